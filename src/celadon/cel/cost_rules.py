@@ -1,0 +1,117 @@
+"""Costs: ranges of numbers, and the one record that holds both costs of a call.
+
+cel-go keeps the estimated cost (`checker/cost.go`) and the tracked cost
+(`interpreter/runtimecost.go`) in two files that must be changed together. Here an overload has one
+`CostRule` with both, so that they are read and written side by side.
+
+Sizes are what the cost model calls sizes: strings in code points, bytes, lists and maps by
+length, everything else 1 (`size_of` in `celadon.cel.values.sizes` computes it for values).
+All arithmetic saturates at 2**64 - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from celadon.cel.syntax import Expr
+    from celadon.cel.types import Type
+
+MAX_UINT64 = (1 << 64) - 1
+
+#: Cost of looking at one unit (code point, byte, element) of a string: cel-go `StringTraversalCostFactor`.
+#: Kept as a divisor, because 0.1 is not exact in binary and the results must be.
+TRAVERSAL_DIVISOR = 10
+#: Cost of a regular expression per unit of its text: cel-go `RegexStringLengthCostFactor` (0.25).
+REGEX_DIVISOR = 4
+
+SELECT_COST = 1
+LIST_CREATE_COST = 10
+MAP_CREATE_COST = 30
+STRUCT_CREATE_COST = 40
+CALL_COST = 1
+
+
+class Range(NamedTuple):
+    """A closed interval of unsigned 64-bit numbers: a size, or a cost."""
+
+    min: int
+    max: int
+
+    def plus(self, other: Range) -> Range:
+        return Range(_cap(self.min + other.min), _cap(self.max + other.max))
+
+    def times(self, other: Range) -> Range:
+        return Range(_cap(self.min * other.min), _cap(self.max * other.max))
+
+    def divided(self, divisor: int) -> Range:
+        """Each bound divided, rounded up: cel-go `MultiplyByCostFactor` with factor 1/divisor."""
+        return Range(ceil_div(self.min, divisor), ceil_div(self.max, divisor))
+
+    def union(self, other: Range) -> Range:
+        return Range(min(self.min, other.min), max(self.max, other.max))
+
+
+def _cap(n: int) -> int:
+    return n if n <= MAX_UINT64 else MAX_UINT64
+
+
+def fixed(n: int) -> Range:
+    return Range(n, n)
+
+
+def ceil_div(n: int, divisor: int) -> int:
+    return -(-n // divisor)
+
+
+def traversal(n: int) -> int:
+    """Cost of walking over n units once: ceil(n * 0.1)."""
+    return -(-n // TRAVERSAL_DIVISOR)
+
+
+ONE = Range(1, 1)
+ZERO = Range(0, 0)
+UNKNOWN = Range(0, MAX_UINT64)
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """An argument as the estimator sees it: its node, its checked type, its size.
+
+    `elements` is the size of one element where it is known (lists of strings), `keys`/`values`
+    likewise for maps; None means unknown.
+    """
+
+    node: Expr
+    type: Type
+    size: Range
+    element: Sized | None = None
+    key: Sized | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallEstimate:
+    """Cost of the call itself (arguments excluded) and, if the rule knows it, its result's size."""
+
+    cost: Range
+    size: Range | None = None
+
+
+#: Run-time cost of a call from its evaluated arguments (receiver first) and its result. An
+#: argument or result that is an error is passed as the EvaluationError (its size counts 1).
+Tracked = Callable[[Sequence[Any], Any], int]
+Estimated = Callable[[Sequence[Sized]], CallEstimate]
+
+
+@dataclass(frozen=True, slots=True)
+class CostRule:
+    tracked: Tracked
+    estimated: Estimated
+
+
+def constant(n: int) -> CostRule:
+    """The same cost whatever the arguments."""
+    estimate = CallEstimate(fixed(n))
+    return CostRule(lambda args, result: n, lambda args: estimate)

@@ -1,0 +1,96 @@
+"""What an environment knows: variables, functions, overloads, macros, libraries.
+
+Rule 5 of the house: one overload, one record. `Overload` carries signature, implementation, both
+costs, a line of documentation, examples that are run as tests, and the version that brought it.
+
+How a call is run (as cel-go's planner does it):
+
+* A function with `singleton` (the operators, `size`, `matches`, ...) always runs that one
+  implementation, whatever the overload; it must check its arguments itself.
+* Otherwise, if the checker left exactly one candidate overload, that overload's `impl` runs,
+  guarded by the run-time types of its arguments (cel-go: kinds and names; of a non-empty list only
+  the first element, of a non-empty map only the first entry). The guard is applied by the caller,
+  so an `impl` may rely on its parameter types at that depth.
+* Otherwise all overloads of the function are tried in order by guard.
+* No match: `no such overload: name(type, type)`.
+
+An `impl` takes the evaluated arguments, receiver first, as native values (see
+`celadon.cel.values`) and returns one, or raises `EvaluationError` with cel-go's exact text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from celadon.cel.types import Type
+
+if TYPE_CHECKING:
+    from celadon.cel.cost_rules import CostRule
+    from celadon.cel.macros import Macro
+    from celadon.cel.validators import Validator
+
+Impl = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One signature of a function. `params` has the receiver first when `member`.
+
+    `cost` None means cel-go's default of 1. `examples` are pairs of CEL source and the source of
+    its expected value (`('"abc".charAt(1)', '"b"')`). `since` is the library version, if any.
+    """
+
+    id: str
+    params: tuple[Type, ...]
+    result: Type
+    impl: Impl | None = None
+    member: bool = False
+    cost: CostRule | None = None
+    doc: str = ""
+    examples: tuple[tuple[str, str], ...] = ()
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """All overloads of one name, in declaration order."""
+
+    name: str
+    overloads: tuple[Overload, ...]
+    singleton: Impl | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    type: Type
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A type with fields that the checker knows by name; values are plain maps at run time."""
+
+    name: str
+    fields: Mapping[str, Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A named set of declarations. `LIBRARY` (or a function `library(version)`) in each module.
+
+    `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
+    `costs` overrides the run-time and estimated cost by *function name*, whatever the receiver and
+    overload (Kubernetes' cost table works that way); it wins over `Overload.cost`.
+    """
+
+    name: str
+    functions: tuple[Function, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    types: tuple[Type, ...] = ()
+    objects: tuple[ObjectType, ...] = ()
+    macros: tuple[Macro, ...] = ()
+    validators: tuple[Validator, ...] = ()
+    costs: Mapping[str, CostRule] = field(default_factory=dict)

@@ -1,0 +1,64 @@
+"""The exceptions of the language room.
+
+    CelError
+    ├── CompileError       source that cannot become a checked tree; carries its issues
+    ├── ProgramError       a checked tree that cannot become a program (constant folding failed)
+    └── EvaluationError    a CEL error at run time; inside generated code it *is* the CEL error
+        └── CostLimitExceeded   the metered variant went over its limit
+
+An `EvaluationError`'s text is exactly the text cel-go gives (no prefix, no position). `cost` and
+`node` are filled in where the exception leaves a program, not where it is raised: raising must
+stay cheap because `&&`, `||`, `all` and `exists` absorb these errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celadon.cel.issues import Issues
+
+
+class CelError(Exception):
+    """Base of everything this room raises on purpose."""
+
+
+class CompileError(CelError):
+    """The source does not parse or check; `issues` says why and where."""
+
+    def __init__(self, issues: Issues) -> None:
+        super().__init__(issues.display())
+        self.issues = issues
+
+
+class ProgramError(CelError):
+    """Planning failed, for instance `int('x')` or a bad constant regular expression."""
+
+
+class EvaluationError(CelError):
+    """A CEL run-time error. `str(error)` is cel-go's text."""
+
+    __slots__ = ("cost", "node")
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.cost: int | None = None
+        self.node: int | None = None
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class CostLimitExceeded(EvaluationError):
+    """cel-go: `operation cancelled: actual cost limit exceeded`. Never absorbed by `&&` or `||`."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("operation cancelled: actual cost limit exceeded")
+
+
+def no_such_overload(detail: str = "") -> EvaluationError:
+    """`no such overload` or `no such overload: <detail>`."""
+    return EvaluationError(f"no such overload: {detail}" if detail else "no such overload")

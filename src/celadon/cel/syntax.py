@@ -1,0 +1,223 @@
+"""The tree: one final class per expression kind, plus the parsed and the checked whole.
+
+Every node has an id that is unique and positive within its tree. What later phases learn about a
+node (its position, type, resolved overloads, cost) lives in tables keyed by that id, never in the
+node. A leading dot of an identifier, function or message name is kept in the name (`.x`).
+
+House rule 9: nodes are slotted and nobody assigns to them after construction, but they are not
+`frozen=True`: a frozen dataclass takes about four times as long to construct (measured: 0.9 µs
+against 0.24 µs), and compiling is mostly constructing nodes.
+
+Operators are calls whose function names are the constants below (cel-go `common/operators`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from celadon.cel.source import Source
+    from celadon.cel.types import Type
+    from celadon.cel.values.numbers import Uint
+
+CONDITIONAL = "_?_:_"
+LOGICAL_AND = "_&&_"
+LOGICAL_OR = "_||_"
+LOGICAL_NOT = "!_"
+EQUALS = "_==_"
+NOT_EQUALS = "_!=_"
+LESS = "_<_"
+LESS_EQUALS = "_<=_"
+GREATER = "_>_"
+GREATER_EQUALS = "_>=_"
+ADD = "_+_"
+SUBTRACT = "_-_"
+MULTIPLY = "_*_"
+DIVIDE = "_/_"
+MODULO = "_%_"
+NEGATE = "-_"
+INDEX = "_[_]"
+OPT_INDEX = "_[?_]"
+OPT_SELECT = "_?._"
+IN = "@in"
+NOT_STRICTLY_FALSE = "@not_strictly_false"
+MAP_INSERT = "cel.@mapInsert"
+BLOCK = "cel.@block"
+
+ACCUMULATOR = "@result"
+UNUSED = "#unused"
+
+LiteralValue: TypeAlias = "None | bool | int | Uint | float | str | bytes"
+
+
+@dataclass(slots=True, eq=False)
+class Literal:
+    id: int
+    value: LiteralValue
+
+
+@dataclass(slots=True, eq=False)
+class Ident:
+    id: int
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Select:
+    """`operand.field`, or `has(operand.field)` when `test_only`."""
+
+    id: int
+    operand: Expr
+    field: str
+    test_only: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """`function(args)`, or `target.function(args)`. Operators never have a target."""
+
+    id: int
+    function: str
+    target: Expr | None
+    args: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class ListLiteral:
+    """`[a, ?b]`; `optional` holds the indices of the elements written with `?`."""
+
+    id: int
+    elements: tuple[Expr, ...]
+    optional: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class MapEntry:
+    id: int
+    key: Expr
+    value: Expr
+    optional: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class MapLiteral:
+    id: int
+    entries: tuple[MapEntry, ...]
+
+
+@dataclass(slots=True, eq=False)
+class StructField:
+    id: int
+    name: str
+    value: Expr
+    optional: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Struct:
+    """`pkg.Type{field: value}`."""
+
+    id: int
+    type_name: str
+    fields: tuple[StructField, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Comprehension:
+    """What every iterating macro becomes. `iter_var2` is empty in the one-variable form."""
+
+    id: int
+    iter_range: Expr
+    iter_var: str
+    iter_var2: str
+    accu_var: str
+    accu_init: Expr
+    condition: Expr
+    step: Expr
+    result: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Unspecified:
+    """Stands where the parser could not build an expression; such a tree always has issues."""
+
+    id: int
+
+
+Expr: TypeAlias = (
+    Literal | Ident | Select | Call | ListLiteral | MapLiteral | Struct | Comprehension | Unspecified
+)
+
+
+@dataclass(slots=True, eq=False)
+class Ast:
+    """A parsed tree. `positions` maps node ids (map entries and fields too) to code-point offsets.
+
+    `macro_calls` maps the id of an expanded macro's node to the call as written, with arguments
+    that are themselves expanded nodes; the unparser needs it.
+    """
+
+    root: Expr
+    source: Source
+    positions: dict[int, int]
+    macro_calls: dict[int, Call] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False, frozen=True)
+class Reference:
+    """What the checker resolved a node to.
+
+    For identifiers, struct names and qualified selects: `name` is the full name and `value` the
+    constant, if it is one (enums). For calls: `overloads` are the ids of all candidates, in
+    declaration order, and `name` is the resolved function name.
+    """
+
+    name: str
+    overloads: tuple[str, ...] = ()
+    value: LiteralValue = None
+
+
+@dataclass(slots=True, eq=False)
+class CheckedAst:
+    """A checked tree: the parsed one (idents, qualified selects and namespaced calls rewritten to
+    their resolved names) with its two side tables."""
+
+    ast: Ast
+    types: dict[int, Type]
+    references: dict[int, Reference]
+
+    @property
+    def root(self) -> Expr:
+        return self.ast.root
+
+    @property
+    def type(self) -> Type:
+        return self.types[self.ast.root.id]
+
+
+def children(node: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions, in source order."""
+    match node:
+        case Literal() | Ident() | Unspecified():
+            return ()
+        case Select():
+            return (node.operand,)
+        case Call():
+            return node.args if node.target is None else (node.target, *node.args)
+        case ListLiteral():
+            return node.elements
+        case MapLiteral():
+            return tuple(part for entry in node.entries for part in (entry.key, entry.value))
+        case Struct():
+            return tuple(f.value for f in node.fields)
+        case Comprehension():
+            return (node.iter_range, node.accu_init, node.condition, node.step, node.result)
+
+
+def walk(node: Expr) -> Iterator[Expr]:
+    """All nodes, children before parents, left to right (the order cel-go's validators use)."""
+    for child in children(node):
+        yield from walk(child)
+    yield node

@@ -1,0 +1,42 @@
+"""The base of abstract values: what a library's own type (`net.IP`, `kubernetes.Quantity`) provides."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from celadon.cel.errors import no_such_overload
+from celadon.cel.types import Type
+
+
+class Opaque:
+    """A value of an abstract type.
+
+    `cel_type` is its type; `go_name` what Go's `%T` prints for it in error texts. Subclasses
+    implement `equals` for another value of their own class; against any other class, CEL equality
+    with an opaque *left* operand is the error `no such overload` (the reference, section 4.2).
+    `__eq__` follows CEL, so that generated code may use `==`: it raises for foreign classes.
+    `cost_size` is the size the cost model sees (1 unless overridden).
+    """
+
+    __slots__ = ()
+    cel_type: ClassVar[Type]
+    go_name: ClassVar[str] = "types.Opaque"
+
+    def equals(self, other: Opaque) -> bool:
+        """Equality with another value of the same class; may raise EvaluationError."""
+        raise no_such_overload()
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            raise no_such_overload()
+        return self.equals(other)  # type: ignore[arg-type]  # the class was just compared
+
+    __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
+
+    @property
+    def cost_size(self) -> int:
+        return 1
+
+    def display(self) -> str:
+        """The text that results and error messages show."""
+        return f"{self.cel_type.name}"
