@@ -1,0 +1,54 @@
+"""How Go prints values into texts that Kubernetes' clients see: `%q` and `encoding/json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+_NAMED_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+_HTML: Final = {
+    ord("<"): "\\u003c",
+    ord(">"): "\\u003e",
+    ord("&"): "\\u0026",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
+
+
+def _quoted_char(char: str) -> str:
+    named = _NAMED_ESCAPES.get(char)
+    if named is not None:
+        return named
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:  # Go has no lone surrogates: it would hold the replacement
+        return "\ufffd"
+    if char.isprintable():
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def quote(text: str) -> str:
+    """`%q`, as `strconv.Quote`."""
+    if _PLAIN.fullmatch(text) is not None:
+        return f'"{text}"'
+    return '"' + "".join(map(_quoted_char, text)) + '"'
+
+
+def json_text(value: object) -> str:
+    """Compact JSON as `json.Marshal` writes it: members in the order given, `<>&` escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_HTML)

@@ -1,0 +1,98 @@
+"""Reading the metadata of a plain object: what is absent, null or of a wrong type reads as empty.
+
+Objects are JSON values (`dict`, `list`, `str`, …) of any shape, so nothing here raises. Nothing is
+written either: objects are never changed in place.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
+
+Json: TypeAlias = Any
+"""A JSON value as `json.loads` gives it."""
+JsonObject: TypeAlias = dict[str, Any]
+
+_NOTHING: Final[Mapping[str, Json]] = {}
+
+
+def metadata(obj: Json) -> Mapping[str, Json]:
+    """The `metadata` member; empty when it is not an object."""
+    if isinstance(obj, dict):
+        found = obj.get("metadata")
+        if isinstance(found, dict):
+            return found
+    return _NOTHING
+
+
+def _text(obj: Json, field: str) -> str:
+    value = metadata(obj).get(field)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(obj: Json, field: str) -> dict[str, str]:
+    value = metadata(obj).get(field)
+    if not isinstance(value, dict):
+        return {}
+    return {key: text for key, text in value.items() if isinstance(text, str)}
+
+
+def name(obj: Json) -> str:
+    return _text(obj, "name")
+
+
+def generate_name(obj: Json) -> str:
+    return _text(obj, "generateName")
+
+
+def namespace(obj: Json) -> str:
+    return _text(obj, "namespace")
+
+
+def uid(obj: Json) -> str:
+    return _text(obj, "uid")
+
+
+def resource_version(obj: Json) -> str:
+    return _text(obj, "resourceVersion")
+
+
+def creation_timestamp(obj: Json) -> str:
+    return _text(obj, "creationTimestamp")
+
+
+def deletion_timestamp(obj: Json) -> str:
+    return _text(obj, "deletionTimestamp")
+
+
+def labels(obj: Json) -> dict[str, str]:
+    return _texts(obj, "labels")
+
+
+def annotations(obj: Json) -> dict[str, str]:
+    return _texts(obj, "annotations")
+
+
+def finalizers(obj: Json) -> tuple[str, ...]:
+    value = metadata(obj).get("finalizers")
+    if not isinstance(value, list):
+        return ()
+    return tuple(item for item in value if isinstance(item, str))
+
+
+def generation(obj: Json) -> int:
+    value = metadata(obj).get("generation")
+    return value if value.__class__ is int else 0
+
+
+def gvk(obj: Json) -> GroupVersionKind:
+    """What `apiVersion` and `kind` say; empty parts where they are missing or unreadable."""
+    if not isinstance(obj, dict):
+        return GroupVersionKind("", "", "")
+    api_version, kind = obj.get("apiVersion"), obj.get("kind")
+    kind = kind if isinstance(kind, str) else ""
+    try:
+        group, version = parse_api_version(api_version if isinstance(api_version, str) else "")
+    except ApiVersionError:
+        return GroupVersionKind("", "", kind)
+    return GroupVersionKind(group, version, kind)

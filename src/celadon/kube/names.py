@@ -1,0 +1,97 @@
+"""Group, version, kind and resource: the names under which Kubernetes knows types and endpoints.
+
+`group` is the empty string for the core group. `str()` of each gives what Go prints for it, since
+these names appear in messages.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class GroupVersion(NamedTuple):
+    group: str
+    version: str
+
+    def __str__(self) -> str:
+        """The `apiVersion` form: `apps/v1`, `v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+class GroupKind(NamedTuple):
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class GroupResource(NamedTuple):
+    group: str
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+
+class GroupVersionKind(NamedTuple):
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def __str__(self) -> str:
+        """`apps/v1, Kind=Deployment`; the core group leaves the slash: `/v1, Kind=Pod`."""
+        return f"{self.group}/{self.version}, Kind={self.kind}"
+
+
+class GroupVersionResource(NamedTuple):
+    group: str
+    version: str
+    resource: str
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        return GroupResource(self.group, self.resource)
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def __str__(self) -> str:
+        """`apps/v1, Resource=deployments`; the core group leaves the slash."""
+        return f"{self.group}/{self.version}, Resource={self.resource}"
+
+
+class ApiVersionError(ValueError):
+    """An `apiVersion` with more than one slash."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"unexpected GroupVersion string: {text}")
+
+
+def parse_api_version(text: str) -> GroupVersion:
+    """`v1`, `apps/v1`; `""` and `"/"` give two empty parts. As upstream's `ParseGroupVersion`."""
+    if text in {"", "/"}:
+        return GroupVersion("", "")
+    group, slash, version = text.partition("/")
+    if not slash:
+        return GroupVersion("", text)
+    if "/" in version:
+        raise ApiVersionError(text)
+    return GroupVersion(group, version)

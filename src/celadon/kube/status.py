@@ -1,0 +1,264 @@
+"""`Status`, the object an API server answers with when there is no other, and the error form of it.
+
+One constructor per reason, with the texts of k8s.io/apimachinery `pkg/api/errors`. `details.kind`
+is the plural resource in most of them and the kind in `invalid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.kube.fieldpath import FieldError, aggregate
+from celadon.kube.go_text import quote
+from celadon.kube.names import GroupKind, GroupResource
+
+SUCCESS: Final = "Success"
+FAILURE: Final = "Failure"
+
+CODES: Final = {
+    "BadRequest": 400,
+    "Unauthorized": 401,
+    "Forbidden": 403,
+    "NotFound": 404,
+    "MethodNotAllowed": 405,
+    "NotAcceptable": 406,
+    "AlreadyExists": 409,
+    "Conflict": 409,
+    "Gone": 410,
+    "Expired": 410,
+    "RequestEntityTooLarge": 413,
+    "UnsupportedMediaType": 415,
+    "Invalid": 422,
+    "TooManyRequests": 429,
+    "InternalError": 500,
+    "ServerTimeout": 500,
+    "StoreReadError": 500,
+    "ServiceUnavailable": 503,
+    "Timeout": 504,
+}
+"""The reasons and the HTTP code each of them has by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCause:
+    message: str = ""
+    reason: str = ""
+    field: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        members = {"reason": self.reason, "message": self.message, "field": self.field}
+        return {key: value for key, value in members.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class StatusDetails:
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    uid: str = ""
+    causes: tuple[StatusCause, ...] = ()
+    retry_after_seconds: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        members = {
+            "name": self.name,
+            "group": self.group,
+            "kind": self.kind,
+            "uid": self.uid,
+            "causes": [cause.to_json() for cause in self.causes],
+            "retryAfterSeconds": self.retry_after_seconds,
+        }
+        return {key: value for key, value in members.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`code` 0, an empty `message`, `reason` and absent `details` are left out of the JSON."""
+
+    status: str = FAILURE
+    message: str = ""
+    reason: str = ""
+    details: StatusDetails | None = None
+    code: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """In the order in which a server writes it."""
+        members: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": dict(self.metadata),
+            "status": self.status,
+            "message": self.message,
+            "reason": self.reason,
+        }
+        members = {key: value for key, value in members.items() if value or key == "metadata"}
+        if self.details is not None:
+            members["details"] = self.details.to_json()
+        if self.code:
+            members["code"] = self.code
+        return members
+
+
+class StatusError(Exception):
+    """An outcome that the client of an API server gets as a `Status`."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+    @property
+    def code(self) -> int:
+        return self.status.code
+
+    @property
+    def reason(self) -> str:
+        return self.status.reason
+
+
+def _failure(reason: str, message: str, details: StatusDetails | None = None) -> StatusError:
+    return StatusError(Status(FAILURE, message, reason, details, CODES[reason]))
+
+
+def _of(resource: GroupResource, name: str, **more: Any) -> StatusDetails:
+    return StatusDetails(name=name, group=resource.group, kind=resource.resource, **more)
+
+
+def bad_request(message: str) -> StatusError:
+    return _failure("BadRequest", message)
+
+
+def unauthorized(message: str = "Unauthorized") -> StatusError:
+    return _failure("Unauthorized", message)
+
+
+def forbidden_message(resource: GroupResource, name: str, why: str) -> str:
+    if not resource.resource:
+        return f"forbidden: {why}"
+    if not name:
+        return f"{resource} is forbidden: {why}"
+    return f"{resource} {quote(name)} is forbidden: {why}"
+
+
+def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
+    return _failure("Forbidden", forbidden_message(resource, name, why), _of(resource, name))
+
+
+def not_found(resource: GroupResource, name: str) -> StatusError:
+    return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))
+
+
+def route_not_found() -> StatusError:
+    """No resource, or no such path."""
+    message = "the server could not find the requested resource"
+    return _failure("NotFound", message, StatusDetails())
+
+
+def method_not_allowed() -> StatusError:
+    """A path that exists, with a method it does not have."""
+    message = "the server does not allow this method on the requested resource"
+    return _failure("MethodNotAllowed", message, StatusDetails())
+
+
+def verb_not_supported(resource: GroupResource, verb: str) -> StatusError:
+    message = f"{verb} is not supported on resources of kind {quote(str(resource))}"
+    return _failure("MethodNotAllowed", message, _of(resource, ""))
+
+
+def not_acceptable(media_types: Sequence[str]) -> StatusError:
+    message = f"only the following media types are accepted: {', '.join(media_types)}"
+    return _failure("NotAcceptable", message)
+
+
+def already_exists(
+    resource: GroupResource, name: str, *, being_deleted: bool = False
+) -> StatusError:
+    prefix = "object is being deleted: " if being_deleted else ""
+    message = f"{prefix}{resource} {quote(name)} already exists"
+    return _failure("AlreadyExists", message, _of(resource, name))
+
+
+def generated_name_exists(resource: GroupResource, name: str) -> StatusError:
+    message = (
+        f"{resource} {quote(name)} already exists, the server was not able to generate a unique "
+        "name for the object"
+    )
+    return _failure("AlreadyExists", message, _of(resource, name, retry_after_seconds=1))
+
+
+def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
+    """For delete preconditions upstream passes the kind in place of the resource."""
+    message = f"Operation cannot be fulfilled on {resource} {quote(name)}: {why}"
+    return _failure("Conflict", message, _of(resource, name))
+
+
+def modified(resource: GroupResource, name: str) -> StatusError:
+    """A stale `metadata.resourceVersion`."""
+    why = (
+        "the object has been modified; please apply your changes to the latest version and try "
+        "again"
+    )
+    return conflict(resource, name, why)
+
+
+def expired(message: str) -> StatusError:
+    return _failure("Expired", message)
+
+
+def request_entity_too_large(why: str) -> StatusError:
+    return _failure("RequestEntityTooLarge", f"Request entity too large: {why}")
+
+
+def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
+    message = (
+        "the body of the request was in an unknown format - accepted media types include: "
+        + ", ".join(media_types)
+    )
+    return _failure("UnsupportedMediaType", message)
+
+
+def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
+    """422 with one cause per error; the message names repeated errors once."""
+    message = f"{kind} {quote(name)} is invalid"
+    if errors:
+        message = f"{message}: {aggregate(errors)}"
+    causes = tuple(StatusCause(error.body, error.type.value, error.field) for error in errors)
+    details = StatusDetails(name=name, group=kind.group, kind=kind.kind, causes=causes)
+    return _failure("Invalid", message, details)
+
+
+def too_many_requests(why: str, retry_after_seconds: int) -> StatusError:
+    details = StatusDetails(retry_after_seconds=retry_after_seconds)
+    return _failure("TooManyRequests", f"Too many requests: {why}", details)
+
+
+def internal_error(why: str) -> StatusError:
+    details = StatusDetails(causes=(StatusCause(why),))
+    return _failure("InternalError", f"Internal error occurred: {why}", details)
+
+
+def plain_error(message: str) -> StatusError:
+    """500 without a reason: what becomes of an error that is not a Status."""
+    return StatusError(Status(FAILURE, message, code=500))
+
+
+def service_unavailable(message: str) -> StatusError:
+    return _failure("ServiceUnavailable", message)
+
+
+def timeout(why: str, retry_after_seconds: int = 0) -> StatusError:
+    details = StatusDetails(retry_after_seconds=retry_after_seconds)
+    return _failure("Timeout", f"Timeout: {why}", details)
+
+
+def server_timeout(
+    resource: GroupResource, operation: str, retry_after_seconds: int = 2
+) -> StatusError:
+    message = (
+        f"The {operation} operation against {resource} could not be completed at this time, "
+        "please try again."
+    )
+    details = _of(resource, "", retry_after_seconds=retry_after_seconds)
+    return _failure("ServerTimeout", message, details)

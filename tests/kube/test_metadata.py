@@ -1,0 +1,59 @@
+"""Reading metadata never fails, whatever the object looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import metadata
+
+FULL: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {
+        "name": "a",
+        "generateName": "a-",
+        "namespace": "ns",
+        "uid": "u",
+        "resourceVersion": "7",
+        "generation": 3,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "deletionTimestamp": "2026-01-02T00:00:00Z",
+        "labels": {"k": "v", "bad": 1},
+        "annotations": {"n": "t"},
+        "finalizers": ["f", 2],
+    },
+}
+
+
+def test_reads() -> None:
+    assert metadata.name(FULL) == "a"
+    assert metadata.generate_name(FULL) == "a-"
+    assert metadata.namespace(FULL) == "ns"
+    assert metadata.uid(FULL) == "u"
+    assert metadata.resource_version(FULL) == "7"
+    assert metadata.generation(FULL) == 3
+    assert metadata.creation_timestamp(FULL) == "2026-01-01T00:00:00Z"
+    assert metadata.deletion_timestamp(FULL) == "2026-01-02T00:00:00Z"
+    assert metadata.labels(FULL) == {"k": "v"}
+    assert metadata.annotations(FULL) == {"n": "t"}
+    assert metadata.finalizers(FULL) == ("f",)
+    assert metadata.gvk(FULL) == ("apps", "v1", "Deployment")
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [None, 3, "x", [], {}, {"metadata": None}, {"metadata": []}, {"metadata": {"labels": [1]}}],
+)
+def test_empty(obj: Any) -> None:
+    assert metadata.name(obj) == ""
+    assert metadata.labels(obj) == {}
+    assert metadata.finalizers(obj) == ()
+    assert metadata.generation(obj) == 0
+    assert metadata.gvk(obj) == ("", "", "")
+
+
+def test_unreadable_api_version() -> None:
+    assert metadata.gvk({"apiVersion": "a/b/c", "kind": "K"}) == ("", "", "K")
+    assert metadata.gvk({"apiVersion": 1, "kind": 2}) == ("", "", "")
