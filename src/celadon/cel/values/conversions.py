@@ -1,0 +1,186 @@
+"""Conversions between types: `int('5')`, `string(1.0)`, `timestamp(0)`, …
+
+One function per overload, named source_to_target; each trusts its argument's class. A text that
+does not parse is `type conversion error from 'string' to 'T'` whatever the cause.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NoReturn
+
+from celadon.cel import types
+from celadon.cel.errors import EvaluationError
+from celadon.cel.types import Type
+from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
+from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.values.runtime_types import conversion_error
+from celadon.cel.values.text import go_float, go_plain_float, utf8
+from celadon.cel.values.timestamps import (
+    MAX_SECONDS,
+    MIN_SECONDS,
+    Duration,
+    Timestamp,
+    duration_seconds,
+    parse_duration,
+    parse_timestamp,
+    timestamp_overflow,
+)
+
+_BOOLS = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+_SIGNED = re.compile(r"[+-]?0*([0-9]{1,19})")
+_UNSIGNED = re.compile(r"0*([0-9]{1,20})")
+_DIGITS = r"[0-9](?:_?[0-9])*"
+_DECIMAL = re.compile(
+    rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
+)
+_HEX_DIGITS = r"[0-9a-fA-F](?:_?[0-9a-fA-F])*"
+_HEXADECIMAL = re.compile(
+    rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}"
+)
+_NAMED_DOUBLES = re.compile(r"nan|[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
+
+
+def _fail(target: Type) -> NoReturn:
+    raise conversion_error(types.STRING, target)
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+def string_to_bool(s: str) -> bool:
+    value = _BOOLS.get(s)
+    if value is None:
+        _fail(types.BOOL)
+    return value
+
+
+def string_to_bytes(s: str) -> bytes:
+    return utf8(s)
+
+
+def int_to_double(n: int) -> float:
+    return float(n)
+
+
+def string_to_double(s: str) -> float:
+    if _DECIMAL.fullmatch(s):
+        value = float(s)
+    elif _NAMED_DOUBLES.fullmatch(s):
+        return float(s)
+    elif _HEXADECIMAL.fullmatch(s):
+        value = _hexadecimal(s)
+    else:
+        _fail(types.DOUBLE)
+    if math.isinf(value):
+        _fail(types.DOUBLE)
+    return value
+
+
+def _hexadecimal(s: str) -> float:
+    try:
+        return float.fromhex(s.replace("_", ""))
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+def int_to_duration(n: int) -> Duration:
+    """Type-checks in cel-go, but always fails."""
+    raise conversion_error(types.INT, types.DURATION)
+
+
+def string_to_duration(s: str) -> Duration:
+    duration = parse_duration(s)
+    if duration is None:
+        _fail(types.DURATION)
+    return duration
+
+
+def double_to_int(value: float) -> int:
+    """Toward zero. -2^63 itself is refused, as in cel-go."""
+    if -(2.0**63) < value < 2.0**63:
+        return int(value)
+    raise integer_overflow()
+
+
+def duration_to_int(d: Duration) -> int:
+    return d.nanoseconds
+
+
+def string_to_int(s: str) -> int:
+    if _SIGNED.fullmatch(s):
+        value = int(s)
+        if MIN_INT <= value <= MAX_INT:
+            return value
+    _fail(types.INT)
+
+
+def timestamp_to_int(t: Timestamp) -> int:
+    return t.seconds
+
+
+def uint_to_int(n: Uint) -> int:
+    if n > MAX_INT:
+        raise integer_overflow()
+    return int(n)
+
+
+def bool_to_string(b: bool) -> str:
+    return "true" if b else "false"
+
+
+def bytes_to_string(b: bytes) -> str:
+    try:
+        return b.decode()
+    except UnicodeDecodeError as error:
+        raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from error
+
+
+def double_to_string(value: float) -> str:
+    return go_float(value)
+
+
+def duration_to_string(d: Duration) -> str:
+    return go_plain_float(duration_seconds(d)) + "s"
+
+
+def int_to_string(n: int) -> str:
+    return str(int(n))
+
+
+def int_to_timestamp(n: int) -> Timestamp:
+    if MIN_SECONDS <= n <= MAX_SECONDS:
+        return Timestamp(n)
+    raise timestamp_overflow()
+
+
+def string_to_timestamp(s: str) -> Timestamp:
+    timestamp = parse_timestamp(s)
+    if timestamp is None:
+        _fail(types.TIMESTAMP)
+    return timestamp
+
+
+def double_to_uint(value: float) -> Uint:
+    if 0.0 <= value < 2.0**64:
+        return Uint(value)
+    raise unsigned_overflow()
+
+
+def int_to_uint(n: int) -> Uint:
+    if n < 0:
+        raise unsigned_overflow()
+    return Uint(n)
+
+
+def string_to_uint(s: str) -> Uint:
+    if _UNSIGNED.fullmatch(s):
+        value = int(s)
+        if value <= MAX_UINT:
+            return Uint(value)
+    _fail(types.UINT)

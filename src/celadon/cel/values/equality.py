@@ -1,0 +1,205 @@
+"""Equality and ordering, in one place.
+
+`equal` is CEL's `==` for values of unknown type. Different kinds are unequal, numbers compare
+across int, uint and double (an integer is *converted to double*, as cel-go does, so large ones may
+equal a neighbour), NaN equals nothing. Only abstract values can make it fail: one on the left
+against another kind is `no such overload`. Such an error inside a list or map counts as equal,
+and makes `!=` true (cel-go `common/types`: an error is "not false", respectively "not true").
+
+Ordering raises for operands that have none. The texts depend on the left operand (the reference,
+section 8.4): kinds without the comparer trait name the operator, others do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.types import Type
+from celadon.cel.values.maps import MISSING, find
+from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values.timestamps import Duration, Timestamp
+
+_NONE_TYPE = type(None)
+#: Classes whose own `==` is CEL's, given the same class on both sides.
+_PLAIN = frozenset({str, bool, int, Uint, float, bytes, _NONE_TYPE, Timestamp, Duration})
+_NUMBERS = frozenset({int, Uint, float})
+#: Classes ordered by Python's own operators, given the same class on both sides.
+_ORDERED = frozenset({str, int, Uint, bool, bytes, Timestamp, Duration})
+_COMPARERS = frozenset({*_ORDERED, float})
+#: cel-go's "receiver types": missing an operator, they answer without its name.
+RECEIVERS = frozenset({str, Timestamp, Duration})
+
+
+def equal(a: Any, b: Any) -> bool:
+    """CEL `a == b`; raises only for an abstract left operand."""
+    left, right = a.__class__, b.__class__
+    if left is right:
+        if left in _PLAIN:
+            return bool(a == b)
+        if left is dict:
+            return _maps_equal(a, b)
+        if left is list:
+            return _lists_equal(a, b)
+    elif left in _NUMBERS and right in _NUMBERS:
+        if left is float or right is float:
+            return float(a) == float(b)
+        return bool(a == b)
+    elif a is None or b is None or left in _PLAIN or left is list:
+        return False
+    return _objects_equal(a, b)
+
+
+def _objects_equal(a: Any, b: Any) -> bool:
+    """The left operand is a type, an optional, an abstract value or a map."""
+    if isinstance(a, Opaque):
+        return bool(a == b)
+    if a.__class__ is Type:
+        return b.__class__ is Type and a.name == b.name
+    if a.__class__ is Optional:
+        return b.__class__ is Optional and _optionals_equal(a, b)
+    if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
+        return False
+    return _maps_equal(a, b)
+
+
+def _lists_equal(a: list[Any], b: list[Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):
+        kind = x.__class__
+        if kind is not y.__class__:
+            if not _equal_or_error(x, y):
+                return False
+        elif kind in _PLAIN:
+            if x != y:
+                return False
+        elif not (_maps_equal(x, y) if kind is dict else _elements_equal(kind, x, y)):
+            return False
+    return True
+
+
+def _maps_equal(a: Any, b: Any) -> bool:
+    if len(a) != len(b):
+        return False
+    plain = a.__class__ is dict and b.__class__ is dict
+    for key, x in a.items():
+        # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
+        y = b.get(key, MISSING) if plain else find(b, key)
+        kind = x.__class__
+        if kind is not y.__class__:
+            if y is MISSING or not _equal_or_error(x, y):
+                return False
+        elif kind in _PLAIN:
+            if x != y:
+                return False
+        elif not (_maps_equal(x, y) if kind is dict else _elements_equal(kind, x, y)):
+            return False
+    return True
+
+
+def _elements_equal(kind: type, x: Any, y: Any) -> bool:
+    return _lists_equal(x, y) if kind is list else _equal_or_error(x, y)
+
+
+def _equal_or_error(x: Any, y: Any) -> bool:
+    try:
+        return equal(x, y)
+    except EvaluationError:
+        return True
+
+
+def _optionals_equal(a: Optional, b: Optional) -> bool:
+    if a is NONE or b is NONE:
+        return a is b
+    if b.value is None and isinstance(a.value, Opaque):
+        raise no_such_overload()
+    return equal(a.value, b.value)
+
+
+def not_equal(a: Any, b: Any) -> bool:
+    """CEL `a != b`: true also where `a == b` fails."""
+    try:
+        return not equal(a, b)
+    except EvaluationError:
+        return True
+
+
+def refusal(operator: str, left: Any, having: frozenset[type]) -> EvaluationError:
+    """The error of an operator that the operands do not support; `having` has the trait."""
+    if left.__class__ in having or left.__class__ in RECEIVERS:
+        return no_such_overload()
+    return no_such_overload(operator)
+
+
+def nan_error() -> EvaluationError:
+    return EvaluationError("NaN values cannot be ordered")
+
+
+def _numbers_comparable(a: Any, b: Any) -> bool:
+    """Whether both are numbers; raises if one is NaN. Callers then compare `float`s or ints."""
+    if a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
+        if a != a or b != b:
+            raise nan_error()
+        return True
+    return False
+
+
+def _mixed(a: Any, b: Any) -> tuple[Any, Any]:
+    if a.__class__ is float or b.__class__ is float:
+        return float(a), float(b)
+    return a, b
+
+
+def less(a: Any, b: Any) -> bool:
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a < b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x < y)
+    raise refusal("_<_", a, _COMPARERS)
+
+
+def less_equals(a: Any, b: Any) -> bool:
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a <= b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x <= y)
+    raise refusal("_<=_", a, _COMPARERS)
+
+
+def greater(a: Any, b: Any) -> bool:
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a > b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x > y)
+    raise refusal("_>_", a, _COMPARERS)
+
+
+def greater_equals(a: Any, b: Any) -> bool:
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a >= b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x >= y)
+    raise refusal("_>=_", a, _COMPARERS)
+
+
+def is_comparable(value: Any) -> bool:
+    """Whether values of this kind have an order at all."""
+    return value.__class__ in _COMPARERS
+
+
+def compare(a: Any, b: Any) -> int:
+    """-1, 0 or 1; raises as the ordering operators do, without naming one."""
+    if not (a.__class__ is b.__class__ and a.__class__ in _ORDERED):
+        if not _numbers_comparable(a, b):
+            raise no_such_overload()
+        a, b = _mixed(a, b)
+    if a == b:
+        return 0
+    return -1 if a < b else 1

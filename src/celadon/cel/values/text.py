@@ -1,0 +1,136 @@
+"""Strings and bytes: UTF-8, and how Go prints values.
+
+Error texts and `string()` show values the way Go's `fmt` does, so its three styles are here:
+`go_float` (`%g`, shortest digits), `go_quote` (`%q`) and `display` (`%v`). A CEL string is a
+Python `str`; both count code points. Lone surrogates cannot come from CEL source or decoded JSON;
+`utf8` still turns them into U+FFFD rather than fail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel.types import Type
+from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_time
+
+#: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
+_LOWEST_PLAIN_EXPONENT = -4
+_FIRST_LARGE_EXPONENT = 6
+
+_QUOTE_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
+def utf8(s: str) -> bytes:
+    try:
+        return s.encode()
+    except UnicodeEncodeError:
+        return s.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def shortest_digits(value: float) -> tuple[str, str, int]:
+    """Sign, digits without trailing zeros, decimal exponent: value = ±d.ddd × 10^exponent.
+
+    The digits are the fewest that read back as the same double. `value` must be finite.
+    """
+    sign, mantissa = ("-", repr(value)[1:]) if repr(value)[0] == "-" else ("", repr(value))
+    mantissa, _, exponent_text = mantissa.partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    exponent = len(whole) - 1 + int(exponent_text or 0)
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return sign, "0", 0
+    exponent -= len(whole + fraction) - len(digits)
+    return sign, digits.rstrip("0"), exponent
+
+
+def go_float(value: float) -> str:
+    """Go's `%g` with the shortest digits: `1`, `0.0001`, `1e+06`, `NaN`, `+Inf`."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "+Inf" if value > 0 else "-Inf"
+    sign, digits, exponent = shortest_digits(value)
+    if _LOWEST_PLAIN_EXPONENT <= exponent < _FIRST_LARGE_EXPONENT:
+        return sign + _plain(digits, exponent)
+    point = "." + digits[1:] if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def go_plain_float(value: float) -> str:
+    """Go's `%f` with the shortest digits: never an exponent; `NaN`, `+Inf`, `-Inf`."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return go_float(value)
+    sign, digits, exponent = shortest_digits(value)
+    return sign + _plain(digits, exponent)
+
+
+def _plain(digits: str, exponent: int) -> str:
+    if exponent < 0:
+        return "0." + "0" * (-exponent - 1) + digits
+    if len(digits) <= exponent + 1:
+        return digits + "0" * (exponent + 1 - len(digits))
+    return f"{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
+
+
+def go_quote(s: str) -> str:
+    """Go's `%q`: double quotes; control and non-printable code points escaped."""
+    if s.isprintable() and '"' not in s and "\\" not in s:
+        return f'"{s}"'
+    return '"' + "".join(map(_quoted, s)) + '"'
+
+
+def _quoted(c: str) -> str:
+    if c in _QUOTE_ESCAPES:
+        return _QUOTE_ESCAPES[c]
+    if c.isprintable():
+        return c
+    code = ord(c)
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    if 0xD800 <= code < 0xE000:
+        return "\\ufffd"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def display(value: Any) -> str:
+    """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`."""
+    match value:
+        case str():
+            return value
+        case None:
+            return "0"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(int(value))
+        case float():
+            return go_float(value)
+        case bytes():
+            return "[" + " ".join(map(str, value)) + "]"
+        case list():
+            return "[" + ", ".join(map(display, value)) + "]"
+        case Timestamp():
+            return go_time(value)
+        case Duration():
+            return go_duration(value)
+        case Type():
+            return str(value)
+        case Optional():
+            return "optional.none()" if value is NONE else f"optional({display(value.value)})"
+        case Opaque():
+            return value.display()
+        case _:
+            pairs = (f"{display(k)}: {display(v)}" for k, v in value.items())
+            return "{" + ", ".join(pairs) + "}"
