@@ -1,0 +1,356 @@
+"""Resource quantities: `500m`, `1.5Gi`, `12e6`, as k8s.io/apimachinery `pkg/api/resource`.
+
+A quantity is a number and the family of suffixes it was written with. The number is held in one of
+two forms, and which one it is can be observed (`is_integer` is never true of the second):
+
+* small: an int64 `mantissa` times ten to the power of `scale`;
+* exact: a `Decimal` of any precision, used where the small form does not fit.
+
+`parse` keeps a text that is canonical already by a cheap test and prints it again; any other text
+is printed in canonical form: no fraction, the largest suffix that leaves an integer. Facts and
+texts are those of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+import decimal
+import enum
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+MIN_INT64: Final = -(1 << 63)
+MAX_INT64: Final = (1 << 63) - 1
+
+NANO: Final = -9
+MICRO: Final = -6
+MILLI: Final = -3
+
+#: Significant digits that always fit an int64 (upstream `maxInt64Factors`).
+_MAX_SMALL_DIGITS: Final = 18
+#: The same for a number that is still to be multiplied by a binary suffix, before its own share.
+_MAX_BINARY_DIGITS: Final = 15
+#: No quantity may need more digits than this: more than any request can carry.
+_MAX_DIGITS: Final = 4_000_000
+
+#: Exact arithmetic: whatever would be rounded is an error instead.
+EXACT: Final = decimal.Context(
+    prec=_MAX_DIGITS,
+    rounding=decimal.ROUND_UP,
+    Emin=decimal.MIN_EMIN,
+    Emax=decimal.MAX_EMAX,
+    traps=[decimal.InvalidOperation, decimal.Inexact, decimal.Overflow],
+)
+_ROUNDING: Final = decimal.Context(
+    prec=_MAX_DIGITS,
+    rounding=decimal.ROUND_UP,
+    Emin=decimal.MIN_EMIN,
+    Emax=decimal.MAX_EMAX,
+    traps=[decimal.InvalidOperation, decimal.Overflow],
+)
+
+_FORMAT_WRONG: Final = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+_NUMERIC: Final = "unable to parse numeric part of quantity"
+_SUFFIX: Final = "unable to parse quantity's suffix"
+
+#: Unlike the pattern that the error text shows, digits are not required.
+_PARTS: Final = re.compile(
+    r"(?P<number>(?P<sign>[+-]?)0*(?P<digits>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)"
+    r"(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
+)
+_EXPONENT: Final = re.compile(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity, or arithmetic beyond all bounds."""
+
+
+class Format(enum.Enum):
+    """How a quantity is written; the value is upstream's name."""
+
+    DECIMAL_EXPONENT = "DecimalExponent"
+    BINARY_SI = "BinarySI"
+    DECIMAL_SI = "DecimalSI"
+
+
+DECIMAL_SUFFIXES: Final = {
+    "n": -9,
+    "u": -6,
+    "m": -3,
+    "": 0,
+    "k": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+"""Suffix to power of ten."""
+
+BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+"""Suffix to power of two."""
+
+_DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES.items()}
+_BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
+    """A number with the format it prints in. Compare with `compare`, never with `==`.
+
+    `exact` is None in the small form. `text` is the text it was parsed from, where that prints
+    again; "" means the canonical form.
+    """
+
+    mantissa: int
+    scale: int = 0
+    format: Format = Format.DECIMAL_SI
+    exact: Decimal | None = None
+    text: str = ""
+
+    def as_int64(self) -> int | None:
+        """The value, where upstream takes it for an integer: only in the small form."""
+        if self.exact is not None or self.scale < 0:
+            return None
+        return _scaled_up(self.mantissa, self.scale)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.as_int64() is not None
+
+    @property
+    def sign(self) -> int:
+        value: int | Decimal = self.mantissa if self.exact is None else self.exact
+        return (value > 0) - (value < 0)
+
+    def as_decimal(self) -> Decimal:
+        if self.exact is not None:
+            return self.exact
+        return EXACT.scaleb(Decimal(self.mantissa), Decimal(self.scale))
+
+    def approximate_float(self) -> float:
+        """Mantissa and power of ten multiplied as float64, which may be off in the last place."""
+        if self.exact is None:
+            base, exponent = float(self.mantissa), self.scale
+        else:
+            exponent = _exponent_of(self.exact)
+            base = float(EXACT.scaleb(self.exact, Decimal(-exponent)))
+        return base if exponent == 0 else base * _power_of_ten(exponent)
+
+    def compare(self, other: Quantity) -> int:
+        if self.exact is None and other.exact is None and self.scale == other.scale:
+            return (self.mantissa > other.mantissa) - (self.mantissa < other.mantissa)
+        return int(EXACT.compare(self.as_decimal(), other.as_decimal()))
+
+    def add(self, other: Quantity) -> Quantity:
+        """The sum, in the format of this quantity unless this is zero."""
+        chosen = other.format if self.sign == 0 else self.format
+        small = _small_sum(self, other, other.mantissa)
+        if small is not None:
+            return Quantity(small[0], small[1], chosen)
+        return _of_exact(_exactly(EXACT.add, self.as_decimal(), other.as_decimal()), chosen)
+
+    def sub(self, other: Quantity) -> Quantity:
+        chosen = other.format if self.sign == 0 else self.format
+        small = _small_sum(self, other, -other.mantissa)
+        if small is not None:
+            return Quantity(small[0], small[1], chosen)
+        difference = _exactly(EXACT.subtract, self.as_decimal(), other.as_decimal())
+        return _of_exact(difference, chosen)
+
+    def round_up(self, scale: int) -> Quantity:
+        """Rounded away from zero to a multiple of ten to the power of `scale`."""
+        if self.exact is not None:
+            return _of_exact(_rounded(self.exact, scale), self.format)
+        if self.scale >= scale:
+            return self
+        step = min(scale - self.scale, _MAX_SMALL_DIGITS + 1)
+        magnitude = -(-abs(self.mantissa) // 10**step)
+        mantissa = -magnitude if self.mantissa < 0 else magnitude
+        return replace(self, mantissa=mantissa, scale=scale, text="")
+
+    def __str__(self) -> str:
+        return self.text or _canonical_text(self)
+
+
+def parse(text: str) -> Quantity:
+    """Raises QuantityError with upstream's text."""
+    if text == "0":
+        return Quantity(0, text=text)
+    parts = _PARTS.fullmatch(text)
+    if parts is None or not text:
+        raise QuantityError(_FORMAT_WRONG)
+    whole = parts["digits"] or "0"
+    fraction = parts["fraction"] or ""
+    form, exponent = _interpret(parts["suffix"])
+    small = _parse_small(parts["sign"], whole, fraction, form, exponent)
+    if small is None:
+        return _parse_exact(parts["number"], form, exponent)
+    mantissa, scale, is_canonical = small
+    return Quantity(mantissa, scale, form, text=text if is_canonical else "")
+
+
+def from_int(value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
+    """An int64 as a quantity."""
+    return Quantity(value, 0, form)
+
+
+def _interpret(suffix: str) -> tuple[Format, int]:
+    """The format and the power, of two for binary suffixes and else of ten."""
+    if suffix in DECIMAL_SUFFIXES:
+        return Format.DECIMAL_SI, DECIMAL_SUFFIXES[suffix]
+    if suffix in BINARY_SUFFIXES:
+        return Format.BINARY_SI, BINARY_SUFFIXES[suffix]
+    exponent = _EXPONENT.fullmatch(suffix)
+    if exponent is None or len(suffix) < 2 or not suffix[-1].isdigit():
+        raise QuantityError(_SUFFIX)
+    value = int(exponent["sign"] + (exponent["digits"] or "0"))
+    if not MIN_INT64 <= value <= MAX_INT64:
+        raise QuantityError(_SUFFIX)
+    # upstream converts to int32, dropping the upper half
+    return Format.DECIMAL_EXPONENT, (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _parse_small(
+    sign: str, whole: str, fraction: str, form: Format, exponent: int
+) -> tuple[int, int, bool] | None:
+    """Mantissa, scale and whether the text is canonical; None where an int64 cannot hold it."""
+    if form is Format.BINARY_SI:
+        room = _MAX_BINARY_DIGITS - len(whole) - exponent * 3 // 10 - 1
+        if fraction or room < 0:
+            return None
+        value = int(whole)
+        mantissa, scale = value << exponent, 0
+        is_canonical = value & 7 != 0
+        if mantissa > MAX_INT64:
+            return None
+    else:
+        scale = exponent - len(fraction)
+        digits = whole + fraction
+        if len(digits) > _MAX_SMALL_DIGITS or scale < NANO:
+            return None
+        mantissa = int(digits)
+        is_canonical = scale % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
+    return (-mantissa if sign == "-" else mantissa), scale, is_canonical
+
+
+def _parse_exact(number: str, form: Format, exponent: int) -> Quantity:
+    if not any(char.isdigit() for char in number):
+        raise QuantityError(_NUMERIC)
+    if form is Format.BINARY_SI:
+        value = _exactly(EXACT.multiply, Decimal(number), Decimal(1 << exponent))
+    else:
+        try:
+            value = Decimal(f"{number}E{exponent}")
+        except decimal.InvalidOperation:
+            raise QuantityError(_NUMERIC) from None
+    if value:
+        value = _rounded(value, NANO)
+    if form is Format.BINARY_SI:
+        if value.copy_abs() > MAX_INT64:
+            value = Decimal(MAX_INT64).copy_sign(value)
+        elif 0 < value.copy_abs() < 1:
+            form = Format.DECIMAL_SI
+    return _of_exact(value, form)
+
+
+def _of_exact(value: Decimal, form: Format) -> Quantity:
+    return Quantity(0, 0, form, exact=value)
+
+
+def _small_sum(a: Quantity, b: Quantity, addend: int) -> tuple[int, int] | None:
+    """Mantissa and scale of a + addend * 10**b.scale; None where it leaves the small form."""
+    if a.exact is not None or b.exact is not None:
+        return None
+    if addend == 0:
+        return a.mantissa, a.scale
+    if a.mantissa == 0:
+        return addend, b.scale
+    scale = min(a.scale, b.scale)
+    left = _scaled_up(a.mantissa, a.scale - scale)
+    right = _scaled_up(addend, b.scale - scale)
+    if left is None or right is None or not MIN_INT64 <= left + right <= MAX_INT64:
+        return None
+    return left + right, scale
+
+
+def _scaled_up(mantissa: int, power: int) -> int | None:
+    """mantissa * 10**power if that is an int64."""
+    if mantissa == 0:
+        return 0
+    if power > _MAX_SMALL_DIGITS:
+        return None
+    value = mantissa * 10**power
+    return int(value) if MIN_INT64 <= value <= MAX_INT64 else None
+
+
+def _exactly(operation: Callable[[Decimal, Decimal], Decimal], a: Decimal, b: Decimal) -> Decimal:
+    try:
+        return operation(a, b)
+    except decimal.DecimalException:
+        raise QuantityError(_NUMERIC) from None
+
+
+def _rounded(value: Decimal, scale: int) -> Decimal:
+    try:
+        return value.quantize(Decimal((0, (1,), scale)), context=_ROUNDING)
+    except decimal.DecimalException:
+        raise QuantityError(_NUMERIC) from None
+
+
+def _exponent_of(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return exponent
+
+
+def _power_of_ten(exponent: int) -> float:
+    """Go's `math.Pow10`, which multiplies or divides two table entries."""
+    tens, ones = divmod(abs(exponent), 32)
+    if exponent > 308:
+        return float("inf")
+    if exponent >= 0:
+        return float(f"1e{32 * tens}") * float(f"1e{ones}")
+    return float(f"1e-{32 * tens}") / float(f"1e{ones}") if exponent >= -323 else 0.0
+
+
+def _canonical_text(quantity: Quantity) -> str:
+    if quantity.sign == 0:
+        return "0"
+    form = quantity.format
+    if form is Format.BINARY_SI:
+        value = quantity.as_decimal()
+        if value.copy_abs() >= 1024 and value == _rounded(value, 0):
+            return _binary_text(int(value))
+        form = Format.DECIMAL_SI
+    digits, exponent = _digits_and_exponent(quantity)
+    exponent -= (padding := exponent % 3)
+    number = ("-" if quantity.sign < 0 else "") + digits + "0" * padding
+    if form is Format.DECIMAL_EXPONENT:
+        return f"{number}e{exponent}" if exponent else number
+    # a power without a suffix is lost, as upstream does until 1.36: `1000E` prints `1`
+    return number + _DECIMAL_SUFFIX_OF.get(exponent, "")
+
+
+def _digits_and_exponent(quantity: Quantity) -> tuple[str, int]:
+    """The digits without zeros at the end, and the power of ten to multiply them by."""
+    if quantity.exact is None:
+        written, exponent = str(abs(quantity.mantissa)), quantity.scale
+    else:
+        written, _, power = f"{quantity.exact.copy_abs():e}".partition("e")
+        whole, _, fraction = written.partition(".")
+        written, exponent = whole + fraction, int(power) - len(fraction)
+    digits = written.rstrip("0")
+    return digits, exponent + len(written) - len(digits)
+
+
+def _binary_text(value: int) -> str:
+    power = 0
+    while value % 1024 == 0:
+        value //= 1024
+        power += 10
+    return f"{Decimal(value):f}{_BINARY_SUFFIX_OF.get(power, '')}"
