@@ -11,6 +11,7 @@ All arithmetic saturates at 2**64 - 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,7 +49,7 @@ class Range(NamedTuple):
 
     def divided(self, divisor: int) -> Range:
         """Each bound divided, rounded up: cel-go `MultiplyByCostFactor` with factor 1/divisor."""
-        return Range(ceil_div(self.min, divisor), ceil_div(self.max, divisor))
+        return Range(_ceil_factor(self.min, divisor), _ceil_factor(self.max, divisor))
 
     def union(self, other: Range) -> Range:
         return Range(min(self.min, other.min), max(self.max, other.max))
@@ -60,6 +61,12 @@ def _cap(n: int) -> int:
 
 def fixed(n: int) -> Range:
     return Range(n, n)
+
+
+def _ceil_factor(n: int, divisor: int) -> int:
+    """n divided, rounded up. Beyond 2**52 through a double, because cel-go multiplies doubles and
+    estimates of unknown sizes show it: a tenth of 2**64 - 1 is 1844674407370955264."""
+    return ceil_div(n, divisor) if n <= 1 << 52 else _cap(math.ceil(float(n) * (1 / divisor)))
 
 
 def ceil_div(n: int, divisor: int) -> int:
@@ -107,11 +114,14 @@ Estimated = Callable[[Sequence[Sized]], CallEstimate]
 
 @dataclass(frozen=True, slots=True)
 class CostRule:
+    """`fixed` is the cost when it never depends on the arguments, which saves the call."""
+
     tracked: Tracked
     estimated: Estimated
+    fixed: int | None = None
 
 
 def constant(n: int) -> CostRule:
     """The same cost whatever the arguments."""
     estimate = CallEstimate(fixed(n))
-    return CostRule(lambda args, result: n, lambda args: estimate)
+    return CostRule(lambda args, result: n, lambda args: estimate, n)
