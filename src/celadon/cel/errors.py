@@ -1,6 +1,7 @@
 """The exceptions of the language room.
 
     CelError
+    ├── DeclarationError   declarations that contradict each other; no environment can be built
     ├── CompileError       source that cannot become a checked tree; carries its issues
     ├── ProgramError       a checked tree that cannot become a program (constant folding failed)
     └── EvaluationError    a CEL error at run time; inside generated code it *is* the CEL error
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 class CelError(Exception):
     """Base of everything this room raises on purpose."""
+
+
+class DeclarationError(CelError):
+    """Two declarations of an environment collide."""
 
 
 class CompileError(CelError):

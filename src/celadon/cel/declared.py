@@ -1,0 +1,214 @@
+"""Everything an expression may name: what the checker looks names up in.
+
+`Declarations.build` merges libraries (in load order) and variables into tables, and refuses
+contradictions with a `DeclarationError`. `extend` makes a variant with more variables or object
+types that shares the rest, since Kubernetes has one set of functions and many sets of variables.
+
+A name is looked up as every name the container makes of it, innermost first: in container `a.b`,
+`N` may be `a.b.N`, `a.N` or `N`; a leading dot means only `N`; an alias replaces its first segment.
+For each of these: a variable, a type (`int`, `net.IP`), a type with fields, an enum constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from celadon.cel import well_known
+from celadon.cel.declarations import Function, Library, ObjectType, Variable
+from celadon.cel.merging import merge_functions, merge_variables
+from celadon.cel.resolution import FunctionIndex
+from celadon.cel.syntax import Reference
+from celadon.cel.types import INT, Type, object_type, type_of
+
+#: Field names that an expression may use for a field declared as `__name__`
+#: (k8s.io/apiserver pkg/cel, `celReservedSymbols`).
+KEYWORDS = frozenset(
+    "true false null in as break const continue else for function if import let loop package "
+    "namespace return var void while".split()
+)
+
+
+class Identifier(NamedTuple):
+    """A global name resolved: `reference` carries the full name and, for enums, the value."""
+
+    type: Type
+    reference: Reference
+
+
+class Declarations:
+    """The names of one environment. Immutable from outside; its caches are not visible.
+
+    `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
+    `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`.
+    """
+
+    __slots__ = (
+        "_identifiers",
+        "_indices",
+        "_qualified",
+        "aliases",
+        "container",
+        "cross_type_numeric_comparisons",
+        "enums",
+        "functions",
+        "keyword_fields",
+        "objects",
+        "types",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        *,
+        variables: Mapping[str, Type],
+        functions: Mapping[str, Function],
+        types: Mapping[str, Type],
+        objects: Mapping[str, ObjectType],
+        enums: Mapping[str, int],
+        aliases: Mapping[str, str],
+        container: str,
+        cross_type_numeric_comparisons: bool,
+        keyword_fields: bool,
+        indices: dict[str, FunctionIndex],
+    ) -> None:
+        self.variables = variables
+        self.functions = functions
+        self.types = types
+        self.objects = objects
+        self.enums = enums
+        self.aliases = aliases
+        self.container = container
+        self.cross_type_numeric_comparisons = cross_type_numeric_comparisons
+        self.keyword_fields = keyword_fields
+        self._indices = indices
+        self._identifiers: dict[str, Identifier] = {}
+        self._qualified = frozenset(
+            name.partition(".")[0]
+            for names in (variables, types, objects, enums, well_known.TYPES)
+            for name in names
+            if "." in name
+        )
+
+    @classmethod
+    def build(
+        cls,
+        libraries: Iterable[Library] = (),
+        variables: Iterable[Variable] = (),
+        *,
+        objects: Iterable[ObjectType] = (),
+        enums: Mapping[str, int] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        container: str = "",
+        cross_type_numeric_comparisons: bool = False,
+        keyword_fields: bool = False,
+    ) -> Declarations:
+        """Raises `DeclarationError` for overlapping variables, overloads or macros."""
+        libraries = tuple(libraries)
+        declared = [variable for library in libraries for variable in library.variables]
+        known = [record for library in libraries for record in library.objects]
+        return cls(
+            variables=merge_variables({}, (*declared, *variables)),
+            functions=merge_functions(f for library in libraries for f in library.functions),
+            types={t.runtime_name: t for library in libraries for t in library.types},
+            objects={record.name: record for record in (*known, *objects)},
+            enums=dict(enums or {}),
+            aliases=dict(aliases or {}),
+            container=container,
+            cross_type_numeric_comparisons=cross_type_numeric_comparisons,
+            keyword_fields=keyword_fields,
+            indices={},
+        )
+
+    def extend(
+        self, variables: Iterable[Variable] = (), objects: Iterable[ObjectType] = ()
+    ) -> Declarations:
+        """These and more. A variable may not be declared twice; a later object type replaces."""
+        return Declarations(
+            variables=merge_variables(self.variables, variables),
+            functions=self.functions,
+            types=self.types,
+            objects={**self.objects, **{record.name: record for record in objects}},
+            enums=self.enums,
+            aliases=self.aliases,
+            container=self.container,
+            cross_type_numeric_comparisons=self.cross_type_numeric_comparisons,
+            keyword_fields=self.keyword_fields,
+            indices=self._indices,
+        )
+
+    def candidates(self, name: str) -> tuple[str, ...]:
+        """The full names that a name as written may mean, in order of precedence."""
+        written = name.removeprefix(".")
+        if self.aliases:
+            first, dot, rest = written.partition(".")
+            if first in self.aliases:
+                return (f"{self.aliases[first]}{dot}{rest}",)
+        if name.startswith(".") or not self.container:
+            return (written,)
+        names = []
+        container = self.container
+        while container:
+            names.append(f"{container}.{written}")
+            container = container.rpartition(".")[0]
+        return (*names, written)
+
+    def may_qualify(self, first_segment: str) -> bool:
+        """Whether a dotted name that starts so can be one name; False is certain."""
+        return bool(
+            first_segment in self._qualified
+            or self.container
+            or self.aliases
+            or first_segment.startswith(".")
+        )
+
+    def find_identifier(self, name: str) -> Identifier | None:
+        """The variable, type or constant of that name, as written (dots, container, aliases)."""
+        known = self._identifiers.get(name)
+        if known is None:
+            for candidate in self.candidates(name):
+                known = self._global(candidate)
+                if known is not None:
+                    self._identifiers[name] = known
+                    break
+        return known
+
+    def _global(self, name: str) -> Identifier | None:
+        if name in self.variables:
+            return Identifier(self.variables[name], Reference(name))
+        if name in self.types:
+            return Identifier(type_of(self.types[name]), Reference(name))
+        if name in self.objects:
+            return Identifier(type_of(object_type(name)), Reference(name))
+        if name in well_known.TYPES:
+            return Identifier(type_of(well_known.TYPES[name]), Reference(name))
+        value = self.enums.get(name, well_known.ENUMS.get(name))
+        return None if value is None else Identifier(INT, Reference(name, value=value))
+
+    def find_function(self, name: str) -> FunctionIndex | None:
+        """The function of that name, as written."""
+        index = self._indices.get(name)
+        if index is None or self.container or self.aliases:
+            for candidate in self.candidates(name):
+                if candidate in self.functions:
+                    index = self._indices.get(candidate)
+                    if index is None:
+                        index = FunctionIndex(self.functions[candidate])
+                        self._indices[candidate] = index
+                    return index
+            return None
+        return index
+
+    def find_object(self, name: str) -> ObjectType | None:
+        """The type with fields of that full name, the well-known ones included."""
+        return self.objects.get(name) or well_known.OBJECTS.get(name)
+
+    def find_field(self, object_name: str, field: str) -> Type | None:
+        """The declared type of a field; None when the type or the field is unknown."""
+        record = self.find_object(object_name)
+        if record is None:
+            return None
+        found = record.fields.get(field)
+        if found is None and self.keyword_fields and field in KEYWORDS:
+            return record.fields.get(f"__{field}__")
+        return found
