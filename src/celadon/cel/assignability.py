@@ -128,10 +128,7 @@ class Substitution:
         if k1 is _LIST or k1 is _MAP or k1 is _OPAQUE:
             if k1 is not k2 or len(t1.params) != len(t2.params):
                 return False
-            for one, other in zip(t1.params, t2.params):  # noqa: B905  # compared above
-                if not self._fits(one, other):
-                    return False
-            return True
+            return all(map(self._fits, t1.params, t2.params))
         return k1 is k2 or k1 is _WRAPPER or k2 is _WRAPPER
 
     def _substitutes(self, t: Type, parameter: Type) -> tuple[bool, bool]:
@@ -184,7 +181,4 @@ def _is_equal_or_less_specific(a: Type, b: Type) -> bool:
         return True
     if a.name != b.name or len(a.params) != len(b.params):
         return False
-    for one, other in zip(a.params, b.params):  # noqa: B905  # compared above
-        if not _is_equal_or_less_specific(one, other):
-            return False
-    return True
+    return all(map(_is_equal_or_less_specific, a.params, b.params))

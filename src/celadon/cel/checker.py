@@ -220,9 +220,8 @@ def _check_select(checker: _Checker, node: Select) -> Expr:
     while base.__class__ is Select:
         chain.append(base)
         base = base.operand
-    checked = _longest_name(checker, base, chain) if base.__class__ is Ident else None
-    if checked is None:
-        checked = _CHECK[base.__class__](checker, base)
+    name = _longest_name(checker, base, chain) if base.__class__ is Ident else None
+    checked: Expr = name or _CHECK[base.__class__](checker, base)
     types = checker.types
     operand_type = types[checked.id]
     while chain:

@@ -19,14 +19,8 @@ from celadon.cel.declarations import Function, Library, ObjectType, Variable
 from celadon.cel.merging import merge_functions, merge_variables
 from celadon.cel.resolution import FunctionIndex
 from celadon.cel.syntax import Reference
+from celadon.cel.tokens import RESERVED
 from celadon.cel.types import INT, Type, object_type, type_of
-
-#: Field names that an expression may use for a field declared as `__name__`
-#: (k8s.io/apiserver pkg/cel, `celReservedSymbols`).
-KEYWORDS = frozenset(
-    "true false null in as break const continue else for function if import let loop package "
-    "namespace return var void while".split()
-)
 
 
 class Identifier(NamedTuple):
@@ -40,7 +34,8 @@ class Declarations:
     """The names of one environment. Immutable from outside; its caches are not visible.
 
     `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
-    `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`.
+    `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
+    for all reserved words (k8s.io/apiserver pkg/cel).
     """
 
     __slots__ = (
@@ -209,6 +204,6 @@ class Declarations:
         if record is None:
             return None
         found = record.fields.get(field)
-        if found is None and self.keyword_fields and field in KEYWORDS:
+        if found is None and self.keyword_fields and field in RESERVED:
             return record.fields.get(f"__{field}__")
         return found

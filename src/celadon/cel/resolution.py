@@ -8,8 +8,8 @@ Every match counts, not just the first (cel-go `checker/checker.go`, `resolveOve
 all candidates are kept for dispatch at run time, and differing result types become dyn.
 
 Numbers of fresh type variables (`_var7`) show in messages, and cel-go takes a number for each
-parameter of each overload it tries, whatever its arity. INVARIANT (fresh numbers): `Candidate.first`
-and `OverloadTable.fresh` count these, overloads that are not in the table included.
+parameter of each overload it tries, whatever its arity. INVARIANT (fresh numbers):
+`Candidate.first` and `OverloadTable.fresh` count these, overloads not in the table included.
 
 Answers for the plainest argument types (ints, strings, dyn, ...) depend on nothing but those types
 and are remembered. The memory is bounded: it takes no others.

@@ -71,9 +71,7 @@ class Validator:
     exempt_functions: frozenset[str] = frozenset()
 
 
-def run(
-    checked: CheckedAst, declarations: Declarations, validators: Sequence[Validator]
-) -> Issues:
+def run(checked: CheckedAst, declarations: Declarations, validators: Sequence[Validator]) -> Issues:
     """What the validators, in that order, find wrong with a tree that checked."""
     nodes, parents = _flatten(checked.root)
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
@@ -172,13 +170,14 @@ def _check_homogeneous(context: ValidationContext) -> None:
         if isinstance(node, ListLiteral):
             if len(node.elements) > 1 and not _is_exempt(context, node):
                 lists.append(node)
-        elif isinstance(node, MapLiteral) and len(node.entries) > 1:
-            if not _is_exempt(context, node):
-                maps.append(node)
-    for literal in lists:
-        _check_elements(context, literal)
-    for literal in maps:
-        _check_entries(context, literal)
+        elif (
+            isinstance(node, MapLiteral) and len(node.entries) > 1 and not _is_exempt(context, node)
+        ):
+            maps.append(node)
+    for list_literal in lists:
+        _check_elements(context, list_literal)
+    for map_literal in maps:
+        _check_entries(context, map_literal)
 
 
 def _is_exempt(context: ValidationContext, node: Expr) -> bool:
