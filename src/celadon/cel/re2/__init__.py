@@ -1,0 +1,30 @@
+r"""Regular expressions as Kubernetes has them: RE2 syntax, Go's errors, linear time.
+
+`compile(pattern)` gives a `Pattern` or raises `RegexError`, whose text is Go's. Positions are code
+points. To read the package, start with `parser` (patterns to trees), then `program` (trees to
+automata) and `dfa` and `pike` (running them), then `pattern` (which way a pattern is run).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from celadon.cel.re2.errors import RegexError
+from celadon.cel.re2.pattern import Pattern
+
+__all__ = ["Pattern", "RegexError", "compile"]
+
+# Patterns from requests can be long and never come back; those from policies are short.
+_MAX_CACHED_LENGTH = 2000
+
+
+@lru_cache(maxsize=512)
+def _compile_cached(pattern: str) -> Pattern:
+    return Pattern(pattern)
+
+
+def compile(pattern: str) -> Pattern:
+    """Raises `RegexError`."""
+    if len(pattern) > _MAX_CACHED_LENGTH:
+        return Pattern(pattern)
+    return _compile_cached(pattern)

@@ -1,0 +1,186 @@
+"""Whether a subject matches at all: a deterministic automaton, built while it runs.
+
+A state is the set of instructions the nondeterministic automaton can be in, before assertions are
+looked at, and what the character before was. States are dictionaries from character to next state,
+so a character that was seen before in a state costs one lookup; `__missing__` works out the others.
+The two final answers, `_MATCHED` and `_DEAD`, are the only empty dictionaries.
+
+Memory is bounded: after `_MAX_ENTRIES` transitions all states are forgotten. The worst subject then
+pays what the nondeterministic automaton would cost, which is linear as well.
+"""
+
+from __future__ import annotations
+
+from celadon.cel.re2.charsets import NEWLINE, WORD
+from celadon.cel.re2.program import ASSERT, CHAR, CHOICE, MATCH, PENDING, SAVE, SKIP, Program
+from celadon.cel.re2.syntax import AssertionKind
+
+_MAX_ENTRIES = 20_000
+
+# What stands on one side of a position.
+_EDGE, _OTHER, _WORD, _NEWLINE = range(4)
+
+
+class _State(dict[str, "_State"]):
+    """`threads` are CHAR, ASSERT and MATCH instructions; `before` is the side to the left."""
+
+    __slots__ = ("_automaton", "_by_class", "_matches_at_end", "before", "threads")
+
+    def __init__(self, automaton: Dfa | None, threads: frozenset[int], before: int) -> None:
+        super().__init__()
+        self.threads = threads
+        self.before = before
+        self._automaton = automaton
+        self._by_class: dict[int, _State] = {}
+        self._matches_at_end: bool | None = None
+        if automaton is not None:
+            self[""] = self
+
+    def __missing__(self, char: str) -> _State:
+        automaton = self._automaton
+        assert automaton is not None
+        number = automaton.program.alphabet.class_of(char)
+        following = self._by_class.get(number)
+        if following is None:
+            following = automaton.step(self, number)
+            self._by_class[number] = following
+        automaton.count_entry()
+        self[char] = following
+        return following
+
+    def matches_at_end(self) -> bool:
+        if self._matches_at_end is None:
+            assert self._automaton is not None
+            self._matches_at_end = self._automaton.matches_at_end(self)
+        return self._matches_at_end
+
+
+_MATCHED = _State(None, frozenset(), _EDGE)
+_DEAD = _State(None, frozenset(), _EDGE)
+
+
+class Dfa:
+    """`steps` counts transitions worked out, as opposed to looked up: the work done, for tests."""
+
+    def __init__(self, program: Program, *, anchored: bool) -> None:
+        self.program = program
+        self._anchored = anchored
+        self.steps = 0
+        self._entries = 0
+        self._states: dict[tuple[frozenset[int], int], _State] = {}
+        self._masks: dict[int, int] = {}
+        words = program.alphabet.classes_in(WORD)
+        newlines = program.alphabet.classes_in(NEWLINE)
+        self._sides = [
+            _NEWLINE if number in newlines else _WORD if number in words else _OTHER
+            for number in range(program.alphabet.count)
+        ]
+
+    def search(self, text: str) -> bool:
+        """Whether the pattern matches somewhere in `text`."""
+        state = self._state({self.program.start}, _EDGE)
+        if not isinstance(text, str):
+            raise TypeError(f"expected a str, not {text.__class__.__name__}")
+        if state:
+            for char in text:
+                state = state[char]
+                if not state:
+                    break
+            else:
+                return state.matches_at_end()
+        return state is _MATCHED
+
+    def count_entry(self) -> None:
+        self._entries += 1
+        if self._entries > _MAX_ENTRIES:
+            self._entries = 0
+            self._states = {}
+
+    def step(self, state: _State, number: int) -> _State:
+        """The state after a character of class `number`."""
+        self.steps += 1
+        program = self.program
+        bit = 1 << number
+        side = self._sides[number]
+        following: set[int] = set()
+        for instruction in self._reached(state, side):
+            op = program.op[instruction]
+            if op == MATCH:
+                return _MATCHED
+            if op == CHAR and program.mask(instruction) & bit:
+                following.add(program.out[instruction])
+        if not self._anchored:
+            following.add(program.start)
+        return self._state(following, side)
+
+    def matches_at_end(self, state: _State) -> bool:
+        op = self.program.op
+        return any(op[instruction] == MATCH for instruction in self._reached(state, _EDGE))
+
+    def _state(self, starts: set[int], before: int) -> _State:
+        threads = frozenset(self._follow(starts, before, None))
+        if not threads:
+            return _DEAD
+        if any(self.program.op[instruction] == MATCH for instruction in threads):
+            return _MATCHED
+        key = (threads, before)
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = _State(self, threads, before)
+        return state
+
+    def _reached(self, state: _State, after: int) -> set[int] | frozenset[int]:
+        """The threads of a state with the assertions decided, now that `after` is known."""
+        op = self.program.op
+        if any(op[instruction] == ASSERT for instruction in state.threads):
+            return self._follow(state.threads, state.before, after)
+        return state.threads
+
+    def _follow(
+        self, starts: set[int] | frozenset[int], before: int, after: int | None
+    ) -> set[int]:
+        """CHAR, MATCH and undecided ASSERT instructions reached without consuming."""
+        program = self.program
+        ops = program.op
+        found: set[int] = set()
+        seen: set[int] = set()
+        pending = list(starts)
+        while pending:
+            instruction = pending.pop()
+            if instruction in seen:
+                continue
+            seen.add(instruction)
+            while (op := ops[instruction]) == PENDING:
+                program.expand(instruction)
+            if op in (CHAR, MATCH):
+                found.add(instruction)
+            elif op == ASSERT:
+                holds = _holds(program.kind(instruction), before, after)
+                if holds is None:
+                    found.add(instruction)
+                elif holds:
+                    pending.append(program.out[instruction])
+            elif op in (SKIP, SAVE):
+                pending.append(program.out[instruction])
+            elif op == CHOICE:
+                pending.append(program.out[instruction])
+                pending.append(program.number(instruction))
+        return found
+
+
+def _holds(kind: AssertionKind, before: int, after: int | None) -> bool | None:
+    """None when it depends on the character after, which is not known yet."""
+    match kind:
+        case AssertionKind.BEGIN_TEXT:
+            return before == _EDGE
+        case AssertionKind.BEGIN_LINE:
+            return before in (_EDGE, _NEWLINE)
+    if after is None:
+        return None
+    match kind:
+        case AssertionKind.END_TEXT:
+            return after == _EDGE
+        case AssertionKind.END_LINE:
+            return after in (_EDGE, _NEWLINE)
+    boundary = (before == _WORD) != (after == _WORD)
+    return boundary == (kind is AssertionKind.WORD_BOUNDARY)
