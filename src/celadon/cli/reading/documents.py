@@ -1,0 +1,183 @@
+"""From texts to documents: one Kubernetes object each, with the place where it stands.
+
+A YAML text is cut at its `---` lines first, as kubectl does, so that one broken document does not
+take the others of its file with it. A chunk that begins with `{` is JSON; any other goes to the
+quick YAML reader, and to the complete one if the quick one declines. An object whose kind ends in
+`List` is replaced by its items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.json_text import read_json
+from celadon.cli.reading.limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS
+from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.problems import Problem, UnreadableError
+from celadon.cli.reading.sources import Text
+from celadon.cli.reading.yaml_blocks import BlockReader, UnusualError
+from celadon.cli.reading.yaml_events import read_yaml
+
+_SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
+_CONTENT: Final = re.compile(r"^[ \t]*([^#\s])", re.MULTILINE)
+_LIST_KIND: Final = re.compile(r"""["']?kind["']?[ ]*:[ ]*["']?[A-Za-z]*List\b""")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object as it stands in a file. `value` has texts for `apiVersion` and `kind`."""
+
+    chunk: Chunk
+    path: Path
+    value: dict[str, Any]
+
+    @property
+    def file(self) -> str:
+        """The file as the user named it."""
+        return self.chunk.file
+
+    def line(self, path: Path = ()) -> int:
+        """The line of the object, or of a field of it (or of the nearest one above that exists)."""
+        return self.chunk.line(self.path + path)
+
+    def position(self, path: Path = ()) -> str:
+        """`file:line`."""
+        return f"{self.file}:{self.line(path)}"
+
+
+class DocumentReader:
+    """Reads texts; what the quick YAML reader learned stays for the next text."""
+
+    __slots__ = ("_blocks",)
+
+    def __init__(self) -> None:
+        self._blocks = BlockReader()
+
+    def read(self, text: Text) -> Iterator[Document | Problem]:
+        """The documents of a text, and what is wrong with the others."""
+        for start, end, line in _chunks(text.content):
+            for item in self._values(text.file, text.content[start:end], line):
+                if isinstance(item, Problem):
+                    yield item
+                else:
+                    yield from _objects(item[0], (), item[1])
+
+    def _values(self, file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
+        first = _CONTENT.search(text)
+        if first is None:
+            return
+        start = first.start(1)
+        if first[1] == "{":
+            yield from _json_values(file, text, line)
+            return
+        if (limit := _exceeded(text, 0, len(text))) is not None:
+            yield _too_large(file, line + text.count("\n", 0, start), limit)
+            return
+        try:
+            value = self._blocks.read(text)
+        except UnusualError:
+            yield from _yaml_values(file, text, line)
+        else:
+            yield Chunk(file, text, line, start, is_json=False), value
+
+
+def _exceeded(text: str, start: int, end: int) -> int | None:
+    """The limit that a document of this length breaks, if any."""
+    size = end - start
+    if size <= MAX_DOCUMENT_CHARACTERS:
+        return None
+    is_list = _LIST_KIND.search(text, start, end) is not None
+    limit = MAX_LIST_CHARACTERS if is_list else MAX_DOCUMENT_CHARACTERS
+    return limit if size > limit else None
+
+
+def _chunks(text: str) -> Iterator[tuple[int, int, int]]:
+    """Start, end and first line of every stretch between `---` lines."""
+    if "---" not in text or text.lstrip("\ufeff \t\n").startswith("%"):
+        yield 0, len(text), 1
+        return
+    start = counted = 0
+    line = 1
+    for match in _SEPARATOR.finditer(text):
+        line += text.count("\n", counted, start)
+        counted = start
+        yield start, match.start(), line
+        # A separator with something behind it belongs to its document: `--- |`, `--- !tag`.
+        start = match.start() if match[1] is None else match.end()
+    line += text.count("\n", counted, start)
+    yield start, len(text), line
+
+
+def _json_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
+    values = 0
+    try:
+        for start, end, value in read_json(text):
+            values += 1
+            limit = _exceeded(text, start, end)
+            if limit is not None:
+                yield _too_large(file, line + text.count("\n", 0, start), limit)
+            else:
+                yield Chunk(file, text, line, start, is_json=True), value
+    except UnreadableError as error:
+        if values == 0 and len(text) <= MAX_DOCUMENT_CHARACTERS:
+            # A map in YAML's flow style also begins with a brace.
+            read = list(_yaml_values(file, text, line))
+            if not any(isinstance(item, Problem) for item in read):
+                yield from read
+                return
+        yield Problem(file, line + error.line - 1, error.message, error.help)
+
+
+def _yaml_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
+    lines = text.split("\n")
+    try:
+        for first, value in read_yaml(text):
+            start = sum(len(above) + 1 for above in lines[: first - 1])
+            yield Chunk(file, text, line, start, is_json=False), value
+    except UnreadableError as error:
+        yield Problem(file, line + error.line - 1, error.message, error.help)
+
+
+def _objects(chunk: Chunk, path: Path, value: Any) -> Iterator[Document | Problem]:
+    """The object, or the objects of a list; a problem where there is none."""
+    if value is None and not path:
+        return
+    if not isinstance(value, dict):
+        found = "a list" if isinstance(value, list) else "a single value"
+        yield Problem(chunk.file, chunk.line(path), f"an object is expected here, not {found}")
+        return
+    missing = [name for name in ("apiVersion", "kind") if not value.get(name)]
+    if missing:
+        text = " and ".join(f"`{name}`" for name in missing)
+        yield Problem(chunk.file, chunk.line(path), f"{text} not set")
+        return
+    if not (isinstance(value["apiVersion"], str) and isinstance(value["kind"], str)):
+        yield Problem(chunk.file, chunk.line(path), "`apiVersion` and `kind` must be text")
+        return
+    items = value.get("items")
+    if value["kind"].endswith("List") and (isinstance(items, list) or items is None):
+        for index, item in enumerate(items or ()):
+            yield from _objects(chunk, (*path, "items", index), _with_kind(value, item))
+        return
+    yield Document(chunk, path, value)
+
+
+def _with_kind(parent: dict[str, Any], item: Any) -> Any:
+    """Items of a typed list (`PodList`) may leave out what the list says already."""
+    kind = parent["kind"].removesuffix("List")
+    if not kind or not isinstance(item, dict) or item.get("kind"):
+        return item
+    return {"apiVersion": parent["apiVersion"], "kind": kind, **item}
+
+
+def _too_large(file: str, line: int, limit: int) -> Problem:
+    return Problem(
+        file,
+        line,
+        f"Request entity too large: limit is {limit}",
+        "kube-apiserver refuses larger objects too",
+    )

@@ -1,0 +1,90 @@
+"""Where things stand in a JSON text that is known, or nearly known, to be well formed.
+
+The decoder keeps no positions, so a position is found by walking the tokens again. That happens
+only when a line must be shown to somebody.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+Path = tuple[str | int, ...]
+"""The way to a value: keys of maps, indices of lists."""
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A key of a map, or an item of a list, and the offset where it starts."""
+
+    path: Path
+    offset: int
+    is_duplicate: bool = False
+
+
+@dataclass(slots=True)
+class _Level:
+    """A map or list the walk is inside of."""
+
+    is_map: bool
+    step: str | int = 0
+    awaits_key: bool = False
+    seen: set[str] = field(default_factory=set)
+
+
+def places(text: str, start: int, depth: int) -> Iterator[Place]:
+    """The places of the value that starts at an offset, down to paths of length `depth`."""
+    levels: list[_Level] = []
+    for match in _TOKEN.finditer(text, start):
+        token = match[0]
+        level = levels[-1] if levels else None
+        if token in ("}", "]"):
+            levels.pop()
+            if not levels:
+                return
+        elif token == ",":
+            if level is not None and level.is_map:
+                level.awaits_key = True
+            elif level is not None and isinstance(level.step, int):
+                level.step += 1
+        elif token == ":":
+            continue
+        elif level is not None and level.awaits_key:
+            key = json.loads(token)
+            level.awaits_key, level.step = False, key
+            if len(levels) <= depth:
+                yield Place(_path(levels), match.start(), key in level.seen)
+                level.seen.add(key)
+        else:
+            if level is not None and not level.is_map and len(levels) <= depth:
+                yield Place(_path(levels), match.start())
+            if token in ("{", "["):
+                levels.append(_Level(is_map=token == "{", awaits_key=token == "{"))
+            elif level is None:
+                return
+
+
+def _path(levels: list[_Level]) -> Path:
+    return tuple(level.step for level in levels)
+
+
+def first_duplicate(text: str, start: int) -> int:
+    """The offset of the first key that its map has already."""
+    everywhere = len(text)
+    for place in places(text, start, everywhere):
+        if place.is_duplicate:
+            return place.offset
+    return start
+
+
+def first_word(text: str, start: int, word: str) -> int:
+    """The offset of the first number or bare word spelled so."""
+    for match in _TOKEN.finditer(text, start):
+        if match[0] == word:
+            return match.start()
+    return start

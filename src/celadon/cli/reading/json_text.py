@@ -1,0 +1,119 @@
+"""JSON as Kubernetes reads it.
+
+The standard decoder does the work; what differs is numbers (an integer beyond 64 bits is a double,
+a double without a fraction an integer, see `yaml_scalars`), duplicate keys and NaN (refused), and
+half a surrogate pair (the replacement character, as in Go).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from celadon.cli.reading.depth import check_depth
+from celadon.cli.reading.json_places import first_duplicate, first_word
+from celadon.cli.reading.limits import MAX_DEPTH
+from celadon.cli.reading.problems import UnreadableError
+from celadon.cli.reading.yaml_scalars import NotJsonError, integer_or_double, whole
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class _DuplicateKeyError(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKeyError(key)
+            seen.add(key)
+    return result
+
+
+def _double(text: str) -> int | float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise NotJsonError(text)
+    return whole(value)
+
+
+def _constant(text: str) -> float:
+    raise NotJsonError(text)
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=integer_or_double,
+    parse_float=_double,
+    parse_constant=_constant,
+)
+
+
+def read_json(text: str) -> Iterator[tuple[int, int, Any]]:
+    """The values of a text, one behind another, each with its start and end.
+
+    Raises `UnreadableError`, after the values before the faulty one were given out.
+    """
+    position = _skip(text, 0)
+    while position < len(text):
+        start = position
+        value, position = _value(text, start)
+        yield start, position, value
+        position = _skip(text, position)
+
+
+def _skip(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match is not None else position
+
+
+def _value(text: str, start: int) -> tuple[Any, int]:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(error.lineno, _lower(error.msg)) from error
+    except _DuplicateKeyError as error:
+        line = _line_at(text, first_duplicate(text, start))
+        raise UnreadableError(line, f'key "{error}" already set in map') from None
+    except NotJsonError as error:
+        raise UnreadableError(
+            _line_at(text, first_word(text, start, str(error))),
+            f"the number `{str(error)[:40]}` has no form in Kubernetes' JSON",
+        ) from None
+    except RecursionError:
+        raise UnreadableError(
+            _line_at(text, start), f"nested deeper than {MAX_DEPTH} levels"
+        ) from None
+    if text.count("{", start, end) + text.count("[", start, end) > MAX_DEPTH:
+        check_depth(value, _line_at(text, start))
+    if _SURROGATE_ESCAPE.search(text, start, end):
+        value = _without_surrogates(value)
+    return value, end
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def _line_at(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            _SURROGATE.sub("\ufffd", key): _without_surrogates(item) for key, item in value.items()
+        }
+    return value

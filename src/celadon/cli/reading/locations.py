@@ -1,0 +1,103 @@
+"""The line of a field, found when somebody asks for it.
+
+Readers keep no positions, because almost all documents are admitted and nobody wants to know. A
+`Chunk` keeps its text instead and finds a path in it later: JSON by walking its tokens, YAML by
+composing it with libyaml's marks. Both remember what they found, so that the thousandth denied item
+of one list costs as little as the first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+from celadon.cli.reading.json_places import Path, places
+
+_STEP: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
+_ITEM_DEPTH: Final = 2
+"""Paths of this length are remembered in JSON: `items[7]`."""
+
+
+def parse_path(text: str) -> Path:
+    """A field path as Kubernetes prints it, e.g. `spec.validations[0].expression`."""
+    return tuple(int(index) if index else key or name for index, key, name in _STEP.findall(text))
+
+
+class Chunk:
+    """A stretch of a file with one document in it, and the way back to its lines."""
+
+    __slots__ = ("_found", "_index", "file", "first_line", "is_json", "start", "text")
+
+    def __init__(self, file: str, text: str, first_line: int, start: int, *, is_json: bool) -> None:
+        self.file = file
+        self.text = text
+        self.first_line = first_line
+        self.start = start
+        self.is_json = is_json
+        self._index: Any = None
+        self._found: dict[Path, int] = {}
+
+    def line(self, path: Path = ()) -> int:
+        """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
+        if not path:
+            return self._line_at(self.start)
+        line = self._found.get(path)
+        if line is None:
+            line = self._json_line(path) if self.is_json else self._yaml_line(path)
+            self._found[path] = line
+        return line
+
+    def _line_at(self, offset: int) -> int:
+        return self.first_line + self.text.count("\n", 0, offset)
+
+    def _json_line(self, path: Path) -> int:
+        if self._index is None:
+            self._index = {
+                place.path: place.offset for place in places(self.text, self.start, _ITEM_DEPTH)
+            }
+        head, rest = path[:_ITEM_DEPTH], path[_ITEM_DEPTH:]
+        offset = self._index.get(head, self._index.get(head[:1], self.start))
+        if rest and head in self._index:
+            start = offset if isinstance(head[-1], int) else self._value_start(offset)
+            nearest = 0
+            for place in places(self.text, start, len(rest)):
+                length = len(place.path)
+                if length > nearest and place.path == rest[:length]:
+                    offset, nearest = place.offset, length
+        return self._line_at(offset)
+
+    def _value_start(self, key: int) -> int:
+        colon = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*').match(self.text, key)
+        return colon.end() if colon is not None else key
+
+    def _yaml_line(self, path: Path) -> int:
+        if self._index is None:
+            self._index = _composed(self.text, self.text.count("\n", 0, self.start))
+        node, line = self._index, self._index.start_mark.line
+        for step in path:
+            node, found = _child(node, step)
+            if node is None:
+                break
+            line = found
+        return self.first_line + int(line)
+
+
+def _composed(text: str, line: int) -> Any:
+    """The node, with its marks, of the document that begins on a line (from 0)."""
+    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+    roots = yaml.compose_all(text, Loader=loader)
+    return next(root for root in roots if root is not None and root.start_mark.line >= line)
+
+
+def _child(node: Any, step: str | int) -> tuple[Any, int]:
+    """The node one step down, and the line of its key (or of the item)."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item, item.start_mark.line
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == step:
+                return value, key.start_mark.line
+    return None, 0

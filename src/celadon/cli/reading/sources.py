@@ -1,0 +1,121 @@
+"""From what the user typed to texts: files, folders, globs and `-` for standard input.
+
+A folder stands for the `.yaml`, `.yml` and `.json` files in it and below it, in alphabetical order;
+names that begin with a dot are skipped. A file named on the command line is read whatever its name.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from celadon.cli.reading.limits import MAX_FILE_BYTES
+from celadon.cli.reading.problems import Problem
+
+STDIN: Final = "-"
+STDIN_NAME: Final = "<stdin>"
+EXTENSIONS: Final = (".yaml", ".yml", ".json")
+_GLOB_CHARACTERS: Final = frozenset("*?[")
+_BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The content of one file."""
+
+    file: str
+    content: str
+
+
+def expand(arguments: Sequence[str]) -> Iterator[str | Problem]:
+    """The files meant by the arguments, each once, in order; a problem for an empty argument."""
+    seen: set[str] = set()
+    for argument in arguments:
+        for found in _expand_one(argument):
+            if isinstance(found, Problem):
+                yield found
+            elif (identity := _identity(found)) not in seen:
+                seen.add(identity)
+                yield found
+
+
+def _identity(path: str) -> str:
+    return path if path == STDIN else os.path.realpath(path)
+
+
+def _expand_one(argument: str) -> Iterator[str | Problem]:
+    if argument == STDIN or Path(argument).is_file():
+        yield argument
+    elif Path(argument).is_dir():
+        files = sorted(_files_below(argument))
+        yield from files
+        if not files:
+            yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
+    elif not Path(argument).exists() and _GLOB_CHARACTERS.intersection(argument):
+        matches = sorted(glob.glob(argument, recursive=True))
+        if not matches:
+            yield Problem(argument, 0, "no file matches this pattern")
+        for match in matches:
+            if not Path(match).is_dir():
+                yield match
+    else:
+        # Something that is not there, or a pipe: reading it will tell.
+        yield argument
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if name.lower().endswith(EXTENSIONS) and not name.startswith("."):
+                yield os.path.join(parent, name)
+
+
+def read(path: str) -> Text | Problem:
+    """The content of a file, decoded, with line ends as `\\n`."""
+    name = STDIN_NAME if path == STDIN else path
+    try:
+        if path == STDIN:
+            data = _bounded(sys.stdin.buffer)
+        else:
+            with open(path, "rb") as stream:
+                data = _bounded(stream)
+    except OSError as error:
+        return Problem(name, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+    except ValueError:
+        return Problem(name, 0, "cannot be read: not the name of a file")
+    if data is None:
+        limit = MAX_FILE_BYTES // (1024 * 1024)
+        return Problem(name, 0, f"larger than {limit} MiB", "split it into several files")
+    return _decoded(name, data)
+
+
+def _bounded(stream: BinaryIO) -> bytes | None:
+    data = stream.read(MAX_FILE_BYTES + 1)
+    return None if len(data) > MAX_FILE_BYTES else data
+
+
+def _decoded(name: str, data: bytes) -> Text | Problem:
+    encoding = "utf-8"
+    for mark, marked in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            data, encoding = data[len(mark) :], marked
+            break
+    try:
+        content = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", "save the file as UTF-8")
+    if "\r" in content:
+        content = content.replace("\r\n", "\n")
+    return Text(name, content)
