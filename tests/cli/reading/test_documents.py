@@ -1,0 +1,141 @@
+"""Texts to documents: cutting, lists, problems beside good documents, positions."""
+
+from __future__ import annotations
+
+import json
+
+from celadon.cli.reading import limits
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.locations import parse_path
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+
+
+def read(content: str) -> list[Document | Problem]:
+    return list(DocumentReader().read(Text("f.yaml", content)))
+
+
+def shown(content: str) -> list[str]:
+    return [
+        f"{item.line}: {item.message}"
+        if isinstance(item, Problem)
+        else f"{item.line()}: {item.value['kind']}"
+        for item in read(content)
+    ]
+
+
+def test_yaml_documents_and_their_lines() -> None:
+    text = "# hi\n---\n# a\napiVersion: v1\nkind: A\n--- # next\n\napiVersion: v1\nkind: B\n---\n"
+    assert shown(text) == ["4: A", "8: B"]
+
+
+def test_a_broken_document_leaves_the_others() -> None:
+    text = "apiVersion: v1\nkind: A\n---\na: b: c\n---\napiVersion: v1\nkind: C\n"
+    assert shown(text) == ["1: A", "4: mapping values are not allowed in this context", "6: C"]
+
+
+def test_a_separator_with_content_behind_it() -> None:
+    assert shown("--- {apiVersion: v1, kind: A}\n--- \napiVersion: v1\nkind: B\n") == [
+        "1: A",
+        "3: B",
+    ]
+
+
+def test_directives() -> None:
+    text = "%YAML 1.1\n---\napiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n"
+    assert shown(text) == ["3: A", "6: B"]
+    assert [item.line(("kind",)) for item in read(text) if isinstance(item, Document)] == [4, 7]
+
+
+def test_no_object() -> None:
+    assert shown("- a\n- b\n") == ["1: an object is expected here, not a list"]
+    assert shown("text\n") == ["1: an object is expected here, not a single value"]
+    assert shown("a: 1\n") == ["1: `apiVersion` and `kind` not set"]
+    assert shown("apiVersion: v1\n---\nkind: A\n") == [
+        "1: `kind` not set",
+        "3: `apiVersion` not set",
+    ]
+    assert shown("apiVersion: v1\nkind: 5\n") == ["1: `apiVersion` and `kind` must be text"]
+    assert shown("# nothing\n---\n---\n\n") == []
+
+
+def test_json_and_flow_yaml() -> None:
+    assert shown('{"apiVersion": "v1", "kind": "A"}\n{"apiVersion": "v1",\n"kind": "B"}') == [
+        "1: A",
+        "2: B",
+    ]
+    assert shown("\n{apiVersion: v1, kind: A}\n") == ["2: A"]
+    assert shown('{"apiVersion": "v1", "kind": "A"}\n---\napiVersion: v1\nkind: B\n') == [
+        "1: A",
+        "3: B",
+    ]
+    assert shown('{"apiVersion": "v1",\n"kind" "A"}\n') == ["2: expecting ':' delimiter"]
+
+
+def test_lists_become_their_items() -> None:
+    text = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: A
+- apiVersion: v1
+  kind: List
+  items:
+  - apiVersion: v1
+    kind: B
+- 5
+"""
+    assert shown(text) == ["4: A", "9: B", "11: an object is expected here, not a single value"]
+    typed = '{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [\n{"metadata": {}}]}'
+    assert shown(typed) == ["2: Deployment"]
+    assert shown("apiVersion: v1\nkind: List\n") == []
+
+
+def test_lines_of_fields_in_both_formats() -> None:
+    value = {
+        "apiVersion": "v1",
+        "kind": "P",
+        "spec": {"validations": [{"expression": "x", "message": 'a "b": ['}, {"expression": "y"}]},
+    }
+    text = json.dumps(value, indent=1)
+    (document,) = read(text)
+    assert isinstance(document, Document)
+    lines = text.splitlines()
+    path = parse_path("spec.validations[1].expression")
+    assert '"expression": "y"' in lines[document.line(path) - 1]
+    assert '"spec"' in lines[document.line(("spec", "nothing")) - 1]
+    (document,) = read(
+        "apiVersion: v1\nkind: P\nspec:\n  validations:\n  - expression: x\n  - message: m\n"
+        "    expression: y\n"
+    )
+    assert isinstance(document, Document)
+    assert document.line(path) == 7
+    assert document.line(("spec", "validations", 9)) == 4
+    assert document.position(("kind",)) == "f.yaml:2"
+
+
+def test_lines_of_fields_in_list_items() -> None:
+    item = {"apiVersion": "v1", "kind": "A", "spec": {"a": [1, {"b": 2}]}}
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [item, item]}, indent=1)
+    first, second = (item for item in read(text) if isinstance(item, Document))
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines, 1) if line == "  {"]
+    assert [first.line(), second.line()] == starts
+    leaves = [number for number, line in enumerate(lines, 1) if '"b"' in line]
+    assert [item.line(("spec", "a", 1, "b")) for item in (first, second)] == leaves
+
+
+def test_paths() -> None:
+    assert parse_path("spec.validations[0].expression") == ("spec", "validations", 0, "expression")
+    assert parse_path("metadata.labels[a.b/c]") == ("metadata", "labels", "a.b/c")
+
+
+def test_too_large_an_object() -> None:
+    big = "x" * (limits.MAX_DOCUMENT_CHARACTERS + 1)
+    message = "Request entity too large: limit is 3145728"
+    assert shown(f"---\napiVersion: v1\nkind: A\ndata: {big}\n") == [f"2: {message}"]
+    assert shown(f'{{"apiVersion": "v1", "kind": "A", "data": "{big}"}}') == [f"1: {message}"]
+    small = "y" * 1000
+    items = f"- apiVersion: v1\n  kind: A\n  data: {small}\n" * 3200
+    assert len(shown(f"apiVersion: v1\nkind: List\nitems:\n{items}")) == 3200

@@ -1,0 +1,73 @@
+"""What the user typed to texts."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.reading import sources
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text, expand, read
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.yaml", "a.json", "c.txt", ".hidden.yaml", "sub/d.YML", ".git/e.yaml"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("a: 1\n")
+    return tmp_path
+
+
+def test_folders_files_and_globs(folder: Path) -> None:
+    assert list(expand(["."])) == [
+        os.path.join(".", "a.json"),
+        os.path.join(".", "b.yaml"),
+        os.path.join(".", "sub", "d.YML"),
+    ]
+    assert list(expand(["c.txt", "c.txt", "-"])) == ["c.txt", "-"]
+    assert list(expand(["*.yaml", "b.yaml", "**/*.YML"])) == [
+        "b.yaml",
+        os.path.join("sub", "d.YML"),
+    ]
+
+
+def test_arguments_that_mean_nothing(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    assert list(expand(["empty", "*.nope", "missing"])) == [
+        Problem("empty", 0, "no .yaml, .yml or .json file in this folder"),
+        Problem("*.nope", 0, "no file matches this pattern"),
+        "missing",
+    ]
+    assert read("missing") == Problem("missing", 0, "cannot be read: no such file or directory")
+    assert isinstance(read("a\0b"), Problem)
+
+
+def test_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    for data in (
+        b"a: \xc3\xa4\r\n",
+        b"\xef\xbb\xbfa: \xc3\xa4\n",
+        "\ufeffa: ä\n".encode("utf-16-le"),
+    ):
+        path.write_bytes(data)
+        assert read(str(path)) == Text(str(path), "a: ä\n")
+    path.write_bytes(b"a: 1\nb: \xff\n")
+    assert read(str(path)) == Problem(
+        str(path), 2, "invalid UTF-8: byte 0xff", "save the file as UTF-8"
+    )
+
+
+def test_standard_input_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"a: 1\n")
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    assert read("-") == Text("<stdin>", "a: 1\n")
+    monkeypatch.setattr(sources, "MAX_FILE_BYTES", 3)
+    Stdin.buffer = io.BytesIO(b"a: 1\n")
+    assert read("-") == Problem("<stdin>", 0, "larger than 0 MiB", "split it into several files")
