@@ -1,0 +1,31 @@
+"""Source to tree.
+
+Two parsers give the same trees. `descent` is for expressions without errors: it is quick and knows
+no messages. When it gives up, `diagnosis` parses again the way cel-go's generated parser does,
+slowly, to say what is wrong in the very same words and at the very same positions.
+"""
+
+from __future__ import annotations
+
+from celadon.cel.descent import descend
+from celadon.cel.diagnosis import diagnose
+from celadon.cel.issues import Issues
+from celadon.cel.limits import source_too_long
+from celadon.cel.parse_options import ParseOptions
+from celadon.cel.source import Source
+from celadon.cel.syntax import Ast
+
+__all__ = ["ParseOptions", "parse"]
+
+
+def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
+    """The tree, or None and what is wrong."""
+    issues = Issues(source)
+    size, limit = len(source.text), options.limits.code_points
+    if size > limit:
+        issues.add(source_too_long(size, limit), None)
+        return None, issues
+    ast = descend(source, options)
+    if ast is None:
+        ast = diagnose(source, options, issues)
+    return ast, issues
