@@ -82,7 +82,39 @@ def schemas(folder: Path, encodings: dict[str, Any]) -> dict[str, Any]:
     for path in sorted((folder / "openapi" / "v3").glob("*__*.json")):
         for name, schema in json.loads(path.read_text())["components"]["schemas"].items():
             found[name] = component(schema, encodings.get(name, {}))
+    mark_incomplete(found)
     return dict(sorted(found.items()))
+
+
+def mark_incomplete(components: dict[str, Any]) -> None:
+    """`complete`: encoding must look for fields that are always written, here or further below."""
+    marked = {
+        name
+        for name, made in components.items()
+        if any(zero != {} for zero in made.get("always", {}).values())
+    }
+    grown = True
+    while grown:
+        above = {
+            name
+            for name, made in components.items()
+            if name not in marked and any(map(marked.__contains__, references(made)))
+        }
+        marked |= above
+        grown = bool(above)
+    for name in marked:
+        components[name]["complete"] = True
+
+
+def references(made: dict[str, Any]) -> list[str]:
+    """The components that the fields of one hold, directly, in lists or in maps."""
+    found = []
+    for field in made.get("fields", {}).values():
+        while isinstance(field, dict) and ("items" in field or "values" in field):
+            field = field.get("items") or field.get("values")
+        if isinstance(field, dict) and "ref" in field:
+            found.append(field["ref"])
+    return found
 
 
 def write(name: str, value: Any) -> None:
