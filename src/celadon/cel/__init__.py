@@ -1,0 +1,42 @@
+"""The language room: the Common Expression Language, compiled to Python.
+
+Knows nothing of Kubernetes and needs nothing but the standard library.
+
+    env = Environment({"object": types.DYN})
+    program = env.program(env.compile("object.spec.replicas <= 5").checked())
+    program.evaluate({"object": {"spec": {"replicas": 3}}})    # True
+
+Read first: `syntax` (the tree), `declarations` (what a function is), `environment` (the phases in
+their order). The generators are explained in `codegen`.
+"""
+
+from celadon.cel import types
+from celadon.cel.environment import Compilation, Environment
+from celadon.cel.errors import (
+    CelError,
+    CompileError,
+    CostLimitExceeded,
+    EvaluationError,
+    ProgramError,
+)
+from celadon.cel.issues import Issue, Issues
+from celadon.cel.program import Program
+from celadon.cel.switches import Switches
+from celadon.cel.syntax import Ast, CheckedAst
+
+__all__ = [
+    "Ast",
+    "CelError",
+    "CheckedAst",
+    "Compilation",
+    "CompileError",
+    "CostLimitExceeded",
+    "Environment",
+    "EvaluationError",
+    "Issue",
+    "Issues",
+    "ProgramError",
+    "Program",
+    "Switches",
+    "types",
+]

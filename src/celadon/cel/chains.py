@@ -1,0 +1,67 @@
+"""Attribute chains: a base value and the selects and indexes applied to it.
+
+cel-go evaluates `object.spec.containers[0].image` as one attribute with qualifiers, and both its
+cost model and its optional semantics are defined on that whole (reference, section 8.6 and 11.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celadon.cel import syntax
+from celadon.cel.syntax import Call, Expr, Literal, LiteralValue, Select
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One qualifier: a constant `key`, or `expr` to be evaluated (then `key` is None)."""
+
+    node: Expr
+    key: LiteralValue
+    expr: Expr | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    base: Expr
+    steps: tuple[Step, ...]
+
+    @property
+    def is_optional(self) -> bool:
+        return any(step.optional for step in self.steps)
+
+    def constant_keys(self) -> tuple[str, ...] | None:
+        """The keys, if all of them are constant strings and none is optional."""
+        keys = tuple(
+            step.key
+            for step in self.steps
+            if step.expr is None and not step.optional and step.key.__class__ is str
+        )
+        return keys if len(keys) == len(self.steps) else None  # type: ignore[return-value]  # all str
+
+
+def last_step(node: Expr) -> tuple[Expr, Step] | None:
+    """The operand and the qualifier this node adds, or None if it is not part of a chain."""
+    if isinstance(node, Select):
+        return None if node.test_only else (node.operand, Step(node, node.field))
+    if isinstance(node, Call) and node.target is None and len(node.args) == 2:
+        operand, key = node.args
+        if node.function == syntax.OPT_SELECT and isinstance(key, Literal):
+            return operand, Step(node, key.value, None, optional=True)
+        if node.function in (syntax.INDEX, syntax.OPT_INDEX):
+            optional = node.function == syntax.OPT_INDEX
+            if isinstance(key, Literal):
+                return operand, Step(node, key.value, None, optional)
+            return operand, Step(node, None, key, optional)
+    return None
+
+
+def chain_of(node: Expr) -> Chain:
+    """The longest chain that ends in this node (no steps if it is not a select or index)."""
+    steps: list[Step] = []
+    while (last := last_step(node)) is not None:
+        node, step = last
+        steps.append(step)
+    steps.reverse()
+    return Chain(node, tuple(steps))

@@ -1,0 +1,134 @@
+"""What both generators know about the tree they write: types, constants, resolved functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.cel import syntax
+from celadon.cel.cost_rules import CostRule
+from celadon.cel.declarations import Function, Impl, Overload
+from celadon.cel.runtime import implementation
+from celadon.cel.switches import Switches
+from celadon.cel.syntax import Call, CheckedAst, Comprehension, Expr, Ident, ListLiteral, Literal
+from celadon.cel.syntax import MapLiteral
+from celadon.cel.types import Kind
+from celadon.cel.values.numbers import Uint
+
+#: Python classes a value of a checked type certainly has, once something of ours computed it.
+_CLASSES = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.UINT: Uint,
+    Kind.DOUBLE: float,
+    Kind.STRING: str,
+    Kind.BYTES: bytes,
+    Kind.LIST: list,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`folded` maps node ids to constant values (see `folding`); `functions` and `costs` are the
+    environment's; `constants` are identifiers that denote values (types, enum constants)."""
+
+    checked: CheckedAst
+    folded: Mapping[int, Any]
+    functions: Mapping[str, Function]
+    costs: Mapping[str, CostRule]
+    constants: Mapping[int, Any] = field(default_factory=dict)
+    switches: Switches = Switches()
+
+    def is_constant(self, node: Expr) -> bool:
+        return isinstance(node, Literal) or node.id in self.folded
+
+    def constant(self, node: Expr) -> Any:
+        if node.id in self.folded:
+            return self.folded[node.id]
+        assert isinstance(node, Literal), "callers ask is_constant first"
+        return node.value
+
+    def overload_ids(self, node: Call) -> tuple[str, ...]:
+        reference = self.checked.references.get(node.id)
+        return reference.overloads if reference else ()
+
+    def function(self, node: Call) -> Function | None:
+        return self.functions.get(node.function)
+
+    def impl(self, node: Call) -> Impl | None:
+        """The callable that runs this call, argument checks included; None if nothing can."""
+        function = self.function(node)
+        return implementation(function, self.overload_ids(node)) if function else None
+
+    def overload(self, node: Call) -> Overload | None:
+        """The overload the checker settled on, or None while several are possible."""
+        ids = self.overload_ids(node)
+        function = self.function(node)
+        if function is None or len(ids) != 1:
+            return None
+        return next((o for o in function.overloads if o.id == ids[0]), None)
+
+    def cost_rule(self, node: Call) -> CostRule | None:
+        """The rule that charges this call; None is cel-go's default of 1."""
+        by_name = self.costs.get(node.function)
+        if by_name is not None:
+            return by_name
+        overload = self.overload(node)
+        return overload.cost if overload else None
+
+    def certain(self, node: Expr) -> type | None:
+        """The class the value surely has, or None. Declared types of variables and fields are not
+        trusted: the values behind them come from outside."""
+        if self.is_constant(node):
+            value = self.constant(node)
+            return type(value)
+        match node:
+            case Call(function=syntax.CONDITIONAL):
+                yes, no = self.certain(node.args[1]), self.certain(node.args[2])
+                return yes if yes is no else None
+            case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT | "dyn"):
+                return None
+            case Call(function="orValue" | "value" | "or"):
+                return None
+            case Call() if self.overload(node) is not None:
+                return _CLASSES.get(self.checked.types[node.id].kind)
+            case Call() if node.function in _ALWAYS_BOOL:
+                return bool
+            case ListLiteral():
+                return list
+            case syntax.Select(test_only=True):
+                return bool
+            case Comprehension() if node.iter_var != syntax.UNUSED:
+                return _CLASSES.get(self.checked.types[node.id].kind)
+            case MapLiteral() | Ident():
+                return None
+            case _:
+                return None
+
+
+_ALWAYS_BOOL = frozenset(
+    {
+        syntax.LOGICAL_AND,
+        syntax.LOGICAL_OR,
+        syntax.LOGICAL_NOT,
+        syntax.LESS,
+        syntax.LESS_EQUALS,
+        syntax.GREATER,
+        syntax.GREATER_EQUALS,
+        syntax.IN,
+    }
+)
+
+
+def terms(node: Call) -> list[Expr]:
+    """The operands of a run of the same logical operator, left to right."""
+    result: list[Expr] = []
+    stack: list[Expr] = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, Call) and top.function == node.function:
+            stack += reversed(top.args)
+        else:
+            result.append(top)
+    return result

@@ -1,0 +1,432 @@
+"""The metered variant: exact in values, errors and costs.
+
+`Metered.value(node)` emits statements that compute the node and returns an atom (a local name or
+a literal) that holds the value, which may be an `EvaluationError`: errors are values here, because
+cel-go goes on evaluating (and charging) the other operand after one failed.
+
+The cost is the local `c`; `L` is the limit. Steps that cost 1 are added up at compile time
+(`_charge`) and written out before anything that can branch, loop, or charge a computed amount.
+INVARIANT (cost of a cancelled evaluation): cel-go stops after the step that went over the limit.
+Single steps can only go over by one, so crossing it between two computed charges reports
+limit + 1; a computed charge reports the sum. Hence the two kinds of checks in `_flush` and `_add`.
+
+Sources: cel-go `interpreter/runtimecost.go`, `interpreter/interpretable.go`; the reference of the
+cost model is in the tests of the recorded corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import assert_never
+
+from celadon.cel import syntax
+from celadon.cel.chains import Step, chain_of
+from celadon.cel.codegen import metered_calls
+from celadon.cel.codegen.context import Context, terms
+from celadon.cel.codegen.metered_loops import comprehension
+from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
+from celadon.cel.emitter import Emitter
+from celadon.cel.runtime import unbound
+from celadon.cel.syntax import (
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Select,
+    Struct,
+    Unspecified,
+)
+
+
+class Metered:
+    """Writes the metered variant of one expression into an emitter."""
+
+    def __init__(self, context: Context, emitter: Emitter) -> None:
+        self.context = context
+        self.emitter = emitter
+        self.locals: Mapping[str, str] = {}
+        self.lazies: frozenset[str] = frozenset()
+        self._pending = 0
+        self._inputs: dict[str, str] = {}
+
+    # --- functions ----------------------------------------------------------------------------
+
+    def write(self, name: str) -> None:
+        """`name(a, L)` returns (value or error, cost)."""
+        e = self.emitter
+        with e.function(f"def {name}(a, L):"):
+            e.emit("c = 0")
+            self._body(self.context.checked.root)
+
+    def _body(self, root: Expr) -> None:
+        e = self.emitter
+        outer, self._inputs = self._inputs, {}
+        pending, self._pending = self._pending, 0
+        e.indent -= 1
+        with e.capture() as captured:
+            result = self.value(root)
+            self.flush()
+            e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)")
+            e.emit(f"return {result}, c", root.id)
+        e.indent += 1
+        for variable, local in self._inputs.items():
+            key, missing = e.constant(variable), e.bind(unbound(variable), "u")
+            e.emit(f"{local} = a[{key}] if {key} in a else {missing}")
+        e.splice(captured)
+        self._inputs, self._pending = outer, pending
+
+    def outlined(self, node: Expr) -> str:
+        """The node computed by a function of its own, because the nesting is too deep here."""
+        e = self.emitter
+        self.flush()
+        name = e.name("f")
+        names = ", ".join(["a", "L", "c", *dict.fromkeys(self.locals.values())])
+        with e.function(f"def {name}({names}):"):
+            self._body(node)
+        result = e.name()
+        e.emit(f"{result}, c = {name}({names})", node.id)
+        return result
+
+    def lazy(self, node: Expr) -> str:
+        """A local that computes the node at its first use (see `runtime.Lazy`)."""
+        e = self.emitter
+        self.flush()
+        compute, bound = e.name("g"), e.name("b")
+        pending, self._pending = self._pending, 0
+        with e.block(f"def {compute}(c):"):
+            result = self.value(node)
+            self.flush()
+            e.emit(f"return {result}, c")
+        self._pending = pending
+        e.emit(f"{bound} = {e.runtime('Lazy')}({compute})")
+        return bound
+
+    # --- charging -----------------------------------------------------------------------------
+
+    def charge(self, units: int = 1) -> None:
+        """Single steps; written out by the next `flush`."""
+        self._pending += units
+
+    def flush(self) -> None:
+        if self._pending:
+            self.emitter.emit(f"c += {self._pending}")
+            self._pending = 0
+
+    def add(self, amount: str, node: int = 0) -> None:
+        """A computed (or lumped) charge, checked before and after."""
+        e = self.emitter
+        self.flush()
+        e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node)
+        e.emit(f"c += {amount}", node)
+        e.emit(f"if c > L: raise {e.runtime('over_limit')}(c)", node)
+
+    # --- values -------------------------------------------------------------------------------
+
+    def value(self, node: Expr, *, branch: bool = False) -> str:
+        """`branch` marks the chosen branch of a conditional: cel-go makes the whole conditional
+        one attribute, so that a branch's own attribute is not charged again."""
+        if self.context.is_constant(node):
+            return self.emitter.constant(self.context.constant(node))
+        if self.emitter.is_deep() and not isinstance(node, Ident):
+            return self.outlined(node)
+        match node:
+            case Ident():
+                return self._ident(node, branch)
+            case Select():
+                return self._has(node) if node.test_only else self._chain(node, branch)
+            case Call():
+                return self._call(node, branch)
+            case ListLiteral():
+                return self._list(node)
+            case MapLiteral():
+                return self._map(node)
+            case Comprehension():
+                return comprehension(self, node)
+            case Struct():
+                return metered_calls.struct(self, node)
+            case Literal() | Unspecified():
+                raise AssertionError("literals are constants; unspecified nodes never check")
+            case _:
+                assert_never(node)
+
+    @contextmanager
+    def scope(self, names: Mapping[str, str], lazy: str | None = None) -> Iterator[None]:
+        """Names visible inside; `lazy` is the one that is bound to a `Lazy`."""
+        outer, self.locals = self.locals, {**self.locals, **names}
+        lazies = self.lazies
+        self.lazies = (lazies - names.keys()) | ({lazy} if lazy else frozenset())
+        yield
+        self.locals, self.lazies = outer, lazies
+
+    @contextmanager
+    def branch(self, header: str, node: int = 0) -> Iterator[None]:
+        """A block that may not run; pending charges stay on their own side."""
+        self.flush()
+        with self.emitter.block(header, node):
+            yield
+            self.flush()
+
+    # --- names and chains -----------------------------------------------------------------------
+
+    def _ident(self, node: Ident, branch: bool) -> str:
+        if node.name not in self.locals and node.id in self.context.constants:
+            return self.emitter.constant(self.context.constants[node.id])
+        if not branch:
+            self.charge()
+        return self._name(node)
+
+    def _name(self, node: Ident) -> str:
+        """The local of an identifier, nothing charged for the identifier itself."""
+        local = self.locals.get(node.name)
+        if local is None:
+            return self._input(node.name)
+        if node.name not in self.lazies:
+            return local
+        result = self.emitter.name()
+        self.flush()
+        self.emitter.emit(f"{result}, c = {local}.get(c)", node.id)
+        return result
+
+    def _input(self, name: str) -> str:
+        name = name.removeprefix(".")
+        if name not in self._inputs:
+            self._inputs[name] = self.emitter.name("x")
+        return self._inputs[name]
+
+    def _base(self, base: Expr, branch: bool) -> str:
+        """The value a chain starts from: an identifier or conditional is part of the attribute;
+        anything else is evaluated first and the attribute charged 1 on top."""
+        if isinstance(base, Call) and base.function == syntax.CONDITIONAL:
+            return self.value(base)
+        if not branch:
+            self.charge()
+        if isinstance(base, Ident) and not self._is_constant_ident(base):
+            return self._name(base)
+        return self.value(base)
+
+    def _is_constant_ident(self, node: Ident) -> bool:
+        return node.name not in self.locals and node.id in self.context.constants
+
+    def _chain(self, node: Expr, branch: bool) -> str:
+        chain = chain_of(node)
+        base = self._base(chain.base, branch)
+        return self.steps(base, chain.steps)
+
+    def steps(self, base: str, steps: tuple[Step, ...]) -> str:
+        """Apply qualifiers to a value: constant runs at once, computed keys one by one."""
+        optional = any(step.optional for step in steps)
+        if optional:
+            return self._optional_steps(base, steps)
+        run: list[Step] = []
+        for position, step in enumerate(steps):
+            if step.expr is None:
+                run.append(step)
+                continue
+            base = self._run(base, run) if run else base
+            run = []
+            return self._computed(base, step, steps[position + 1 :])
+        return self._run(base, run) if run else base
+
+    def _run(self, base: str, run: list[Step]) -> str:
+        """A run of constant keys: native subscripts, the slow walk where they fail."""
+        e = self.emitter
+        result, node = e.name(), run[-1].node.id
+        keys = [e.constant(step.key) for step in run]
+        walk = f"{e.runtime('walk_v')}({base}, ({', '.join(keys)},))"
+        if all(step.key.__class__ is str for step in run):
+            self.charge(len(run))
+            with e.block("try:", node):
+                e.emit(f"{result} = {base}{''.join(f'[{key}]' for key in keys)}", node)
+            with e.block(f"except {e.runtime('Exception')}:", node):
+                self._walk(walk, result, len(run), node)
+            return result
+        count = e.name("n")
+        e.emit(f"{result}, {count} = {walk}", node)
+        self.flush()
+        e.emit(f"c += {count}", node)
+        return result
+
+    def _walk(self, walk: str, result: str, charged: int, node: int) -> None:
+        e = self.emitter
+        count = e.name("n")
+        e.emit(f"{result}, {count} = {walk}", node)
+        e.emit(f"c += {count} - {charged}", node)
+
+    def _computed(self, base: str, step: Step, rest: tuple[Step, ...]) -> str:
+        """One computed key and what follows it; nothing of it runs when the base failed."""
+        e = self.emitter
+        if not base.isidentifier():
+            base = e.assign(base)
+        result = e.name()
+        with self.branch(f"if {e.runtime('is_error')}({base}):", step.node.id):
+            e.emit(f"{result} = {base}")
+        with self.branch("else:"):
+            key = self._key(step)
+            self.flush()
+            e.emit(f"{result} = {e.runtime('index_v')}({base}, {key})", step.node.id)
+            e.emit(f"c += 0 if {e.runtime('is_error')}({key}) else 1", step.node.id)
+            if rest:
+                e.emit(f"{result} = {self.steps(result, rest)}", rest[-1].node.id)
+        return result
+
+    def _key(self, step: Step) -> str:
+        """A computed key: an attribute as key does not pay for its own root."""
+        assert step.expr is not None, "constant keys are handled in runs"
+        chain = chain_of(step.expr)
+        is_attribute = isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base)
+        if is_attribute and not self.context.is_constant(step.expr):
+            return self.steps(self._name(chain.base), chain.steps)  # type: ignore[arg-type]  # Ident
+        return self.value(step.expr)
+
+    def _optional_steps(self, base: str, steps: tuple[Step, ...]) -> str:
+        e = self.emitter
+        keys = []
+        for step in steps:
+            key = e.constant(step.key) if step.expr is None else self._key(step)
+            keys.append(f"({key}, {step.optional})")
+        self.flush()
+        result, count = e.name(), e.name("n")
+        walk = f"{e.runtime('walk_optional_v')}({base}, ({', '.join(keys)},))"
+        e.emit(f"{result}, {count} = {walk}", steps[-1].node.id)
+        e.emit(f"c += {count}")
+        return result
+
+    def _has(self, node: Select) -> str:
+        e = self.emitter
+        chain = chain_of(node.operand)
+        keys = chain.constant_keys()
+        is_name = isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base)
+        base = (
+            self._name(chain.base)  # type: ignore[arg-type]  # an Ident
+            if is_name
+            else self.value(chain.base)
+        )
+        result, count = e.name(), e.name("n")
+        if keys is None:
+            base = self.steps(base, chain.steps)
+            keys = ()
+        names = ", ".join(e.constant(key) for key in (*keys, node.field))
+        self.flush()
+        e.emit(f"{result}, {count} = {e.runtime('has_v')}({base}, ({names},))", node.id)
+        e.emit(f"c += {count}", node.id)
+        return result
+
+    # --- literals -------------------------------------------------------------------------------
+
+    def _list(self, node: ListLiteral) -> str:
+        e = self.emitter
+        with self.sequence(node.elements, node.id) as (items, result):
+            code = f"[{', '.join(items)}]"
+            if node.optional:
+                build = e.runtime("list_with_optionals")
+                code = f"{e.runtime('call2_v')}({build}, {code}, {e.bind(node.optional, 'k')})"
+            e.emit(f"{result} = {code}", node.id)
+        self.add(str(LIST_CREATE_COST), node.id)
+        return result
+
+    def _map(self, node: MapLiteral) -> str:
+        e = self.emitter
+        parts = [part for entry in node.entries for part in (entry.key, entry.value)]
+        optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
+        with self.sequence(parts, node.id) as (items, result):
+            pairs = zip(items[::2], items[1::2], strict=True)
+            code = "[" + ", ".join(f"({key}, {value})" for key, value in pairs) + "]"
+            if optional:
+                build = e.runtime("map_with_optionals")
+                code = f"{e.runtime('call2_v')}({build}, {code}, {e.bind(optional, 'k')})"
+            else:
+                code = f"{e.runtime('call1_v')}({e.runtime('make_map')}, {code})"
+            e.emit(f"{result} = {code}", node.id)
+        self.add(str(MAP_CREATE_COST), node.id)
+        return result
+
+    @contextmanager
+    def sequence(
+        self, parts: Sequence[Expr], node: int, *, check_last: bool = True
+    ) -> Iterator[tuple[list[str], str]]:
+        """Evaluate in order and stop at the first error. The body emits what to do with the atoms
+        when there was none; the result local is that error otherwise. Without `check_last` the
+        body also runs when only the last part failed."""
+        e = self.emitter
+        result = e.name()
+        fallible = [not self.never_fails(part) for part in parts]
+        if not check_last:
+            fallible[-1] = False
+        atoms: list[str] = []
+        failed = ""
+        for position, part in enumerate(parts):
+            with self._unless(failed, part.id):
+                atom = self.value(part)
+                atoms.append(atom)
+                if fallible[position]:
+                    if not failed:
+                        failed = e.assign("None")
+                    test = f"{e.runtime('is_error')}({atom})"
+                    e.emit(f"if {test}: {failed} = {atom}", part.id)
+        with self._unless(failed, node):
+            yield atoms, result
+        if failed:
+            with self.branch(f"if {failed} is not None:", node):
+                e.emit(f"{result} = {failed}")
+
+    @contextmanager
+    def _unless(self, failed: str, node: int) -> Iterator[None]:
+        if not failed:
+            yield
+            return
+        with self.branch(f"if {failed} is None:", node):
+            yield
+
+    def never_fails(self, node: Expr) -> bool:
+        """Is the node sure to be a value? Constants and loop variables are."""
+        if self.context.is_constant(node):
+            return True
+        return isinstance(node, Ident) and node.name in self.locals.keys() - self.lazies
+
+    # --- logic ----------------------------------------------------------------------------------
+
+    def _call(self, node: Call, branch: bool) -> str:
+        match node.function:
+            case syntax.LOGICAL_AND:
+                return self._logic(terms(node), "False", "True", "and_v")
+            case syntax.LOGICAL_OR:
+                return self._logic(terms(node), "True", "False", "or_v")
+            case syntax.CONDITIONAL:
+                return self._conditional(node)
+            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
+                return self._chain(node, branch)
+            case _:
+                return metered_calls.call(self, node)
+
+    def _logic(self, operands: list[Expr], stop: str, go: str, combine: str) -> str:
+        """A run of terms. `stop` decides at once; `go` goes on; anything else is remembered."""
+        e = self.emitter
+        function = e.runtime(combine)
+        result = e.name()
+        e.emit(f"{result} = {self.value(operands[0])}", operands[0].id)
+        for operand in operands[1:]:
+            with self.branch(f"if {result} is not {stop}:", operand.id):
+                term = self.value(operand)
+                e.emit(
+                    f"{result} = {term} if {result} is {go} and ({term} is True or {term} is False)"
+                    f" else {function}({result}, {term})",
+                    operand.id,
+                )
+        return result
+
+    def _conditional(self, node: Call) -> str:
+        e = self.emitter
+        condition, yes, no = node.args
+        test = self.value(condition)
+        result = e.name()
+        with self.branch(f"if {test} is True:", node.id):
+            e.emit(f"{result} = {self.value(yes, branch=True)}", yes.id)
+        with self.branch(f"elif {test} is False:"):
+            e.emit(f"{result} = {self.value(no, branch=True)}", no.id)
+        with self.branch("else:"):
+            e.emit(f"{result} = {e.runtime('no_bool_v')}({test})", node.id)
+        return result

@@ -1,0 +1,166 @@
+"""Calls in the metered variant: evaluate the arguments, run, charge.
+
+With one or two arguments all are evaluated and the call is charged even if one failed; with three
+or more, evaluation stops at the first error, and the call is charged only if none was skipped
+(cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). Inline forms exist for the calls
+that policies make most; they are the native forms of `plain_calls` guarded by class tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celadon.cel import syntax
+from celadon.cel.codegen.plain_calls import constant_set
+from celadon.cel.syntax import Call, Expr
+from celadon.cel.values.numbers import Uint
+
+if TYPE_CHECKING:
+    from celadon.cel.codegen.metered import Metered
+
+_ORDERINGS = {
+    syntax.LESS: "<",
+    syntax.LESS_EQUALS: "<=",
+    syntax.GREATER: ">",
+    syntax.GREATER_EQUALS: ">=",
+}
+
+
+def call(w: Metered, node: Call) -> str:
+    """The atom of any call that is not logic and not part of a chain."""
+    match node.function:
+        case "or" | "orValue" if _is_optional_call(w, node):
+            return _otherwise(w, node)
+        case syntax.IN if _is_constant_set(w, node.args[1]):
+            return _in_constants(w, node)
+        case syntax.LOGICAL_NOT:
+            return _not(w, node)
+        case syntax.NOT_STRICTLY_FALSE:
+            return w.value(node.args[0])
+        case _:
+            return _general(w, node)
+
+
+def _operands(node: Call) -> tuple[Expr, ...]:
+    return node.args if node.target is None else (node.target, *node.args)
+
+
+def _general(w: Metered, node: Call) -> str:
+    e = w.emitter
+    operands = _operands(node)
+    impl = w.context.impl(node)
+    if impl is None:
+        raise AssertionError(f"the checker let an unknown function pass: {node.function}")
+    if len(operands) > 2:
+        with w.sequence(operands, node.id, check_last=False) as (atoms, result):
+            code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
+            e.emit(f"{result} = {code}", node.id)
+            charge(w, node, atoms, result)
+        return result
+    atoms = [w.value(operand) for operand in operands]
+    result = e.name()
+    e.emit(f"{result} = {_run(w, node, e.bind(impl, 'f'), atoms)}", node.id)
+    charge(w, node, atoms, result)
+    return result
+
+
+def _run(w: Metered, node: Call, impl: str, atoms: list[str]) -> str:
+    """The source that runs a call of at most two evaluated arguments."""
+    e = w.emitter
+    if len(atoms) != 2:
+        return f"{e.runtime('call1_v' if atoms else 'call_v')}({', '.join([impl, *atoms])})"
+    x, y = atoms
+    slow = f"{e.runtime('call2_v')}({impl}, {x}, {y})"
+    right = node.args[-1]
+    if not w.context.is_constant(right):
+        return slow
+    kind = w.context.constant(right).__class__
+    if kind not in (int, str):
+        return slow
+    test = f"{x}.__class__ is {e.runtime(kind.__name__)}"
+    if node.function in _ORDERINGS:
+        return f"{x} {_ORDERINGS[node.function]} {y} if {test} else {slow}"
+    if node.function == syntax.EQUALS:
+        return f"{x} == {y} if {test} else {slow}"
+    if node.function == syntax.NOT_EQUALS:
+        return f"{x} != {y} if {test} else {slow}"
+    return slow
+
+
+def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
+    """Charge a call whose arguments and result are in locals."""
+    e = w.emitter
+    rule = w.context.cost_rule(node)
+    if rule is None or rule.fixed == 1:
+        w.charge()
+    elif rule.fixed is not None:
+        w.add(str(rule.fixed), node.id)
+    else:
+        amount = f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})"
+        compares = node.function in (syntax.EQUALS, syntax.NOT_EQUALS)
+        if compares and w.context.is_constant(node.args[1]):
+            value = w.context.constant(node.args[1])
+            if value.__class__ is int:
+                amount = f"1 if {atoms[0]}.__class__ is {e.runtime('int')} else {amount}"
+            elif value.__class__ is str:
+                x, size = atoms[0], len(value)
+                shorter = f"(len({x}) if len({x}) < {size} else {size})"
+                e.runtime("len")
+                text = e.runtime("str")
+                amount = f"({shorter} + 9) // 10 if {x}.__class__ is {text} else {amount}"
+        w.add(amount, node.id)
+
+
+def _not(w: Metered, node: Call) -> str:
+    e = w.emitter
+    x = w.value(node.args[0])
+    w.charge()
+    return e.assign(f"{e.runtime('not_v')}({x})", node.id)
+
+
+#: What cel-go can put in its set of constants.
+_SET_CLASSES = frozenset({bool, float, int, str, Uint})
+
+
+def _is_constant_set(w: Metered, node: Expr) -> bool:
+    c = w.context
+    return (
+        c.is_constant(node)
+        and c.constant(node).__class__ is list
+        and all(item.__class__ in _SET_CLASSES for item in c.constant(node))
+    )
+
+
+def _in_constants(w: Metered, node: Call) -> str:
+    """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
+    e, c = w.emitter, w.context
+    x = w.value(node.args[0])
+    items = c.constant(node.args[1])
+    function, members = e.runtime("call2_v"), e.runtime("contains")
+    code = f"{function}({members}, {x}, {e.constant(items)})"
+    if (quick := constant_set(items)) is not None:
+        test = f"{x}.__class__ is {e.runtime('str')}"
+        code = f"{x} in {e.bind(quick, 'k')} if {test} else {code}"
+    return e.assign(code, node.id)
+
+
+def _is_optional_call(w: Metered, node: Call) -> bool:
+    return all(overload.startswith("optional_or") for overload in w.context.overload_ids(node))
+
+
+def _otherwise(w: Metered, node: Call) -> str:
+    """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
+    e = w.emitter
+    left, right = _operands(node)
+    result = e.assign(w.value(left), node.id)
+    with w.branch(f"if {result} is {e.runtime('NONE')}:", node.id):
+        e.emit(f"{result} = {w.value(right)}", right.id)
+    if node.function == "orValue":
+        with w.branch(f"elif {result}.__class__ is {e.runtime('Optional')}:", node.id):
+            e.emit(f"{result} = {result}.value")
+    return result
+
+
+def struct(w: Metered, node: syntax.Struct) -> str:
+    """A message literal: the fields in order, then the type's constructor."""
+    raise NotImplementedError(node.type_name)

@@ -1,0 +1,210 @@
+"""Comprehensions in the metered variant: one loop per shape, charged as the general form.
+
+What each iteration and the end cost follows from the nodes of the macro's expansion (reading the
+accumulator is 1, `A + [x]` is 1 + 10 + 1, ...); the constants below spell that out per shape.
+Unlike the absorbing quantifiers, the others run on after an error, because cel-go's fold does: the
+accumulator then *is* the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, assert_never
+
+from celadon.cel.cost_rules import LIST_CREATE_COST
+from celadon.cel.shapes import (
+    Bind,
+    Collect,
+    ExistsOne,
+    Fold,
+    Insert,
+    Quantified,
+    Quantifier,
+    classify,
+)
+from celadon.cel.syntax import Comprehension, Expr
+
+if TYPE_CHECKING:
+    from celadon.cel.codegen.metered import Metered
+
+#: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
+_CONDITION = {Quantifier.ALL: 2, Quantifier.EXISTS: 3}
+#: Reading the accumulator, in a step or as the result.
+_ACCUMULATOR = 1
+_CALL = 1
+
+
+def comprehension(w: Metered, node: Comprehension) -> str:
+    """The atom of a comprehension's value."""
+    shape = classify(node)
+    match shape:
+        case Bind():
+            bound = w.lazy(shape.value)
+            with w.scope({shape.name: bound}, lazy=shape.name):
+                return w.value(shape.body)
+        case Quantified():
+            return _quantified(w, node, shape)
+        case ExistsOne():
+            return _exists_one(w, node, shape)
+        case Collect():
+            return _collect(w, node, shape)
+        case Insert():
+            return _insert(w, node, shape)
+        case Fold():
+            return _fold(w, node)
+        case _:
+            assert_never(shape)
+
+
+@contextmanager
+def _loop(w: Metered, node: Comprehension, result: str, start: str) -> Iterator[None]:
+    """Range, guard for a failed range, and the loop with its variables; each round ends with the
+    check of the limit. `result` starts as `start`, or is the range's error."""
+    e = w.emitter
+    two = bool(node.iter_var2)
+    items = w.value(node.iter_range)
+    iterate = e.runtime("iterate2_v" if two else "iterate_v")
+    listed = e.assign(
+        f"{iterate}({items})"
+        if two
+        else f"{items} if {items}.__class__ is {e.runtime('list')} else {iterate}({items})",
+        node.iter_range.id,
+    )
+    with w.branch(f"if {e.runtime('is_error')}({listed}):", node.id):
+        e.emit(f"{result} = {listed}")
+    w.flush()
+    e.emit("else:")
+    e.indent += 1
+    e.emit(f"{result} = {start}")
+    if two:
+        names = {node.iter_var: e.name("v"), node.iter_var2: e.name("v")}
+        header = f"for {names[node.iter_var]}, {names[node.iter_var2]} in {listed}:"
+    else:
+        names = {node.iter_var: e.name("v")}
+        header = f"for {names[node.iter_var]} in {listed}:"
+    with e.loop(header, node.id), w.scope(names):
+        yield
+        w.flush()
+        e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node.id)
+
+
+@contextmanager
+def _end(w: Metered) -> Iterator[None]:
+    """What is charged and computed after the loop, still under the guard of `_loop`."""
+    yield
+    w.flush()
+    w.emitter.indent -= 1
+
+
+def _quantified(w: Metered, node: Comprehension, shape: Quantified) -> str:
+    e = w.emitter
+    result = e.name()
+    is_all = shape.quantifier is Quantifier.ALL
+    go, stop = ("True", "False") if is_all else ("False", "True")
+    combine = e.runtime("and_v" if is_all else "or_v")
+    condition = _CONDITION[shape.quantifier]
+    with _loop(w, node, result, go):
+        with w.branch(f"if {result} is {stop}:"):
+            w.charge(condition)
+            w.flush()
+            e.emit("break")
+        w.charge(condition + _ACCUMULATOR)
+        p = w.value(shape.predicate)
+        e.emit(
+            f"{result} = {p} if {result} is {go} and ({p} is True or {p} is False) "
+            f"else {combine}({result}, {p})",
+            shape.predicate.id,
+        )
+    with _end(w):
+        w.charge(_ACCUMULATOR)
+    return result
+
+
+def _exists_one(w: Metered, node: Comprehension, shape: ExistsOne) -> str:
+    e = w.emitter
+    result = e.name()
+    with _loop(w, node, result, "0"), _where(w, shape.predicate, result):
+        w.charge(_ACCUMULATOR + _CALL)
+        with w.emitter.block(f"if {result}.__class__ is {e.runtime('int')}:"):
+            e.emit(f"{result} += 1")
+    with _end(w):
+        w.charge(_ACCUMULATOR + _CALL)
+        with w.emitter.block(f"if {result}.__class__ is {e.runtime('int')}:"):
+            e.emit(f"{result} = {result} == 1")
+    return result
+
+
+@contextmanager
+def _where(w: Metered, predicate: Expr | None, result: str) -> Iterator[None]:
+    """The step of `p ? step : A`; a predicate that fails replaces the accumulator."""
+    if predicate is None:
+        yield
+        return
+    e = w.emitter
+    p = w.value(predicate)
+    with w.branch(f"if {p} is True:", predicate.id):
+        yield
+    with w.branch(f"elif {p} is not False:"):
+        e.emit(f"{result} = {e.runtime('no_bool_v')}({p})", predicate.id)
+
+
+def _collect(w: Metered, node: Comprehension, shape: Collect) -> str:
+    e = w.emitter
+    result = e.name()
+    folded = w.context.is_constant(shape.element)
+    with _loop(w, node, result, "[]"), _where(w, shape.predicate, result):
+        w.charge(_ACCUMULATOR + _CALL + (0 if folded else LIST_CREATE_COST))
+        element = w.value(shape.element)
+        if w.never_fails(shape.element):
+            with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
+                e.emit(f"{result}.append({element})", shape.element.id)
+        else:
+            with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
+                with e.block(f"if {e.runtime('is_error')}({element}):"):
+                    e.emit(f"{result} = {element}")
+                with e.block("else:"):
+                    e.emit(f"{result}.append({element})", shape.element.id)
+    with _end(w):
+        w.charge(_ACCUMULATOR)
+    return result
+
+
+def _insert(w: Metered, node: Comprehension, shape: Insert) -> str:
+    """`cel.@mapInsert(A, k, v)` has three arguments: after an error only A is evaluated."""
+    e = w.emitter
+    result = e.name()
+    insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
+    with _loop(w, node, result, "{}"), _where(w, shape.predicate, result):
+        w.charge(_ACCUMULATOR)
+        if shape.key is None:
+            value = w.value(shape.value)
+            w.charge(_CALL)
+            e.emit(f"{result} = {e.runtime('call2_v')}({insert}, {result}, {value})", node.id)
+        else:
+            with w.branch(f"if not {e.runtime('is_error')}({result}):"):
+                with w.sequence((shape.key, shape.value), node.id, check_last=False) as (atoms, new):
+                    args = ", ".join([insert, result, *atoms])
+                    w.charge(_CALL)
+                    e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
+                e.emit(f"{result} = {new}")
+    with _end(w):
+        w.charge(_ACCUMULATOR)
+    return result
+
+
+def _fold(w: Metered, node: Comprehension) -> str:
+    """The general form, literally: only hand-built trees have it."""
+    e = w.emitter
+    result = e.name()
+    start = w.value(node.accu_init)
+    with _loop(w, node, result, start), w.scope({node.accu_var: result}):
+        condition = w.value(node.condition)
+        with w.branch(f"if {condition} is False:"):
+            e.emit("break")
+        e.emit(f"{result} = {w.value(node.step)}", node.step.id)
+    with _end(w), w.scope({node.accu_var: result}):
+        e.emit(f"{result} = {w.value(node.result)}", node.result.id)
+    return result
+
+

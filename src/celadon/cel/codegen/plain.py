@@ -1,0 +1,410 @@
+"""The plain variant: the function a careful person would write by hand.
+
+`Plain.value(node)` returns the source of a Python expression for the node's value, having emitted
+whatever statements it needs before it; the expression must be used exactly once. `atom` returns a
+name or literal that may be repeated. Everything may be reordered and repeated freely, because the
+plain variant is pure and gives up on the first surprise (see the package's docstring): only what
+CEL does not evaluate (a branch not taken, a term after the decisive one) must not be evaluated.
+
+Calls of functions are in `plain_calls`; this module has the tree: names, chains, logic, loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, assert_never
+
+from celadon.cel import syntax
+from celadon.cel.chains import Chain, Step, chain_of
+from celadon.cel.codegen import plain_calls
+from celadon.cel.codegen.context import Context, terms
+from celadon.cel.codegen.prefixes import SharedPrefixes
+from celadon.cel.shapes import (
+    Bind,
+    Collect,
+    ExistsOne,
+    Fold,
+    Insert,
+    Quantified,
+    Quantifier,
+    classify,
+)
+from celadon.cel.syntax import (
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Select,
+    Struct,
+    Unspecified,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celadon.cel.emitter import Emitter
+
+#: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
+#: generated parentheses far from CPython's limit of 200.
+MAX_EXPRESSION = 400
+
+Captured = tuple[list[str], list[int]]
+
+
+class Unsupported(Exception):
+    """The plain variant cannot express this node; the metered one serves alone."""
+
+
+class Plain:
+    """Writes the plain variant of one expression into an emitter."""
+
+    def __init__(self, context: Context, emitter: Emitter, prefixes: SharedPrefixes) -> None:
+        self.context = context
+        self.emitter = emitter
+        self.prefixes = prefixes
+        self.locals: Mapping[str, str] = {}
+        self.inputs: dict[str, str] = {}
+
+    # --- functions -------------------------------------------------------------------------
+
+    def write(self, name: str) -> None:
+        """The whole function `name(a)`: inputs first, the metered variant behind everything."""
+        e = self.emitter
+        root = self.context.checked.root
+        with e.function(f"def {name}(a):"):
+            with e.block("try:"):
+                self._body(root)
+            with e.block(f"except {e.runtime('Exception')}:"):
+                e.emit("return exact(a)")
+
+    def _body(self, root: Expr) -> None:
+        e = self.emitter
+        outer, self.inputs = self.inputs, {}
+        e.indent -= 1
+        with e.capture() as captured:
+            hoisted = self._hoist(None)
+            code = self.value(root)
+            e.emit(f"return {code}", root.id)
+        e.indent += 1
+        self.prefixes.release(hoisted)
+        for variable, local in self.inputs.items():
+            e.emit(f"{local} = a[{e.constant(variable)}]")
+        e.splice(captured)
+        self.inputs = outer
+
+    def _outlined(self, node: Expr) -> str:
+        """The node as a call of a function of its own, because the nesting is too deep here."""
+        e = self.emitter
+        name = e.name("f")
+        parameters = ", ".join(["a", *dict.fromkeys(self.locals.values())])
+        with e.function(f"def {name}({parameters}):"), self.prefixes.hidden():
+            self._body(node)
+        return f"{name}({parameters})"
+
+    # --- values ----------------------------------------------------------------------------
+
+    def value(self, node: Expr) -> str:
+        code = self._value(node)
+        return self.emitter.assign(code, node.id) if len(code) > MAX_EXPRESSION else code
+
+    def _value(self, node: Expr) -> str:
+        if self.context.is_constant(node):
+            return self.emitter.constant(self.context.constant(node))
+        if self.emitter.is_deep() and not isinstance(node, Ident):
+            return self._outlined(node)
+        match node:
+            case Ident():
+                return self._ident(node)
+            case Select():
+                return self._has(node) if node.test_only else self._chain(node)
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return self._list(node)
+            case MapLiteral():
+                return self._map(node)
+            case Comprehension():
+                return self._comprehension(node)
+            case Literal() | Struct() | Unspecified():
+                raise Unsupported(type(node).__name__)
+            case _:
+                assert_never(node)
+
+    def atom(self, node: Expr) -> str:
+        """A name or literal for the value, safe to write more than once."""
+        code = self.value(node)
+        return code if _is_atom(code) else self.emitter.assign(code, node.id)
+
+    def boolean(self, node: Expr) -> str:
+        """The value as a Python bool; anything else raises."""
+        code = self.value(node)
+        if self.context.certain(node) is bool:
+            return code
+        e = self.emitter
+        t = e.name()
+        return f"({t} if ({t} := {code}) is True or {t} is False else {e.runtime('not_bool')}())"
+
+    @contextmanager
+    def scope(self, **names: str) -> Iterator[None]:
+        """Comprehension variables visible inside: CEL name to Python name."""
+        outer, self.locals = self.locals, {**self.locals, **names}
+        yield
+        self.locals = outer
+
+    # --- names and chains --------------------------------------------------------------------
+
+    def _ident(self, node: Ident) -> str:
+        if node.name in self.locals:
+            return self.locals[node.name]
+        if node.id in self.context.constants:
+            return self.emitter.constant(self.context.constants[node.id])
+        return self.input(node.name)
+
+    def input(self, name: str) -> str:
+        """The local that holds an activation variable, loaded at the head of the function."""
+        name = name.removeprefix(".")
+        if name not in self.inputs:
+            self.inputs[name] = self.emitter.name("x")
+        return self.inputs[name]
+
+    def _chain(self, node: Expr) -> str:
+        chain = chain_of(node)
+        if chain.is_optional:
+            return self.optional_chain(chain)
+        return self._steps(chain.base, chain.steps)
+
+    def _steps(self, base: Expr, steps: tuple[Step, ...]) -> str:
+        start, shared = self.prefixes.longest(base, steps)
+        code = shared if shared is not None else self.value(base)
+        for step in steps[start:]:
+            code = self._step(code, step)
+        return code
+
+    def _step(self, code: str, step: Step) -> str:
+        e = self.emitter
+        if step.expr is not None:
+            key, certain = self.atom(step.expr), self.context.certain(step.expr)
+            if certain is str:
+                return f"{code}[{key}]"
+            if certain is None:
+                o = e.assign(code, step.node.id)
+                index = e.runtime("index")
+                text = e.runtime("str")
+                return f"({o}[{key}] if {key}.__class__ is {text} else {index}({o}, {key}))"
+            return f"{e.runtime('index')}({code}, {key})"
+        key = e.constant(step.key)
+        if step.key.__class__ is str:
+            return f"{code}[{key}]"
+        if step.key.__class__ is int and step.key >= 0:  # type: ignore[operator]  # an int
+            t = e.name()
+            lists, index = e.runtime("list"), e.runtime("index")
+            return f"({t}[{key}] if ({t} := {code}).__class__ is {lists} else {index}({t}, {key}))"
+        return f"{e.runtime('index')}({code}, {key})"
+
+    def optional_chain(self, chain: Chain) -> str:
+        """The chain as an Optional."""
+        e = self.emitter
+        keys = ", ".join(
+            f"({self.atom(step.expr) if step.expr is not None else e.constant(step.key)}, "
+            f"{step.optional})"
+            for step in chain.steps
+        )
+        return f"{e.runtime('walk_optional')}({self.value(chain.base)}, ({keys},))"
+
+    def _has(self, node: Select) -> str:
+        e = self.emitter
+        chain = chain_of(node.operand)
+        if chain.is_optional:
+            operand = self.optional_chain(chain)
+        else:
+            operand = self._steps(chain.base, chain.steps)
+        t, key = e.name(), e.constant(node.field)
+        dicts, has_field = e.runtime("dict"), e.runtime("has_field")
+        return (
+            f"({key} in {t} if ({t} := {operand}).__class__ is {dicts} "
+            f"else {has_field}({t}, {key}))"
+        )
+
+    # --- literals ----------------------------------------------------------------------------
+
+    def _list(self, node: ListLiteral) -> str:
+        e = self.emitter
+        items = "[" + ", ".join(self.value(element) for element in node.elements) + "]"
+        if not node.optional:
+            return items
+        return f"{e.runtime('list_with_optionals')}({items}, {e.bind(node.optional, 'k')})"
+
+    def _map(self, node: MapLiteral) -> str:
+        e = self.emitter
+        keys = [entry.key for entry in node.entries]
+        optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
+        if not optional and all(isinstance(k, Literal) and k.value.__class__ is str for k in keys):
+            pairs = (f"{self.value(n.key)}: {self.value(n.value)}" for n in node.entries)
+            return "{" + ", ".join(pairs) + "}"
+        pairs = (f"({self.value(n.key)}, {self.value(n.value)})" for n in node.entries)
+        items = "[" + ", ".join(pairs) + "]"
+        if not optional:
+            return f"{e.runtime('make_map')}({items})"
+        return f"{e.runtime('map_with_optionals')}({items}, {e.bind(optional, 'k')})"
+
+    # --- logic -------------------------------------------------------------------------------
+
+    def _call(self, node: Call) -> str:
+        match node.function:
+            case syntax.LOGICAL_AND:
+                return self._logic(terms(node), "and", "if {}:")
+            case syntax.LOGICAL_OR:
+                return self._logic(terms(node), "or", "if not {}:")
+            case syntax.CONDITIONAL:
+                return self._conditional(node)
+            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
+                return self._chain(node)
+            case _:
+                return plain_calls.call(self, node)
+
+    def _logic(self, operands: list[Expr], word: str, header: str) -> str:
+        e = self.emitter
+        codes = [self.boolean(operands[0])]
+        for operand in operands[1:]:
+            with e.capture() as captured:
+                code = self.boolean(operand)
+            if not captured[0]:
+                codes.append(code)
+                continue
+            result = e.assign(f" {word} ".join(codes))
+            with e.block(header.format(result)):
+                e.splice(captured)
+                e.emit(f"{result} = {code}", operand.id)
+            codes = [result]
+        return codes[0] if len(codes) == 1 else "(" + f" {word} ".join(codes) + ")"
+
+    def _conditional(self, node: Call) -> str:
+        condition = self.boolean(node.args[0])
+        return self.branches(condition, node.args[1], node.args[2])
+
+    def branches(self, condition: str, yes: Expr, no: Expr) -> str:
+        """`yes if condition else no`, each evaluated only when taken."""
+        e = self.emitter
+        with e.capture() as first:
+            yes_code = self.value(yes)
+        with e.capture() as second:
+            no_code = self.value(no)
+        if not first[0] and not second[0]:
+            return f"({yes_code} if {condition} else {no_code})"
+        result = e.name()
+        for header, captured, code in (
+            (f"if {condition}:", first, yes_code),
+            ("else:", second, no_code),
+        ):
+            with e.block(header):
+                e.splice(captured)
+                e.emit(f"{result} = {code}")
+        return result
+
+    # --- comprehensions ------------------------------------------------------------------------
+
+    def _comprehension(self, node: Comprehension) -> str:
+        shape = classify(node)
+        match shape:
+            case Bind():
+                value = self.atom(shape.value)
+                with self.scope(**{shape.name: value}):
+                    return self.value(shape.body)
+            case Quantified():
+                return self._quantified(node, shape)
+            case ExistsOne():
+                return self._exists_one(node, shape)
+            case Collect():
+                return self._collect(node, shape)
+            case Insert():
+                return self._insert(node, shape)
+            case Fold():
+                raise Unsupported("fold")
+            case _:
+                assert_never(shape)
+
+    @contextmanager
+    def _loop(self, node: Comprehension) -> Iterator[None]:
+        """A `for` statement over the range with the iteration variables in scope."""
+        e = self.emitter
+        if node.iter_var2:
+            key, value = e.name("v"), e.name("v")
+            names = {node.iter_var: key, node.iter_var2: value}
+            header = f"for {key}, {value} in {e.runtime('iterate2')}({self.value(node.iter_range)}):"
+        else:
+            element = e.name("v")
+            names = {node.iter_var: element}
+            header = f"for {element} in {self._iterable(node.iter_range)}:"
+        with e.loop(header, node.id), self.scope(**names):
+            hoisted = self._hoist(node)
+            yield
+            self.prefixes.release(hoisted)
+
+    def _iterable(self, node: Expr) -> str:
+        e = self.emitter
+        code = self.value(node)
+        if self.context.certain(node) is list:
+            return code
+        t = e.name()
+        lists, iterate = e.runtime("list"), e.runtime("iterate")
+        return f"({t} if ({t} := {code}).__class__ is {lists} else {iterate}({t}))"
+
+    def _hoist(self, scope: Comprehension | None) -> list[object]:
+        """Compute the chain prefixes that this scope shares, once, at its head."""
+        done: list[object] = []
+        for key, base, steps in self.prefixes.for_scope(scope):
+            name = self.emitter.assign(self._steps(base, steps))
+            self.prefixes.share(key, name)
+            done.append(key)
+        return done
+
+    def _quantified(self, node: Comprehension, shape: Quantified) -> str:
+        e = self.emitter
+        empty = shape.quantifier is Quantifier.ALL
+        result = e.assign(str(empty))
+        with self._loop(node):
+            test = self.boolean(shape.predicate)
+            with e.block(f"if not {test}:" if empty else f"if {test}:"):
+                e.emit(f"{result} = {not empty}")
+                e.emit("break")
+        return result
+
+    def _exists_one(self, node: Comprehension, shape: ExistsOne) -> str:
+        e = self.emitter
+        count = e.assign("0")
+        with self._loop(node), e.block(f"if {self.boolean(shape.predicate)}:"):
+            e.emit(f"{count} += 1")
+        return f"({count} == 1)"
+
+    def _collect(self, node: Comprehension, shape: Collect) -> str:
+        e = self.emitter
+        result = e.assign("[]")
+        with self._loop(node), self._where(shape.predicate):
+            e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
+        return result
+
+    def _insert(self, node: Comprehension, shape: Insert) -> str:
+        e = self.emitter
+        result = e.assign("{}")
+        insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
+        with self._loop(node), self._where(shape.predicate):
+            parts = [shape.value] if shape.key is None else [shape.key, shape.value]
+            args = ", ".join(self.value(part) for part in parts)
+            e.emit(f"{result} = {insert}({result}, {args})")
+        return result
+
+    @contextmanager
+    def _where(self, predicate: Expr | None) -> Iterator[None]:
+        if predicate is None:
+            yield
+            return
+        with self.emitter.block(f"if {self.boolean(predicate)}:"):
+            yield
+
+
+def _is_atom(code: str) -> bool:
+    return code.isidentifier() or code.lstrip("(-").rstrip(")").isdigit()

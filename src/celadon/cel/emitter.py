@@ -1,0 +1,139 @@
+"""The line writer: indentation, minted names, constants, and which line belongs to which node.
+
+Rules of the file: every name in the generated text is minted here from a counter; whatever comes
+from the user (strings, regexes, implementations) is kept in `constants` and reached through a
+minted global name, so that no text of the user's becomes Python source. Only numbers, booleans and
+None are written as literals, and only when their exact type allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from celadon.cel.runtime import EXPORTS
+
+#: CPython's parser refuses 100 levels of indentation and its compiler 20 nested loops; the
+#: generators start a new function before either is near.
+MAX_INDENT = 60
+MAX_LOOPS = 12
+
+_INDENT = "    "
+_SMALL = 1 << 64
+
+
+class Emitter:
+    """Writes one module of generated functions."""
+
+    def __init__(self) -> None:
+        self.constants: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.nodes: list[int] = []
+        self.indent = 1
+        self.loops = 0
+        self._counter = 0
+        self._by_identity: dict[int, str] = {}
+        self._strings: dict[str, str] = {}
+        self._finished: list[tuple[list[str], list[int]]] = []
+
+    def emit(self, line: str, node: int = 0) -> None:
+        """Append one line at the current depth, on behalf of a node id (0: none)."""
+        self.lines.append(_INDENT * self.indent + line)
+        self.nodes.append(node)
+
+    def name(self, prefix: str = "t") -> str:
+        self._counter += 1
+        return f"{prefix}{self._counter}"
+
+    def assign(self, code: str, node: int = 0) -> str:
+        """Store the value of `code` in a new temporary and return its name."""
+        name = self.name()
+        self.emit(f"{name} = {code}", node)
+        return name
+
+    @contextmanager
+    def block(self, header: str, node: int = 0) -> Iterator[None]:
+        """A compound statement; writes `pass` when nothing was emitted inside."""
+        self.emit(header, node)
+        before = len(self.lines)
+        self.indent += 1
+        yield
+        if len(self.lines) == before:
+            self.emit("pass")
+        self.indent -= 1
+
+    @contextmanager
+    def loop(self, header: str, node: int = 0) -> Iterator[None]:
+        self.loops += 1
+        with self.block(header, node):
+            yield
+        self.loops -= 1
+
+    def is_deep(self) -> bool:
+        """Should the next nested construct go into a function of its own?"""
+        return self.indent > MAX_INDENT or self.loops > MAX_LOOPS
+
+    @contextmanager
+    def capture(self) -> Iterator[tuple[list[str], list[int]]]:
+        """Collect what is emitted one level deeper, to be placed later with `splice` or dropped
+        if nothing was: how the generators learn whether a branch needs statements."""
+        saved = (self.lines, self.nodes)
+        self.lines, self.nodes = [], []
+        captured = (self.lines, self.nodes)
+        self.indent += 1
+        yield captured
+        self.indent -= 1
+        self.lines, self.nodes = saved
+
+    def splice(self, captured: tuple[list[str], list[int]]) -> None:
+        self.lines += captured[0]
+        self.nodes += captured[1]
+
+    @contextmanager
+    def function(self, header: str) -> Iterator[None]:
+        """A new module-level function, written while another one is being written."""
+        saved = (self.lines, self.nodes, self.indent, self.loops)
+        self.lines, self.nodes, self.indent, self.loops = [header], [0], 1, 0
+        yield
+        self._finished.append((self.lines, self.nodes))
+        self.lines, self.nodes, self.indent, self.loops = saved
+
+    def constant(self, value: Any) -> str:
+        """The source of a constant: a literal for plain numbers, else a minted global."""
+        kind = value.__class__
+        if value is None or kind is bool:
+            return repr(value)
+        if kind is int and -_SMALL < value < _SMALL:
+            return repr(value) if value >= 0 else f"({value!r})"
+        if kind is str:
+            if value not in self._strings:
+                self._strings[value] = self._global("k", value)
+            return self._strings[value]
+        return self.bind(value, "k")
+
+    def bind(self, value: Any, prefix: str) -> str:
+        """A global name for an object, the same for the same object."""
+        name = self._by_identity.get(id(value))
+        if name is None:
+            name = self._by_identity[id(value)] = self._global(prefix, value)
+        return name
+
+    def runtime(self, name: str) -> str:
+        """Use a function of `runtime.EXPORTS` under its own name."""
+        self.constants[name] = EXPORTS[name]
+        return name
+
+    def _global(self, prefix: str, value: Any) -> str:
+        name = self.name(prefix)
+        self.constants[name] = value
+        return name
+
+    def finish(self) -> tuple[str, tuple[int, ...]]:
+        """The module's text and, per line, the node id it was written for."""
+        text: list[str] = []
+        nodes: list[int] = []
+        for lines, ids in self._finished:
+            text += lines
+            nodes += ids
+        return "\n".join(text) + "\n", tuple(nodes)

@@ -1,0 +1,152 @@
+"""The environment: what expressions may name, and the compiler's phases in their order.
+
+    compile = parse (macros expanded) → check → validate       text to a checked tree, or issues
+    program = fold constants → generate → load                 checked tree to a `Program`
+
+An environment is immutable and may be shared between threads. `extend` makes a variant with more
+variables or object types cheaply; functions and macros are shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from celadon.cel import validators as ast_validators
+from celadon.cel.checker import check
+from celadon.cel.codegen.context import Context
+from celadon.cel.constants import constant_identifiers
+from celadon.cel.cost_rules import CostRule, Range
+from celadon.cel.declarations import Library, ObjectType, Variable
+from celadon.cel.declared import Declarations
+from celadon.cel.errors import CompileError
+from celadon.cel.estimator import Sizes, estimate
+from celadon.cel.expansion import Macro
+from celadon.cel.folding import fold
+from celadon.cel.issues import Issues
+from celadon.cel.library.standard import LIBRARY as STANDARD
+from celadon.cel.parser import ParseOptions, parse
+from celadon.cel.program import Program
+from celadon.cel.source import Source
+from celadon.cel.switches import Switches
+from celadon.cel.syntax import CheckedAst
+from celadon.cel.types import Type
+from celadon.cel.validators import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """The outcome of `compile`: a checked tree, or the issues that say why there is none."""
+
+    ast: CheckedAst | None
+    issues: Issues
+
+    def checked(self) -> CheckedAst:
+        """The tree; raises `CompileError` when there are issues."""
+        if self.ast is None:
+            raise CompileError(self.issues)
+        return self.ast
+
+
+_DEFAULTS = Switches()
+
+
+class Environment:
+    """Variables, functions, types and switches that expressions are compiled against.
+
+    `variables` maps names to types. `libraries` come after the standard library, in load order.
+    Raises `DeclarationError` when declarations contradict each other.
+    """
+
+    __slots__ = ("costs", "declarations", "parse_options", "switches", "validators")
+
+    def __init__(
+        self,
+        variables: Mapping[str, Type] | None = None,
+        *,
+        libraries: Iterable[Library] = (),
+        objects: Iterable[ObjectType] = (),
+        enums: Mapping[str, int] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        container: str = "",
+        validators: Iterable[Validator] = (),
+        standard: Library = STANDARD,
+        switches: Switches = _DEFAULTS,
+    ) -> None:
+        loaded = (standard, *libraries)
+        self.switches = switches
+        self.declarations = Declarations.build(
+            loaded,
+            [Variable(name, t) for name, t in (variables or {}).items()],
+            objects=objects,
+            enums=enums,
+            aliases=aliases,
+            container=container,
+            cross_type_numeric_comparisons=switches.cross_type_numeric_comparisons,
+            keyword_fields=switches.keyword_fields,
+        )
+        macros: tuple[Macro, ...] = tuple(m for library in loaded for m in library.macros)
+        self.parse_options = ParseOptions(
+            macros=macros,
+            optional_syntax=switches.optional_syntax,
+            escape_syntax=switches.escaped_identifiers,
+            macro_calls=switches.track_macros,
+        )
+        self.costs: Mapping[str, CostRule] = {
+            name: rule for library in loaded for name, rule in library.costs.items()
+        }
+        self.validators = (*validators, *(v for library in loaded for v in library.validators))
+
+    def extend(
+        self,
+        variables: Mapping[str, Type] | None = None,
+        objects: Iterable[ObjectType] = (),
+    ) -> Environment:
+        """This environment and more names."""
+        other = object.__new__(Environment)
+        other.switches = self.switches
+        other.declarations = self.declarations.extend(
+            [Variable(name, t) for name, t in (variables or {}).items()], objects
+        )
+        other.parse_options = self.parse_options
+        other.costs = self.costs
+        other.validators = self.validators
+        return other
+
+    def compile(self, text: str, description: str = "<input>") -> Compilation:
+        """Parse, check and validate. Never raises for bad text; `issues` says what is wrong."""
+        source = Source(text, description)
+        ast, issues = parse(source, self.parse_options)
+        if ast is None or issues:
+            return Compilation(None, issues)
+        checked, issues = check(ast, self.declarations)
+        if checked is None or issues:
+            return Compilation(None, issues)
+        if self.validators:
+            issues = ast_validators.run(checked, self.declarations, self.validators)
+            if issues:
+                return Compilation(None, issues)
+        return Compilation(checked, issues)
+
+    def program(self, checked: CheckedAst, name: str = "expression") -> Program:
+        """Generate and load. Raises `ProgramError` when constant folding fails. `name` appears in
+        tracebacks."""
+        constants = constant_identifiers(checked, self.declarations)
+        functions = self.declarations.functions
+        folded: dict[int, Any] = {}
+        if self.switches.fold_constants:
+            folded = fold(checked, functions, constants)
+        context = Context(checked, folded, functions, self.costs, constants, self.switches)
+        return Program(context, name)
+
+    def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:
+        """What an evaluation can cost at least and at most, before anything is folded. `sizes`
+        tells the sizes of variables and their fields; unknown without it."""
+        return estimate(checked, self.declarations.functions, self.costs, sizes, self.switches)
+
+    def with_switches(self, **changes: bool) -> Environment:
+        """This environment with some evaluation switches changed (not those of the parser)."""
+        other = self.extend()
+        other.switches = replace(self.switches, **changes)
+        return other

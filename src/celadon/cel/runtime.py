@@ -1,0 +1,370 @@
+"""Everything generated code may call, and nothing else: `EXPORTS` is the whole contract.
+
+Two dialects live here, because the two variants of a program treat errors differently:
+
+* the plain variant raises: `calls` below gives it callables that check argument types and raise
+  `EvaluationError`;
+* the metered variant must go on evaluating (and charging) after an error, as cel-go does, so its
+  functions take and return `EvaluationError` objects as values. Their names end in `_v`.
+
+Go-side behaviour: cel-go `interpreter/interpretable.go`, `interpreter/attributes.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cel.declarations import Function, Impl, Overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
+from celadon.cel.values import containers, equality
+from celadon.cel.values.containers import index, select
+from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values.runtime_types import guard, overload_error, type_of
+from celadon.cel.values.text import display
+
+# --- calls -----------------------------------------------------------------------------------
+
+
+def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
+    """What runs for a call whose candidates are `overload_ids` (see `declarations`)."""
+    if function.singleton is not None:
+        return function.singleton
+    if len(overload_ids) == 1:
+        chosen = [o for o in function.overloads if o.id == overload_ids[0]]
+        return _dispatcher(function.name, chosen)
+    return _dispatcher(function.name, function.overloads)
+
+
+def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
+    guarded = [(tuple(guard(p) for p in o.params), o.impl) for o in overloads if o.impl is not None]
+    if len(guarded) == 1 and len(guarded[0][0]) == 1:
+        return _unary(name, guarded[0][0][0], guarded[0][1])
+
+    def call(*args: Any) -> Any:
+        for guards, impl in guarded:
+            if len(guards) == len(args) and all(g(a) for g, a in zip(guards, args, strict=True)):
+                return impl(*args)
+        raise overload_error(name, args)
+
+    return call
+
+
+def _unary(name: str, accepts: Callable[[Any], bool], impl: Impl) -> Impl:
+    def call(arg: Any) -> Any:
+        if accepts(arg):
+            return impl(arg)
+        raise overload_error(name, (arg,))
+
+    return call
+
+
+# --- plain variant -----------------------------------------------------------------------------
+
+
+def not_bool() -> bool:
+    """A condition that is no bool: always an error."""
+    raise no_such_overload()
+
+
+def integer_overflow() -> int:
+    raise EvaluationError("integer overflow")
+
+
+def walk_optional(base: Any, keys: Sequence[tuple[Any, bool]]) -> Optional:
+    """An optional chain (reference 8.6): `keys` are the keys with their `?` marks."""
+    optional = base.__class__ is Optional
+    if optional:
+        if base is NONE:
+            return NONE
+        base = base.value
+    for key, marked in keys:
+        optional = optional or marked
+        if optional:
+            base = containers.find_index(base, key)
+            if base is MISSING:
+                return NONE
+        else:
+            base = index(base, key)
+    return Optional(base)
+
+
+def type_name(value: Any) -> str:
+    return type_of(value).name
+
+
+def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
+    """`[a, ?b]`: absent elements are left out."""
+    result: list[Any] = []
+    for position, item in enumerate(items):
+        if position not in optional:
+            result.append(item)
+        elif item.__class__ is not Optional:
+            raise EvaluationError(
+                f"cannot initialize optional list element from non-optional value "
+                f"{display(item)}"
+            )
+        elif item is not NONE:
+            result.append(item.value)
+    return result
+
+
+def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
+    """`{?k: v}`: an absent value removes an earlier entry with the same key."""
+    kept: list[tuple[Any, Any]] = []
+    for position, (key, value) in enumerate(pairs):
+        if position not in optional:
+            kept.append((key, value))
+        elif value.__class__ is not Optional:
+            raise EvaluationError(
+                f"cannot initialize optional entry '{display(key)}' from non-optional "
+                f"value {display(value)}"
+            )
+        elif value is NONE:
+            kept = [(k, v) for k, v in kept if not (k.__class__ is key.__class__ and k == key)]
+        else:
+            kept.append((key, value.value))
+    return make_map(kept)
+
+
+# --- metered variant: errors are values ----------------------------------------------------------
+
+
+class Lazy:
+    """A name bound by `optMap`, `sortBy` or `cel.bind`: computed at its first use, charged there."""
+
+    __slots__ = ("compute", "value")
+
+    def __init__(self, compute: Callable[[int], tuple[Any, int]]) -> None:
+        self.compute: Callable[[int], tuple[Any, int]] | None = compute
+        self.value: Any = None
+
+    def get(self, cost: int) -> tuple[Any, int]:
+        if self.compute is not None:
+            self.value, cost = self.compute(cost)
+            self.compute = None
+        return self.value, cost
+
+
+def over_limit(cost: int) -> CostLimitExceeded:
+    error = CostLimitExceeded()
+    error.cost = cost
+    return error
+
+
+def call1_v(impl: Impl, x: Any) -> Any:
+    if isinstance(x, EvaluationError):
+        return x
+    try:
+        return impl(x)
+    except EvaluationError as error:
+        return _value(error)
+
+
+def call2_v(impl: Impl, x: Any, y: Any) -> Any:
+    if isinstance(x, EvaluationError):
+        return x
+    if isinstance(y, EvaluationError):
+        return y
+    try:
+        return impl(x, y)
+    except EvaluationError as error:
+        return _value(error)
+
+
+def call_v(impl: Impl, *args: Any) -> Any:
+    for arg in args:
+        if isinstance(arg, EvaluationError):
+            return arg
+    try:
+        return impl(*args)
+    except EvaluationError as error:
+        return _value(error)
+
+
+def _value(error: EvaluationError) -> EvaluationError:
+    """An error caught to become a value; going over the limit is not one."""
+    if error.__class__ is CostLimitExceeded:
+        raise error
+    return error.with_traceback(None)
+
+
+def and_v(left: Any, right: Any) -> Any:
+    """`left && right` where left is not False."""
+    if right is False:
+        return False
+    if left is not True:
+        return left if isinstance(left, EvaluationError) else no_such_overload()
+    if right is True or isinstance(right, EvaluationError):
+        return right
+    return no_such_overload()
+
+
+def or_v(left: Any, right: Any) -> Any:
+    """`left || right` where left is not True."""
+    if right is True:
+        return True
+    if left is not False:
+        return left if isinstance(left, EvaluationError) else no_such_overload()
+    if right is False or isinstance(right, EvaluationError):
+        return right
+    return no_such_overload()
+
+
+def not_v(value: Any) -> Any:
+    if value.__class__ is bool:
+        return value is False
+    return value if isinstance(value, EvaluationError) else no_such_overload()
+
+
+def no_bool_v(value: Any) -> Any:
+    """The result of a condition that is not a bool."""
+    return value if isinstance(value, EvaluationError) else no_such_overload()
+
+
+def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
+    """Select `keys` one after the other: the value or error, and how many keys were applied
+    (a failing one counts)."""
+    if base.__class__ is Optional:
+        optional, applied = walk_optional_v(base, [(key, False) for key in keys])
+        return optional, applied
+    applied = 0
+    try:
+        for key in keys:
+            if isinstance(base, EvaluationError):
+                return base, applied
+            applied += 1
+            base = index(base, key)
+    except EvaluationError as error:
+        return _value(error), applied
+    return base, applied
+
+
+def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+    """An optional chain: the optional or error, and how many keys are charged (a key that is
+    absent after a `?` is not)."""
+    if isinstance(base, EvaluationError):
+        return base, 0
+    optional = base.__class__ is Optional
+    if optional:
+        if base is NONE:
+            return NONE, 0
+        base = base.value
+    applied = 0
+    try:
+        for key, marked in keys:
+            optional = optional or marked
+            if optional:
+                base = containers.find_index(base, key)
+                if base is MISSING:
+                    return NONE, applied
+                applied += 1
+            else:
+                applied += 1
+                base = index(base, key)
+    except EvaluationError as error:
+        return _value(error), applied
+    return Optional(base), applied
+
+
+def index_v(base: Any, key: Any) -> Any:
+    if isinstance(key, EvaluationError):
+        return key
+    try:
+        return index(base, key)
+    except EvaluationError as error:
+        return _value(error)
+
+
+def has_v(base: Any, keys: Sequence[str]) -> tuple[Any, int]:
+    """`has(base.keys...)`: the answer or error, and how many keys were applied."""
+    value, applied = walk_v(base, keys[:-1])
+    if isinstance(value, EvaluationError):
+        return value, applied
+    if value.__class__ is Optional:
+        if value is NONE:
+            return False, applied
+        value = value.value
+    try:
+        return containers.has_field(value, keys[-1]), applied + 1
+    except EvaluationError as error:
+        return _value(error), applied + 1
+
+
+def iterate_v(value: Any) -> Any:
+    try:
+        return value if isinstance(value, EvaluationError) else containers.iterate(value)
+    except EvaluationError as error:
+        return error.with_traceback(None)
+
+
+def iterate2_v(value: Any) -> Any:
+    try:
+        return value if isinstance(value, EvaluationError) else containers.iterate2(value)
+    except EvaluationError as error:
+        return error.with_traceback(None)
+
+
+def is_error(value: Any) -> bool:
+    return isinstance(value, EvaluationError)
+
+
+def unbound(name: str) -> EvaluationError:
+    """The value of a variable that the activation does not have."""
+    return EvaluationError(f"no such attribute(s): {name}")
+
+
+#: The names generated code may use. Builtins are listed too: the code runs with none.
+EXPORTS: Final[Mapping[str, Any]] = {
+    "Exception": Exception,
+    "EvaluationError": EvaluationError,
+    "KeyError": KeyError,
+    "TypeError": TypeError,
+    "IndexError": IndexError,
+    "Lazy": Lazy,
+    "MISSING": MISSING,
+    "NONE": NONE,
+    "Optional": Optional,
+    "and_v": and_v,
+    "bool": bool,
+    "call1_v": call1_v,
+    "call2_v": call2_v,
+    "call_v": call_v,
+    "contains": containers.contains,
+    "dict": dict,
+    "equal": equality.equal,
+    "find_index": containers.find_index,
+    "float": float,
+    "has_field": containers.has_field,
+    "has_v": has_v,
+    "index": index,
+    "index_v": index_v,
+    "int": int,
+    "integer_overflow": integer_overflow,
+    "is_error": is_error,
+    "iterate": containers.iterate,
+    "iterate2": containers.iterate2,
+    "iterate2_v": iterate2_v,
+    "iterate_v": iterate_v,
+    "len": len,
+    "list": list,
+    "list_with_optionals": list_with_optionals,
+    "make_map": make_map,
+    "insert_entry": containers.insert_entry,
+    "map_insert_all": containers.map_insert_all,
+    "map_with_optionals": map_with_optionals,
+    "no_bool_v": no_bool_v,
+    "no_such_overload": no_such_overload,
+    "not_bool": not_bool,
+    "not_equal": equality.not_equal,
+    "not_v": not_v,
+    "or_v": or_v,
+    "over_limit": over_limit,
+    "select": select,
+    "str": str,
+    "type_name": type_name,
+    "walk_optional": walk_optional,
+    "walk_optional_v": walk_optional_v,
+    "walk_v": walk_v,
+}

@@ -1,0 +1,118 @@
+"""What a comprehension does, recognised from its parts.
+
+Macros expand to one general node (`syntax.Comprehension`) that says how to iterate, not what for.
+Code for the general form would build a new list per step; so each pass that cares (both code
+generators, the cost bound) asks `classify` what the node means and works on that.
+
+Every comprehension that a macro of this package produces is recognised. `classify` returns a
+`Fold` for anything else (hand-built trees), which the generators run literally.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from celadon.cel import syntax
+from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Literal, MapLiteral
+
+
+class Quantifier(enum.Enum):
+    ALL = "all"
+    EXISTS = "exists"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """`all` or `exists`: absorbing, stops at the decisive element."""
+
+    quantifier: Quantifier
+    predicate: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsOne:
+    predicate: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """`map`, `filter`, `transformList`: appends `element` where `predicate` (if any) holds."""
+
+    element: Expr
+    predicate: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """`transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
+
+    key: Expr | None
+    value: Expr
+    predicate: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """`optMap`, `sortBy`, `cel.bind`: one lazily computed name for one expression."""
+
+    name: str
+    value: Expr
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """None of the above: condition, step and result as they stand."""
+
+
+Shape = Quantified | ExistsOne | Collect | Insert | Bind | Fold
+
+
+def classify(node: Comprehension) -> Shape:
+    """The meaning of a comprehension (constant time)."""
+    if node.iter_var == syntax.UNUSED:
+        return Bind(node.accu_var, node.accu_init, node.result)
+    accu = node.accu_var
+    init = node.accu_init
+    step, predicate, conditional = node.step, None, False
+    if isinstance(step, Call) and step.function == syntax.CONDITIONAL and _is(step.args[2], accu):
+        predicate, step, conditional = step.args[0], step.args[1], True
+    match init:
+        case Literal(value=bool()) if not conditional:
+            return _quantified(node, step)
+        case Literal() if conditional and init.value == 0 and predicate is not None:
+            return ExistsOne(predicate)
+        case ListLiteral(elements=()) if _call(step, syntax.ADD, accu, 2):
+            appended = step.args[1]  # type: ignore[union-attr]  # _call checked that it is a Call
+            if isinstance(appended, ListLiteral) and len(appended.elements) == 1:
+                return Collect(appended.elements[0], predicate)
+        case MapLiteral(entries=()) if _call(step, syntax.MAP_INSERT, accu, 3):
+            return Insert(step.args[1], step.args[2], predicate)  # type: ignore[union-attr]  # as above
+        case MapLiteral(entries=()) if _call(step, syntax.MAP_INSERT, accu, 2):
+            return Insert(None, step.args[1], predicate)  # type: ignore[union-attr]  # as above
+        case _:
+            pass
+    return Fold()
+
+
+def _quantified(node: Comprehension, step: Expr) -> Shape:
+    if _call(step, syntax.LOGICAL_AND, node.accu_var, 2):
+        return Quantified(Quantifier.ALL, step.args[1])  # type: ignore[union-attr]  # _call checked
+    if _call(step, syntax.LOGICAL_OR, node.accu_var, 2):
+        return Quantified(Quantifier.EXISTS, step.args[1])  # type: ignore[union-attr]  # _call checked
+    return Fold()
+
+
+def _is(node: Expr, name: str) -> bool:
+    return isinstance(node, Ident) and node.name == name
+
+
+def _call(node: Expr, function: str, accu: str, arity: int) -> bool:
+    """Is this `function(accu, ...)` with that many arguments?"""
+    return (
+        isinstance(node, Call)
+        and node.function == function
+        and len(node.args) == arity
+        and _is(node.args[0], accu)
+    )
