@@ -22,10 +22,12 @@ from celadon.cel.syntax import (
     CheckedAst,
     Comprehension,
     Expr,
+    Ident,
     ListLiteral,
     Literal,
     LiteralValue,
     MapLiteral,
+    Select,
     children,
 )
 from celadon.cel.types import Kind, Type, is_optional
@@ -38,17 +40,16 @@ _NANOSECONDS = 1_000_000_000
 class ValidationContext:
     """What a validator sees. `nodes` are all nodes of the tree, children before parents.
 
-    `parents` maps the id of every node but the root to the node above it. `exempt_functions` is
-    the union of what all validators of the run exempt: literals anywhere below a call of such a
-    function may be heterogeneous.
+    `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
+    below a call of such a function may be heterogeneous.
     """
 
     checked: CheckedAst
     declarations: Declarations
     nodes: tuple[Expr, ...]
-    parents: dict[int, Expr]
     exempt_functions: frozenset[str]
     reported: list[tuple[int, str]] = field(default_factory=list)
+    _parents: dict[int, Expr] | None = None
 
     def report(self, node_id: int, message: str) -> None:
         """Adds an issue located at that node."""
@@ -56,10 +57,12 @@ class ValidationContext:
 
     def ancestors(self, node: Expr) -> Iterator[Expr]:
         """The nodes above, nearest first."""
-        above = self.parents.get(node.id)
-        while above is not None:
-            yield above
-            above = self.parents.get(above.id)
+        if self._parents is None:
+            self._parents = {child.id: above for above in self.nodes for child in children(above)}
+        parent = self._parents.get(node.id)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,9 @@ class Validator:
 
 def run(checked: CheckedAst, declarations: Declarations, validators: Sequence[Validator]) -> Issues:
     """What the validators, in that order, find wrong with a tree that checked."""
-    nodes, parents = _flatten(checked.root)
+    nodes = _post_order(checked.root)
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
-    context = ValidationContext(checked, declarations, nodes, parents, exempt)
+    context = ValidationContext(checked, declarations, nodes, exempt)
     for validator in validators:
         validator.check(context)
     issues = Issues(checked.ast.source)
@@ -84,22 +87,19 @@ def run(checked: CheckedAst, declarations: Declarations, validators: Sequence[Va
     return issues
 
 
-def _flatten(root: Expr) -> tuple[tuple[Expr, ...], dict[int, Expr]]:
-    """Nodes in post-order, and parents. Without recursion: trees may be deep."""
-    parents: dict[int, Expr] = {}
+def _post_order(root: Expr) -> tuple[Expr, ...]:
+    """All nodes, children first. Without recursion, since trees may be deep."""
     visited: list[Expr] = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
         visited.append(node)
-        if node.__class__ is Literal:
-            continue
-        below = children(node)
-        waiting.extend(below)
-        for child in below:
-            parents[child.id] = node
+        if node.__class__ is Select:
+            waiting.append(node.operand)
+        elif node.__class__ is not Literal and node.__class__ is not Ident:
+            waiting.extend(children(node))
     visited.reverse()
-    return tuple(visited), parents
+    return tuple(visited)
 
 
 def comprehension_nesting_limit(limit: int) -> Validator:
