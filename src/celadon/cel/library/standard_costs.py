@@ -24,6 +24,8 @@ from celadon.cel.cost_rules import (
 )
 from celadon.cel.values.sizes import size_of
 
+_QUOTES = Range(2, 2)
+
 
 def _traverse_first(args: Sequence[Any], result: Any) -> int:
     return traversal(size_of(args[0]))
@@ -41,6 +43,11 @@ def _string_to_bytes(args: Sequence[Sized]) -> CallEstimate:
 def _bytes_to_string(args: Sequence[Sized]) -> CallEstimate:
     size = args[0].size
     return CallEstimate(size.divided(TRAVERSAL_DIVISOR), Range(size.min // 4, size.max))
+
+
+def _estimate_quote(args: Sequence[Sized]) -> CallEstimate:
+    size = args[0].size
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), size.times(Range(1, 2)).plus(_QUOTES))
 
 
 def _track_in_list(args: Sequence[Any], result: Any) -> int:
@@ -104,5 +111,6 @@ CONCATENATION = CostRule(_track_concatenation, _estimate_concatenation)
 LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation)
 MATCHES = CostRule(_track_matches, _estimate_matches)
 CONTAINS = CostRule(_track_contains, _estimate_contains)
-#: `format` and `strings.quote` belong to another library but are charged by the standard rules.
+#: `strings.quote` and `format` belong to another library but are charged by the standard rules.
+QUOTE = CostRule(_traverse_first, _estimate_quote)
 TRAVERSE_RECEIVER = CostRule(_traverse_first, lambda args: _traversed(args[0]))

@@ -28,6 +28,7 @@ from celadon.cel.values.timestamps import (
     timestamp_overflow,
 )
 
+INVALID_UTF8 = "invalid UTF-8 in bytes, cannot convert to string"
 _BOOLS = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
     **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
@@ -138,7 +139,7 @@ def bytes_to_string(b: bytes) -> str:
     try:
         return b.decode()
     except UnicodeDecodeError as error:
-        raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from error
+        raise EvaluationError(INVALID_UTF8) from error
 
 
 def double_to_string(value: float) -> str:

@@ -1,0 +1,83 @@
+"""Format strings taken apart: literal pieces, clauses, and what cannot be understood.
+
+A clause is `%[.precision]verb`. Problems become pieces too, because cel-go finds them only when it
+gets there: after the clauses before them, and after asking for their argument.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from celadon.cel.values.text import go_quote, utf8
+
+VERBS = frozenset("sdfebxXo")
+
+_PIECE = re.compile(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    verb: str
+    precision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A clause that cannot be understood. `at_end`: a single `%` ends the string."""
+
+    message: str
+    at_end: bool = False
+
+
+Piece = str | Clause | Broken
+
+
+@lru_cache(maxsize=64)
+def parse(text: str) -> tuple[Piece, ...]:
+    """Literal pieces and clauses; the first broken clause ends the tuple."""
+    pieces: list[Piece] = []
+    for found in _PIECE.finditer(text):
+        piece = _piece(found)
+        pieces.append(piece)
+        if isinstance(piece, Broken):
+            break
+    return tuple(pieces)
+
+
+def _piece(found: re.Match[str]) -> Piece:
+    whole, point, digits, verb = found[0], found[1], found[2], found[3]
+    if whole[0] != "%":
+        return whole
+    if whole == "%%":
+        return "%"
+    if whole == "%":
+        return Broken("unexpected end of string", at_end=True)
+    if point is None:
+        return _clause(verb, None)
+    if verb is None:
+        return _unparsable(
+            "error while parsing precision: could not find end of precision specifier"
+        )
+    problem = "invalid syntax" if not digits else None
+    if problem is None and (len(digits.lstrip("0")) > 19 or int(digits) >= 1 << 63):
+        problem = "value out of range"
+    if problem is not None:
+        return _unparsable(
+            "error while parsing precision: error while converting precision to integer: "
+            f"strconv.Atoi: parsing {go_quote(digits)}: {problem}"
+        )
+    return _clause(verb, int(digits))
+
+
+def _clause(verb: str, precision: int | None) -> Piece:
+    if verb in VERBS:
+        return Clause(verb, precision)
+    # cel-go looks at bytes: of another character it shows the first one
+    shown = chr(utf8(verb)[0])
+    return _unparsable(f'unrecognized formatting clause "{shown}"')
+
+
+def _unparsable(reason: str) -> Broken:
+    return Broken(f"could not parse formatting clause: {reason}")
