@@ -1,0 +1,321 @@
+"""The variables of an expression, and everything about a request that policies share.
+
+`RequestContext` is made once per review. Whatever several policies need is computed there at its
+first use and kept: labels, the Namespace, the `request` value, converted objects, the size that
+bounds costs. `LazyVariables` is the `variables` of one phase of one evaluation.
+
+As k8s.io/apiserver `pkg/admission/plugin/cel/{activation,composition}.go`.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission import limits
+from celadon.admission.authorization import authorizer_values
+from celadon.admission.expressions import Expression
+from celadon.admission.matching import NAMESPACES, Hit, MatchError
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.cel import EvaluationError
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    metadata,
+    status,
+)
+
+JsonObject = Mapping[str, Any]
+Run = Callable[[Expression, Mapping[str, Any]], Any]
+
+_NAMESPACE_METADATA: Final = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "finalizers",
+)
+_MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
+_JSON_PER_MARSHAL: Final = 6  # `false,` is the JSON that marshal packs most tightly: one byte
+
+
+class LazyVariables(dict[str, Any]):
+    """Variables computed when first read, and kept; errors too.
+
+    INVARIANT (one phase): match conditions, validations, message expressions and audit annotations
+    each start with a new one, so a variable is computed at most once in each.
+    """
+
+    __slots__ = ("_activation", "_errors", "_expressions", "_run")
+
+    def __init__(
+        self, expressions: Mapping[str, Expression], activation: Mapping[str, Any], run: Run
+    ) -> None:
+        super().__init__()
+        self._expressions = expressions
+        self._activation = activation
+        self._run = run
+        self._errors: dict[str, str] = {}
+
+    def __missing__(self, name: str) -> Any:
+        expression = self._expressions.get(name)
+        if expression is None:
+            raise KeyError(name)
+        text = self._errors.get(name)
+        if text is None:
+            try:
+                value = self._run(expression, self._activation)
+            except EvaluationError as error:
+                what = "compile" if expression.error is not None else "evaluate"
+                text = f'composited variable "{name}" fails to {what}: {error}'
+                self._errors[name] = text
+            else:
+                self[name] = value
+                return value
+        raise EvaluationError(text)
+
+    def __contains__(self, name: object) -> bool:
+        """`has(variables.x)` evaluates x."""
+        if name not in self._expressions:
+            return False
+        self[str(name)]
+        return True
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self._expressions else default
+
+
+class RequestContext:
+    """One review's request and world, with what was computed from them so far."""
+
+    __slots__ = (
+        "_activations",
+        "_authorizer",
+        "_converted",
+        "_exact_size",
+        "_namespace",
+        "_namespace_labels",
+        "_object_labels",
+        "_size",
+        "name",
+        "request",
+        "world",
+    )
+
+    def __init__(self, request: Request, world: World) -> None:
+        self.request = request
+        self.world = world
+        self.name = request.name
+        self._activations: dict[GroupVersionKind, dict[str, Any]] = {}
+        self._authorizer: Mapping[str, Any] | None = None
+        self._converted: dict[GroupVersionKind, tuple[Any, Any]] = {}
+        self._namespace: tuple[JsonObject | None, JsonObject | None] | None = None
+        self._namespace_labels: Mapping[str, str] | None = None
+        self._object_labels: Sequence[Mapping[str, str]] | None = None
+        self._size: int | None = request.size
+        self._exact_size: int | None = None
+
+    # --- labels, for matching ---
+
+    def namespace_labels(self) -> Mapping[str, str] | None:
+        """What a namespace selector looks at; None when the request is in no namespace."""
+        if self._namespace_labels is None:
+            request = self.request
+            about_namespace = request.resource.resource == NAMESPACES
+            if not request.namespace and not about_namespace:
+                return None
+            writes = request.operation in {Operation.CREATE, Operation.UPDATE}
+            if about_namespace and writes and not request.subresource:
+                self._namespace_labels = metadata.labels(request.object)
+            else:
+                self._namespace_labels = metadata.labels(self._stored_namespace())
+        return self._namespace_labels
+
+    def _stored_namespace(self) -> JsonObject:
+        found = self.world.namespace(self.request.namespace)
+        if found is None:
+            raise MatchError(f'namespaces "{self.request.namespace}" not found')
+        return found
+
+    def object_labels(self) -> Sequence[Mapping[str, str]]:
+        """What an object selector looks at: options objects have no labels to look at."""
+        if self._object_labels is None:
+            request = self.request
+            connects = request.operation is Operation.CONNECT
+            objects = (None if connects else request.object, request.old_object)
+            self._object_labels = [metadata.labels(o) for o in objects if o is not None]
+        return self._object_labels
+
+    # --- values, for evaluation ---
+
+    def namespace_object(self, *, whole: bool = False) -> JsonObject | None:
+        """The request's Namespace as expressions see it, or with all its fields. StatusError when
+        it does not exist: that goes to the client whatever the failure policy is."""
+        if self._namespace is None:
+            request = self.request
+            about_namespace = request.kind.kind == "Namespace" and request.kind[:2] == ("", "v1")
+            if not request.namespace or about_namespace:
+                self._namespace = (None, None)
+            else:
+                found = self.world.namespace(request.namespace)
+                if found is None:
+                    raise status.not_found(GroupResource("", NAMESPACES), request.namespace)
+                self._namespace = (trimmed_namespace(found), whole_namespace(found))
+        return self._namespace[1 if whole else 0]
+
+    def objects(self, kind: GroupVersionKind) -> tuple[Any, Any]:
+        """Object and old object in the matched version; may raise ConversionError."""
+        request = self.request
+        if kind == request.kind:
+            return request.object, request.old_object
+        found = self._converted.get(kind)
+        if found is None:
+            old = request.old_object
+            found = (
+                None if request.object is None else self.world.convert(request.object, kind),
+                None if old is None else self.world.convert(old, kind),
+            )
+            self._converted[kind] = found
+        return found
+
+    def activation(self, hit: Hit) -> dict[str, Any]:
+        """The variables that depend on the request alone, for the phase of validations. Shared
+        between policies: callers that add to it copy it first."""
+        found = self._activations.get(hit.kind)
+        if found is None:
+            obj, old = self.objects(hit.kind)
+            found = {
+                "object": obj,
+                "oldObject": old,
+                "request": request_value(self.request, hit.kind, hit.resource),
+                "namespaceObject": self.namespace_object(),
+                "params": None,
+            }
+            self._activations[hit.kind] = found
+        return found
+
+    def conditions_request(self, hit: Hit) -> dict[str, Any]:
+        """`request` in match conditions: the matched kind, but the original resource."""
+        return request_value(self.request, hit.kind, self.request.resource)
+
+    def authorizer(self) -> Mapping[str, Any]:
+        """`authorizer` and `authorizer.requestResource`."""
+        if self._authorizer is None:
+            self._authorizer = authorizer_values(self.request, self.world)
+        return self._authorizer
+
+    # --- size, for the choice between the plain and the metered program ---
+
+    def fits(self, size: int, extra: int = 0) -> bool:
+        """Whether the request, its namespace and `extra` are at most `size` characters of JSON."""
+        if self._size is None:
+            self._size = rough_size(self._parts())
+        if self._size + extra <= size:
+            return True
+        if self._exact_size is None:
+            self._exact_size = exact_size(self._parts())
+        return self._exact_size + extra <= size
+
+    def _parts(self) -> tuple[Any, ...]:
+        request = self.request
+        user = _user_value(request)
+        names = (request.name, request.namespace, request.resource, request.subresource)
+        namespace = None if self._namespace is None else self._namespace[1]
+        return (request.object, request.old_object, request.options, namespace, user, names)
+
+
+def rough_size(value: Any) -> int:
+    """An upper bound of the length of a value's JSON text, several times too high but quick."""
+    try:
+        return _JSON_PER_MARSHAL * len(marshal.dumps(value, _MARSHAL_FORMAT))
+    except ValueError:  # nested too deeply, or a mapping that is no dict
+        return exact_size(value)
+
+
+def exact_size(value: Any) -> int:
+    """The length of a value's JSON text."""
+    try:
+        return len(json.dumps(value, ensure_ascii=False, default=dict))
+    except RecursionError:
+        return limits.UNBOUNDED_SIZE
+
+
+def request_value(
+    request: Request, kind: GroupVersionKind, resource: GroupVersionResource
+) -> dict[str, Any]:
+    """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
+    original_kind, original_resource = request.original_kind, request.original_resource
+    value: dict[str, Any] = {
+        "uid": "",
+        "kind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+        "resource": _resource_value(resource),
+        "requestKind": {
+            "group": original_kind.group,
+            "version": original_kind.version,
+            "kind": original_kind.kind,
+        },
+        "requestResource": _resource_value(original_resource),
+        "operation": request.operation.value,
+        "userInfo": _user_value(request),
+        "object": None,
+        "oldObject": None,
+        "dryRun": request.dry_run,
+        "options": request.options,
+    }
+    optional = {
+        "subResource": request.subresource,
+        "requestSubResource": request.original_subresource,
+        "name": request.name,
+        "namespace": request.namespace,
+    }
+    value.update((key, text) for key, text in optional.items() if text)
+    return value
+
+
+def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
+    return {
+        "group": resource.group,
+        "version": resource.version,
+        "resource": resource.resource,
+    }
+
+
+def _user_value(request: Request) -> dict[str, Any]:
+    user = request.user
+    members: dict[str, Any] = {
+        "username": user.username,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    return {key: value for key, value in members.items() if value}
+
+
+def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
+    """The fields of a Namespace that validations may read."""
+    given = metadata.metadata(namespace)
+    return {
+        "metadata": {key: given[key] for key in _NAMESPACE_METADATA if key in given},
+        "spec": namespace.get("spec", {}),
+        "status": namespace.get("status", {}),
+    }
+
+
+def whole_namespace(namespace: JsonObject) -> dict[str, Any]:
+    """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
+    given = metadata.metadata(namespace)
+    return {
+        **namespace,
+        "metadata": {key: value for key, value in given.items() if key != "managedFields"},
+    }

@@ -1,0 +1,1 @@
+"""`authorizer` in expressions: the request's user, asking the world's authorizer."""

@@ -1,0 +1,173 @@
+"""Objects in another version of their API.
+
+Custom resources without a conversion webhook only change their `apiVersion`; nothing is pruned.
+So do built-in kinds whose versions have the same fields. The others have functions here: Events
+(core and events.k8s.io name the same things differently) and HorizontalPodAutoscalers (v1 knows
+one metric and keeps the rest in annotations), after k8s.io/kubernetes `pkg/apis/core/conversion`
+and `pkg/apis/autoscaling/v1/conversion.go`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.kube import GroupKind, GroupVersionKind, metadata
+
+JsonObject = Mapping[str, Any]
+
+EVENTS_GROUP: Final = "events.k8s.io"
+HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")
+METRICS: Final = "autoscaling.alpha.kubernetes.io/metrics"
+CURRENT_METRICS: Final = "autoscaling.alpha.kubernetes.io/current-metrics"
+CONDITIONS: Final = "autoscaling.alpha.kubernetes.io/conditions"
+BEHAVIOR: Final = "autoscaling.alpha.kubernetes.io/behavior"
+
+_EVENT_FIELDS: Final = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_CORE_FIELDS: Final = {new: old for old, new in _EVENT_FIELDS.items()}
+
+
+class ConversionError(Exception):
+    """The object cannot be shown in that version."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"failed to convert object version: {text}")
+
+
+def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+    """The object as `kind`, a version of its own kind."""
+    have = metadata.gvk(obj)
+    if have == kind:
+        return obj
+    renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
+    if kind.kind == "Event" and have.group != kind.group:
+        fields = _EVENT_FIELDS if kind.group == EVENTS_GROUP else _CORE_FIELDS
+        return {fields.get(key, key): value for key, value in renamed.items()}
+    if kind.group_kind == HPA and have.kind == kind.kind:
+        change = _HPA_CHANGES.get((have.version, kind.version))
+        return renamed if change is None else change(renamed)
+    return renamed
+
+
+def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
+    annotations = dict(metadata.annotations(obj))
+    spec = dict(obj.get("spec") or {})
+    target = spec.pop("targetCPUUtilizationPercentage", None)
+    metrics = [_v2_metric(one) for one in _listed(annotations.pop(METRICS, ""))]
+    if target is not None:
+        cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": target}}
+        metrics.append({"type": "Resource", "resource": cpu})
+    if metrics:
+        spec["metrics"] = metrics
+    behavior = _loaded(annotations.pop(BEHAVIOR, ""))
+    if isinstance(behavior, dict):
+        spec["behavior"] = behavior
+    status = dict(obj.get("status") or {})
+    current = status.pop("currentCPUUtilizationPercentage", None)
+    annotations.pop(CURRENT_METRICS, None)
+    conditions = _listed(annotations.pop(CONDITIONS, ""))
+    if conditions:
+        status["conditions"] = conditions
+    if current is not None:
+        usage = {"name": "cpu", "current": {"averageUtilization": current}}
+        status["currentMetrics"] = [{"type": "Resource", "resource": usage}]
+    status.setdefault("currentMetrics", None)
+    status.setdefault("desiredReplicas", 0)
+    return {**obj, "metadata": _annotated(obj, annotations), "spec": spec, "status": status}
+
+
+def _hpa_to_v1(obj: dict[str, Any]) -> dict[str, Any]:
+    annotations = dict(metadata.annotations(obj))
+    spec = dict(obj.get("spec") or {})
+    others = []
+    for metric in spec.pop("metrics", ()):
+        target = _cpu_target(metric)
+        if target is not None and "targetCPUUtilizationPercentage" not in spec:
+            spec["targetCPUUtilizationPercentage"] = target
+        else:
+            others.append(_v1_metric(metric))
+    if others:
+        annotations[METRICS] = json.dumps(others, separators=(",", ":"))
+    behavior = spec.pop("behavior", None)
+    if behavior is not None:
+        annotations[BEHAVIOR] = json.dumps(behavior, separators=(",", ":"))
+    status = dict(obj.get("status") or {})
+    for metric in status.pop("currentMetrics", None) or ():
+        usage = (metric.get("resource") or {}).get("current") or {}
+        if (metric.get("resource") or {}).get("name") == "cpu" and "averageUtilization" in usage:
+            status["currentCPUUtilizationPercentage"] = usage["averageUtilization"]
+    conditions = status.pop("conditions", None)
+    if conditions:
+        annotations[CONDITIONS] = json.dumps(conditions, separators=(",", ":"))
+    status.setdefault("currentReplicas", 0)
+    status.setdefault("desiredReplicas", 0)
+    return {**obj, "metadata": _annotated(obj, annotations), "spec": spec, "status": status}
+
+
+_HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    ("v1", "v2"): _hpa_to_v2,
+    ("v2", "v1"): _hpa_to_v1,
+}
+
+
+def _annotated(obj: JsonObject, annotations: Mapping[str, str]) -> dict[str, Any]:
+    given = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
+    return {**given, "annotations": dict(annotations)} if annotations else given
+
+
+def _cpu_target(metric: JsonObject) -> Any:
+    resource = metric.get("resource") or {}
+    if metric.get("type") != "Resource" or resource.get("name") != "cpu":
+        return None
+    return (resource.get("target") or {}).get("averageUtilization")
+
+
+def _v1_metric(metric: JsonObject) -> dict[str, Any]:
+    """A metric as the v1 annotation spells it; only resource metrics differ in shape we know."""
+    resource = metric.get("resource")
+    if resource is None:
+        return dict(metric)
+    target = resource.get("target") or {}
+    shown = {"name": resource.get("name", "")}
+    if "averageUtilization" in target:
+        shown["targetAverageUtilization"] = target["averageUtilization"]
+    if "averageValue" in target:
+        shown["targetAverageValue"] = target["averageValue"]
+    return {"type": metric.get("type", ""), "resource": shown}
+
+
+def _v2_metric(metric: JsonObject) -> dict[str, Any]:
+    resource = metric.get("resource")
+    if resource is None:
+        return dict(metric)
+    target: dict[str, Any] = {}
+    if "targetAverageUtilization" in resource:
+        target = {
+            "type": "Utilization",
+            "averageUtilization": resource["targetAverageUtilization"],
+        }
+    if "targetAverageValue" in resource:
+        target = {"type": "AverageValue", "averageValue": resource["targetAverageValue"]}
+    shown = {"name": resource.get("name", ""), "target": target}
+    return {"type": metric.get("type", ""), "resource": shown}
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _listed(text: str) -> list[Any]:
+    found = _loaded(text) if text else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -1,0 +1,339 @@
+"""The engine: all policies and bindings at once, one request at a time.
+
+`Engine(policies, bindings)` compiles and pairs them; `review` judges a request. Per endpoint and
+operation the engine keeps the short list of policies that can match (`_Candidate`), so a request
+touches only those. Policies are looked at in the order of their names, bindings of one policy
+likewise, params by namespace and name; upstream's orders are random (decision 0003).
+
+Dispatch follows k8s.io/apiserver `pkg/admission/plugin/policy/{generic/policy_dispatcher,
+validating/dispatcher}.go`: nothing is cut short, a denial does not keep later policies from
+warning and annotating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celadon.admission import limits
+from celadon.admission.activation import RequestContext
+from celadon.admission.conversion import ConversionError
+from celadon.admission.expressions import LATEST
+from celadon.admission.matching import EXEMPT, Hit, MatchError, MatchPlan, Target, matches, plan
+from celadon.admission.policy import params
+from celadon.admission.policy.compile import CompiledPolicy, compile_policy
+from celadon.admission.policy.evaluate import Evaluation, Evaluator, Finding
+from celadon.admission.policy.params import ParamError, ParamSource
+from celadon.admission.registration.types import (
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.request import Request
+from celadon.admission.verdict import (
+    ALLOWED,
+    Action,
+    Cause,
+    Decision,
+    Folder,
+    Note,
+    Outcome,
+    Verdict,
+)
+from celadon.admission.world import World
+from celadon.kube import Catalog, GroupVersionKind, GroupVersionResource, StatusError
+
+JsonObject = Mapping[str, Any]
+_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hook:
+    """A policy with the bindings that name it."""
+
+    policy: ValidatingAdmissionPolicy
+    compiled: CompiledPolicy
+    bindings: tuple[ValidatingAdmissionPolicyBinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundCandidate:
+    binding: ValidatingAdmissionPolicyBinding
+    plan: MatchPlan
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A policy that requests to one endpoint may match. `error` is why its params are unknown.
+    `direct` is set when every such request is judged by the validations alone."""
+
+    compiled: CompiledPolicy
+    plan: MatchPlan
+    bindings: tuple[_BoundCandidate, ...]
+    source: ParamSource | None
+    error: str
+    direct: Hit | None
+
+
+class Engine:
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
+    compiled policies with a changed set."""
+
+    __slots__ = ("_candidates", "_catalog", "_hooks", "_inert", "version")
+
+    def __init__(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy] = (),
+        bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
+        version: str = LATEST,
+        *,
+        compiled: Iterable[_Hook] = (),
+    ) -> None:
+        self.version = version
+        known = {id(hook.policy): hook.compiled for hook in compiled}
+        by_policy: dict[str, list[ValidatingAdmissionPolicyBinding]] = {}
+        for binding in sorted(bindings, key=lambda one: one.name):
+            by_policy.setdefault(binding.spec.policy_name, []).append(binding)
+        hooks = []
+        for policy in sorted(policies, key=lambda one: one.name):
+            program = known.get(id(policy)) or compile_policy(policy, version)
+            hooks.append(_Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
+        self._hooks = tuple(hooks)
+        self._inert = tuple(
+            Note(Outcome.BINDING_WITHOUT_POLICY, name, binding.name)
+            for name, orphans in by_policy.items()
+            for binding in orphans
+        )
+        self._catalog: Catalog | None = None
+        self._candidates: dict[_Endpoint, tuple[_Candidate, ...]] = {}
+
+    def replaced(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy],
+        bindings: Iterable[ValidatingAdmissionPolicyBinding],
+    ) -> Engine:
+        """An engine for another set; policies that are the same objects are not compiled again."""
+        return Engine(policies, bindings, self.version, compiled=self._hooks)
+
+    @property
+    def policies(self) -> Sequence[CompiledPolicy]:
+        return tuple(hook.compiled for hook in self._hooks)
+
+    def review(self, request: Request, world: World) -> Verdict:
+        """The verdict on a request. Decisions are those that deny, and errors that were ignored."""
+        candidates = self._candidates_for(request, world.catalog)
+        if not candidates:
+            return ALLOWED
+        context = RequestContext(request, world)
+        evaluator = Evaluator(context)
+        dispatch: _Dispatch | None = None
+        try:
+            for candidate in candidates:
+                direct = candidate.direct
+                if direct is not None and evaluator.first_look(candidate.compiled, direct):
+                    continue
+                if dispatch is None:
+                    dispatch = _Dispatch(context, evaluator, Folder(request))
+                dispatch.judge(candidate)
+        except StatusError as failure:
+            folder = Folder(request) if dispatch is None else dispatch.folder
+            return folder.verdict(failure)
+        return ALLOWED if dispatch is None else dispatch.folder.verdict()
+
+    def explain(self, request: Request, world: World) -> Verdict:
+        """The same verdict with every decision, also those that admit, with costs, and with notes
+        on everything that had no say."""
+        folder = Folder(request, list(self._inert))
+        if request.resource.group_resource in EXEMPT:
+            folder.note(Note(Outcome.EXEMPT, detail=str(request.resource.group_resource)))
+            return folder.verdict()
+        context = RequestContext(request, world)
+        dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
+        target = _target(request)
+        try:
+            for hook in self._hooks:
+                self._explain_hook(hook, target, world.catalog, dispatch)
+        except StatusError as failure:
+            return folder.verdict(failure)
+        return folder.verdict()
+
+    def _explain_hook(
+        self, hook: _Hook, target: Target, catalog: Catalog, dispatch: _Dispatch
+    ) -> None:
+        name = hook.compiled.name
+        if not hook.bindings:
+            dispatch.folder.note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
+            return
+        candidate = _candidate(hook, target, catalog)
+        if candidate is None:
+            dispatch.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
+            return
+        planned = {bound.binding.name for bound in candidate.bindings}
+        for binding in hook.bindings:
+            if binding.name not in planned:
+                dispatch.folder.note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
+        dispatch.judge(candidate)
+
+    def _candidates_for(self, request: Request, catalog: Catalog) -> tuple[_Candidate, ...]:
+        if catalog is not self._catalog:
+            self._catalog, self._candidates = catalog, {}
+        endpoint = (
+            request.resource,
+            request.kind,
+            request.subresource,
+            request.operation.value,
+            request.namespace != "",
+        )
+        found = self._candidates.get(endpoint)
+        if found is None:
+            found = self._find_candidates(_target(request), catalog)
+            if len(self._candidates) >= limits.CANDIDATE_CACHE_ENTRIES:
+                self._candidates = {}
+            self._candidates[endpoint] = found
+        return found
+
+    def _find_candidates(self, target: Target, catalog: Catalog) -> tuple[_Candidate, ...]:
+        if target.resource.group_resource in EXEMPT:
+            return ()
+        found = (_candidate(hook, target, catalog) for hook in self._hooks if hook.bindings)
+        return tuple(candidate for candidate in found if candidate is not None)
+
+
+def _target(request: Request) -> Target:
+    return Target(
+        request.resource,
+        request.kind,
+        request.subresource,
+        request.operation.value,
+        request.namespace != "",
+    )
+
+
+def _candidate(hook: _Hook, target: Target, catalog: Catalog) -> _Candidate | None:
+    spec = hook.policy.spec
+    if spec.match_constraints is None:
+        return None
+    policy_plan = plan(spec.match_constraints, target, catalog)
+    if policy_plan is None:
+        return None
+    source, error = None, ""
+    if spec.param_kind is not None:
+        try:
+            source = params.resolve(spec.param_kind, catalog)
+        except ParamError as problem:
+            error = str(problem)
+        else:
+            if source is None:
+                return None
+    bound = []
+    for binding in hook.bindings:
+        binding_plan = plan(binding.spec.match_resources, target, catalog)
+        if binding_plan is not None:
+            bound.append(_BoundCandidate(binding, binding_plan))
+    if not bound and not error:
+        return None
+    direct = policy_plan.direct if hook.compiled.simple else None
+    return _Candidate(hook.compiled, policy_plan, tuple(bound), source, error, direct)
+
+
+class _Dispatch:
+    """One request on its way through the candidates."""
+
+    __slots__ = ("context", "evaluator", "folder")
+
+    def __init__(self, context: RequestContext, evaluator: Evaluator, folder: Folder) -> None:
+        self.context = context
+        self.evaluator = evaluator
+        self.folder = folder
+
+    def judge(self, candidate: _Candidate) -> None:
+        """One policy with all its bindings."""
+        name = candidate.compiled.name
+        try:
+            hit = matches(candidate.plan, self.context)
+        except MatchError as error:
+            self._misconfigured(candidate.compiled, "", f"failed to configure policy: {error}")
+            return
+        if hit is None:
+            self.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
+            return
+        if candidate.error:
+            text = f"failed to configure policy: {candidate.error}"
+            self._misconfigured(candidate.compiled, "", text)
+            return
+        annotations: dict[str, list[str]] = {}
+        for bound in candidate.bindings:
+            try:
+                self._judge_binding(candidate, bound, hit, annotations)
+            except (MatchError, ParamError, ConversionError) as error:
+                text = f"failed to configure binding: {error}"
+                self._misconfigured(candidate.compiled, bound.binding.name, text)
+        self.folder.annotate(name, annotations)
+
+    def _judge_binding(
+        self,
+        candidate: _Candidate,
+        bound: _BoundCandidate,
+        hit: Hit,
+        annotations: dict[str, list[str]],
+    ) -> None:
+        policy, binding = candidate.compiled, bound.binding
+        if matches(bound.plan, self.context) is None:
+            self.folder.note(Note(Outcome.BINDING_UNMATCHED, policy.name, binding.name))
+            return
+        request, world = self.context.request, self.context.world
+        found = params.collect(candidate.source, binding.spec.param_ref, request.namespace, world)
+        if not found:
+            self.context.namespace_object()
+            self.folder.note(Note(Outcome.PARAM_NOT_FOUND, policy.name, binding.name))
+            return
+        results = [
+            (params.param_name(param), self.evaluator.evaluate(policy, hit, param))
+            for param in found
+        ]
+        for param, evaluation in results:
+            self._enforce(policy.name, binding, param, evaluation)
+            for key, value in evaluation.annotations:
+                annotations.setdefault(key, []).append(value)
+
+    def _enforce(
+        self,
+        policy: str,
+        binding: ValidatingAdmissionPolicyBinding,
+        param: str,
+        evaluation: Evaluation,
+    ) -> None:
+        for finding in (*evaluation.findings, *evaluation.annotation_errors):
+            self.folder.add(_decision(policy, binding, param, finding))
+        outcome, detail = Outcome.EVALUATED, ""
+        if evaluation.false_condition:
+            outcome, detail = Outcome.CONDITION_FALSE, evaluation.false_condition
+        elif evaluation.ignored_error:
+            outcome, detail = Outcome.CONDITION_ERROR_IGNORED, evaluation.ignored_error
+        self.folder.note(Note(outcome, policy, binding.name, param, detail))
+
+    def _misconfigured(self, policy: CompiledPolicy, binding: str, text: str) -> None:
+        if policy.ignores_failures:
+            outcome = Outcome.CONFIGURATION_ERROR_IGNORED
+            self.folder.note(Note(outcome, policy.name, binding, detail=text))
+            return
+        self.folder.add(
+            Decision(policy.name, binding, 0, Action.DENY, text, cause=Cause.CONFIGURATION)
+        )
+
+
+def _decision(
+    policy: str, binding: ValidatingAdmissionPolicyBinding, param: str, finding: Finding
+) -> Decision:
+    return Decision(
+        policy,
+        binding.name,
+        finding.index,
+        finding.action,
+        finding.message,
+        finding.reason,
+        finding.cause,
+        binding.spec.validation_actions,
+        param,
+        finding.cost,
+    )

@@ -1,0 +1,117 @@
+"""What is asked: one write (or connection) that admission has to judge.
+
+A `Request` carries the attributes admission sees, not an HTTP request: the objects are already
+decoded, defaulted and, on creation, named. `Request.of` builds one from an object and a verb.
+`resource` and `kind` are the endpoint's; `request_resource` and `request_kind` differ from them
+only where somebody converted the object on the way here, as a webhook's caller may.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.kube import GroupVersionKind, GroupVersionResource
+
+JsonObject = Mapping[str, Any]
+
+
+class Operation(enum.Enum):
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+_OPTIONS_KINDS: Final = {
+    Operation.CREATE: "CreateOptions",
+    Operation.UPDATE: "UpdateOptions",
+    Operation.DELETE: "DeleteOptions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """Who asks. `extra` has lower-case keys and lists of values."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Go's `%v` of the user: `&{alice  [system:authenticated] map[]}`."""
+        extra = " ".join(
+            f"{key}:[{' '.join(values)}]" for key, values in sorted(self.extra.items())
+        )
+        return f"&{{{self.username} {self.uid} [{' '.join(self.groups)}] map[{extra}]}}"
+
+
+ADMIN: Final = UserInfo("admin", "", ("system:masters", "system:authenticated"))
+"""A user to judge requests for when nobody in particular asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`namespace` is a Namespace's own name when the resource is `namespaces`.
+
+    `object` is None for DELETE, `old_object` None for CREATE and CONNECT, `options` None for
+    CONNECT. `name` is empty for each item of a collection's deletion. `size` is a known upper
+    bound of the JSON text of both objects in bytes, for instance that of the body they came in.
+    """
+
+    operation: Operation
+    kind: GroupVersionKind
+    resource: GroupVersionResource
+    subresource: str = ""
+    name: str = ""
+    namespace: str = ""
+    object: JsonObject | None = None
+    old_object: JsonObject | None = None
+    user: UserInfo = ADMIN
+    dry_run: bool = False
+    options: JsonObject | None = None
+    request_kind: GroupVersionKind | None = None
+    request_resource: GroupVersionResource | None = None
+    request_subresource: str | None = None
+    uid: str = ""
+    size: int | None = None
+
+    @property
+    def original_kind(self) -> GroupVersionKind:
+        return self.request_kind or self.kind
+
+    @property
+    def original_resource(self) -> GroupVersionResource:
+        return self.request_resource or self.resource
+
+    @property
+    def original_subresource(self) -> str:
+        return self.subresource if self.request_subresource is None else self.request_subresource
+
+
+def default_options(operation: Operation, dry_run: bool = False) -> dict[str, Any] | None:
+    """The options object of a request that sets none; None for CONNECT."""
+    kind = _OPTIONS_KINDS.get(operation)
+    if kind is None:
+        return None
+    options: dict[str, Any] = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    if dry_run:
+        options["dryRun"] = ["All"]
+    return options
+
+
+def error_name(request: Request) -> str:
+    """The name in `<resource> "<name>" is forbidden`."""
+    if request.name:
+        return request.name
+    if request.object is None:
+        return "Unknown"
+    if request.operation is Operation.CONNECT:  # options objects have no metadata
+        return "Unknown/errorGettingName"
+    metadata = request.object.get("metadata")
+    if not isinstance(metadata, dict):
+        return "Unknown"
+    return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
