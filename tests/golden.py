@@ -16,6 +16,7 @@ change is then read like code.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -77,23 +78,33 @@ class CaseFile:
 def compare(
     file: CaseFile, produce: Callable[[Case], Mapping[str, str]], *, update: bool
 ) -> list[str]:
-    """Names the cases whose expectations are not what `produce` gives now.
+    """A diff for each case whose expectations are not what `produce` gives now.
 
     With `update`, the file is rewritten and nothing is reported. Sections that a case does not
     have are not compared, so a case may show only what it is about.
     """
-    different = []
+    differences = []
     for case in file.cases:
         produced = produce(case)
         expected = case.expected
-        wanted = {name: produced.get(name, "") for name in expected} if expected else produced
-        if update:
-            kept = {name: text for name, text in wanted.items() if text}
-            given = {n: t for n, t in case.sections.items() if n in GIVEN}
-            case.sections = given | (kept or dict(produced))
-        elif not expected or wanted != expected:
-            different.append(case.name)
-            assert wanted == expected, f"{file.path.name}: {case.name} (--update-golden rewrites)"
+        now = {name: produced.get(name, "") for name in expected} or dict(produced)
+        if now == expected:
+            continue
+        kept = {name: text for name, text in now.items() if text} or dict(produced)
+        case.sections = {n: t for n, t in case.sections.items() if n in GIVEN} | kept
+        differences.append(_difference(f"{file.path.name}: {case.name}", expected, now))
     if update:
         file.write()
-    return different
+        return []
+    return differences
+
+
+def _difference(title: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    lines = difflib.unified_diff(
+        _lines(before), _lines(now), title, "--update-golden", lineterm="", n=3
+    )
+    return "\n".join(lines)
+
+
+def _lines(sections: Mapping[str, str]) -> list[str]:
+    return [line for name, text in sections.items() for line in (f"[{name}]", *text.splitlines())]
