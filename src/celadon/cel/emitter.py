@@ -21,6 +21,8 @@ MAX_LOOPS = 12
 
 _INDENT = "    "
 _SMALL = 1 << 64
+#: Classes whose objects CPython shares, so that identity says nothing.
+_SCALARS = frozenset({type(None), bool, int, float, bytes})
 
 
 class Emitter:
@@ -106,11 +108,16 @@ class Emitter:
             return repr(value)
         if kind is int and -_SMALL < value < _SMALL:
             return repr(value) if value >= 0 else f"({value!r})"
-        if kind is str:
+        return self.named(value)
+
+    def named(self, value: Any) -> str:
+        """A global name for a constant, also where a literal would do: Python warns about
+        `5 is True`, and `5.__class__` is no expression."""
+        if value.__class__ is str:
             if value not in self._strings:
                 self._strings[value] = self._global("k", value)
             return self._strings[value]
-        return self.bind(value, "k")
+        return self._global("k", value) if value.__class__ in _SCALARS else self.bind(value, "k")
 
     def bind(self, value: Any, prefix: str) -> str:
         """A global name for an object, the same for the same object."""

@@ -57,9 +57,7 @@ ITEMS = "@items"
 KEYS = "@keys"
 VALUES = "@values"
 
-_SCALARS = frozenset(
-    {Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT}
-)
+_SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
@@ -152,7 +150,9 @@ class _Estimator:
 
     def _call(self, node: Call) -> Range:
         if node.function == "dyn":
-            return ONE.plus(self.cost(node.args[0]))
+            cost = self.cost(node.args[0])
+            self._adopt(node, self.sized(node.args[0]))
+            return ONE.plus(cost)
         costs = [self.cost(arg) for arg in node.args]
         target = ZERO if node.target is None else self.cost(node.target)
         args = node.args if node.target is None else (node.target, *node.args)
@@ -333,8 +333,6 @@ def _literal_size(node: Expr) -> int | None:
     match node:
         case Literal(value=str() | bytes()):
             return len(node.value)  # type: ignore[arg-type]  # matched just now
-        case Literal(value=None):
-            return None
         case Literal():
             return 1
         case ListLiteral():
@@ -343,5 +341,3 @@ def _literal_size(node: Expr) -> int | None:
             return len(node.entries)
         case _:
             return None
-
-

@@ -6,7 +6,7 @@ than the evaluation; reference, section 8.8):
 * list and map literals of constants;
 * conversions (`int('5')`, `timestamp('...')`, `type(1)`, ...) of one constant;
 * `x in []`, which is false without x ever being looked at;
-* constant regular expressions, which are compiled.
+* constant regular expressions, which are compiled, and constant keys, which must be keys.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from celadon.cel.syntax import (
     MapLiteral,
     walk,
 )
+from celadon.cel.values.containers import qualifier_error
 from celadon.cel.values.maps import make_map
 
 _CONVERSIONS = frozenset(
@@ -85,13 +86,17 @@ def _call(
     reference = checked.references.get(node.id)
     if function is None or reference is None:
         return _ABSENT
-    if node.function == syntax.IN and args[1].__class__ is list and not args[1]:
+    if reference.overloads == ("in_list",) and args[1].__class__ is list and not args[1]:
         return False
     if function.pattern is not None and args[function.pattern].__class__ is str:
         try:
             re2.compile(args[function.pattern])
         except re2.RegexError as error:
             raise ProgramError(str(error)) from None
+    if node.function in (syntax.INDEX, syntax.OPT_INDEX) and args[1] is not _ABSENT:
+        refused = qualifier_error(args[1])
+        if refused is not None:
+            raise ProgramError(refused.message)
     if node.function in _CONVERSIONS and len(args) == 1 and args[0] is not _ABSENT:
         try:
             return implementation(function, reference.overloads)(args[0])

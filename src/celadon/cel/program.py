@@ -21,7 +21,6 @@ from celadon.cel.codegen.plain import Plain, Unsupported
 from celadon.cel.codegen.prefixes import shared_prefixes
 from celadon.cel.emitter import Emitter
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
-from celadon.cel.syntax import CheckedAst
 from celadon.cel.types import Type
 
 #: "No limit", as a number that no cost reaches.
@@ -41,17 +40,17 @@ class Program:
         "__weakref__",
         "_bound",
         "_metered",
-        "checked",
         "evaluate",
         "metered_source",
         "source",
+        "type",
     )
 
     evaluate: Callable[[Activation], Any]
 
     def __init__(self, context: Context, name: str = "expression") -> None:
-        self.checked: CheckedAst = context.checked
-        self._bound = CostBound.of(context)
+        self.type: Type = context.checked.type
+        self._bound: Context | CostBound = context
         metered = _load(_metered_source(context), f"<celadon {name} metered>")
         self._metered: Callable[[Activation, int], tuple[Any, int]] = metered.functions["metered"]
         self.metered_source = metered.source
@@ -63,10 +62,6 @@ class Program:
             loaded = _load(plain, f"<celadon {name}>", exact=exact)
             self.source, self.evaluate = loaded.source, loaded.functions["plain"]
 
-    @property
-    def type(self) -> Type:
-        return self.checked.type
-
     def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
         `CostLimitExceeded` when the cost goes over the limit."""
@@ -77,10 +72,21 @@ class Program:
             raise error
         return value, cost
 
-    def cost_bound(self, size: int) -> int:
+    @property
+    def bound(self) -> CostBound:
+        """What an evaluation can cost at most; computed when first asked for."""
+        if isinstance(self._bound, Context):
+            self._bound = CostBound(self._bound)
+        return self._bound
+
+    def cost_bound(self, size: int) -> float:
         """No evaluation can cost more than this, if the JSON text of all inputs together is at
         most `size` bytes long."""
-        return self._bound.at(size)
+        return self.bound.cost(size)
+
+    def size_bound(self, size: int) -> float:
+        """No value can be larger than this (counted like JSON text), for such inputs."""
+        return self.bound.size(size)
 
 
 def _exact(metered: Callable[[Activation, int], tuple[Any, int]]) -> Callable[[Activation], Any]:
@@ -89,8 +95,10 @@ def _exact(metered: Callable[[Activation, int], tuple[Any, int]]) -> Callable[[A
     def exact(activation: Activation) -> Any:
         value, _ = metered(activation, UNLIMITED)
         if isinstance(value, EvaluationError):
-            raise CostLimitExceeded() if value.__class__ is CostLimitExceeded else EvaluationError(
-                value.message
+            raise (
+                CostLimitExceeded()
+                if value.__class__ is CostLimitExceeded
+                else EvaluationError(value.message)
             )
         return value
 

@@ -77,7 +77,7 @@ def walk_optional(base: Any, keys: Sequence[tuple[Any, bool]]) -> Optional:
     optional = base.__class__ is Optional
     if optional:
         if base is NONE:
-            return NONE
+            return base
         base = base.value
     for key, marked in keys:
         optional = optional or marked
@@ -102,8 +102,7 @@ def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[
             result.append(item)
         elif item.__class__ is not Optional:
             raise EvaluationError(
-                f"cannot initialize optional list element from non-optional value "
-                f"{display(item)}"
+                f"cannot initialize optional list element from non-optional value {display(item)}"
             )
         elif item is not NONE:
             result.append(item.value)

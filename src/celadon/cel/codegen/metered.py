@@ -130,7 +130,7 @@ class Metered:
         """`branch` marks the chosen branch of a conditional: cel-go makes the whole conditional
         one attribute, so that a branch's own attribute is not charged again."""
         if self.context.is_constant(node):
-            return self.emitter.constant(self.context.constant(node))
+            return self.emitter.named(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):
             return self.outlined(node)
         match node:

@@ -31,7 +31,7 @@ def call(w: Metered, node: Call) -> str:
     match node.function:
         case "or" | "orValue" if _is_optional_call(w, node):
             return _otherwise(w, node)
-        case syntax.IN if _is_constant_set(w, node.args[1]):
+        case syntax.IN if _is_constant_set(w, node):
             return _in_constants(w, node)
         case syntax.LOGICAL_NOT:
             return _not(w, node)
@@ -122,12 +122,13 @@ def _not(w: Metered, node: Call) -> str:
 _SET_CLASSES = frozenset({bool, float, int, str, Uint})
 
 
-def _is_constant_set(w: Metered, node: Expr) -> bool:
-    c = w.context
+def _is_constant_set(w: Metered, node: Call) -> bool:
+    c, container = w.context, node.args[1]
     return (
-        c.is_constant(node)
-        and c.constant(node).__class__ is list
-        and all(item.__class__ in _SET_CLASSES for item in c.constant(node))
+        c.overload_ids(node) == ("in_list",)
+        and c.is_constant(container)
+        and c.constant(container).__class__ is list
+        and all(item.__class__ in _SET_CLASSES for item in c.constant(container))
     )
 
 

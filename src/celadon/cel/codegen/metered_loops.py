@@ -183,7 +183,10 @@ def _insert(w: Metered, node: Comprehension, shape: Insert) -> str:
             e.emit(f"{result} = {e.runtime('call2_v')}({insert}, {result}, {value})", node.id)
         else:
             with w.branch(f"if not {e.runtime('is_error')}({result}):"):
-                with w.sequence((shape.key, shape.value), node.id, check_last=False) as (atoms, new):
+                with w.sequence((shape.key, shape.value), node.id, check_last=False) as (
+                    atoms,
+                    new,
+                ):
                     args = ", ".join([insert, result, *atoms])
                     w.charge(_CALL)
                     e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
@@ -206,5 +209,3 @@ def _fold(w: Metered, node: Comprehension) -> str:
     with _end(w), w.scope({node.accu_var: result}):
         e.emit(f"{result} = {w.value(node.result)}", node.result.id)
     return result
-
-

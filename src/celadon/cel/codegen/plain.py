@@ -135,9 +135,11 @@ class Plain:
                 assert_never(node)
 
     def atom(self, node: Expr) -> str:
-        """A name or literal for the value, safe to write more than once."""
+        """A name for the value, safe to write more than once."""
+        if self.context.is_constant(node):
+            return self.emitter.named(self.context.constant(node))
         code = self.value(node)
-        return code if _is_atom(code) else self.emitter.assign(code, node.id)
+        return code if code.isidentifier() else self.emitter.assign(code, node.id)
 
     def boolean(self, node: Expr) -> str:
         """The value as a Python bool; anything else raises."""
@@ -179,7 +181,10 @@ class Plain:
 
     def _steps(self, base: Expr, steps: tuple[Step, ...]) -> str:
         start, shared = self.prefixes.longest(base, steps)
-        code = shared if shared is not None else self.value(base)
+        if shared is not None:
+            code = shared
+        else:
+            code = self.atom(base) if self.context.is_constant(base) else self.value(base)
         for step in steps[start:]:
             code = self._step(code, step)
         return code
@@ -199,7 +204,7 @@ class Plain:
         key = e.constant(step.key)
         if step.key.__class__ is str:
             return f"{code}[{key}]"
-        if step.key.__class__ is int and step.key >= 0:  # type: ignore[operator]  # an int
+        if step.key.__class__ is int and step.key >= 0:
             t = e.name()
             lists, index = e.runtime("list"), e.runtime("index")
             return f"({t}[{key}] if ({t} := {code}).__class__ is {lists} else {index}({t}, {key}))"
@@ -334,7 +339,9 @@ class Plain:
         if node.iter_var2:
             key, value = e.name("v"), e.name("v")
             names = {node.iter_var: key, node.iter_var2: value}
-            header = f"for {key}, {value} in {e.runtime('iterate2')}({self.value(node.iter_range)}):"
+            header = (
+                f"for {key}, {value} in {e.runtime('iterate2')}({self.value(node.iter_range)}):"
+            )
         else:
             element = e.name("v")
             names = {node.iter_var: element}
@@ -404,7 +411,3 @@ class Plain:
             return
         with self.emitter.block(f"if {self.boolean(predicate)}:"):
             yield
-
-
-def _is_atom(code: str) -> bool:
-    return code.isidentifier() or code.lstrip("(-").rstrip(")").isdigit()

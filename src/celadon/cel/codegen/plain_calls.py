@@ -67,7 +67,11 @@ def _general(w: Plain, node: Call) -> str:
     if impl is None or function is None:
         raise_call = e.runtime("no_such_overload")
         return f"{raise_call}().undefined"
-    if overload is not None and function.singleton is None and _is_trusted(w, node, overload.params):
+    if (
+        overload is not None
+        and function.singleton is None
+        and _is_trusted(w, node, overload.params)
+    ):
         impl = overload.impl
     return f"{e.bind(impl, 'f')}({', '.join(args)})"
 
@@ -111,6 +115,8 @@ def _equality(w: Plain, node: Call, operator: str, function: str) -> str:
 def _equals_constant(w: Plain, node: Expr, value: Any, operator: str) -> str | None:
     """Comparison with a constant; None where Python's `==` could differ from CEL's."""
     e, kind = w.emitter, value.__class__
+    if w.context.is_constant(node):
+        return None
     negated = operator == "!="
     if value is None or kind is bool:
         return f"({w.value(node)} {'is not' if negated else 'is'} {value})"

@@ -39,9 +39,7 @@ class SharedPrefixes:
     available: dict[Key, str] = field(default_factory=dict)
     scopes: dict[int, dict[str, int]] = field(default_factory=dict)
 
-    def for_scope(
-        self, scope: Comprehension | None
-    ) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
+    def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
         return self.plan.get(scope.id if scope else 0, [])
 
     def share(self, key: Key, name: str) -> None:
@@ -102,7 +100,7 @@ def _constant_keys(steps: tuple[Step, ...]) -> tuple[str, ...]:
     for step in steps:
         if step.expr is not None or step.optional or step.key.__class__ is not str:
             break
-        keys.append(step.key)  # type: ignore[arg-type]  # a str
+        keys.append(step.key)
     return tuple(keys)
 
 
@@ -155,9 +153,7 @@ def _record(
     shared.scopes[base.id] = bound
     keys = _constant_keys(steps)
     for length in range(1, len(keys) + 1):
-        use = uses.setdefault(
-            (base.name, owner, keys[:length]), _Use(base, steps[:length])
-        )
+        use = uses.setdefault((base.name, owner, keys[:length]), _Use(base, steps[:length]))
         use.count += 1
         use.certain = use.certain or (certain and owner == scope)
 

@@ -85,10 +85,17 @@ def find_field(operand: Any, field: str) -> Any:
     return find(operand, field) if is_map(operand) else MISSING
 
 
+def qualifier_error(key: Any) -> EvaluationError | None:
+    """Why a value can never be a key, whatever it is applied to; None if it can."""
+    if key.__class__ in _QUALIFIERS:
+        return None
+    return EvaluationError(f"invalid qualifier type: {go_name(key)}")
+
+
 def find_index(operand: Any, key: Any) -> Any:
     """`operand[key]` inside an optional chain; bad key types still raise."""
-    if key.__class__ not in _QUALIFIERS:
-        raise EvaluationError(f"invalid qualifier type: {go_name(key)}")
+    if key.__class__ not in _QUALIFIERS and (refused := qualifier_error(key)) is not None:
+        raise refused
     if operand.__class__ is list:
         position = _list_position(key)
         return operand[position] if 0 <= position < len(operand) else MISSING

@@ -24,4 +24,4 @@ class Optional:
         return self.value
 
 
-NONE: Final = Optional(None)
+NONE: Final[Optional] = Optional(None)
