@@ -1,0 +1,39 @@
+# Everything a developer needs. Only python3 (3.11 or newer), make and a package registry are
+# required: each target makes .venv itself.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.installed
+	@echo '$$ celadon check -f examples/policies examples/manifests'
+	@$(BIN)/celadon check -f examples/policies examples/manifests || test $$? -eq 1
+
+test: $(VENV)/.developed
+	$(BIN)/pytest
+
+check: $(VENV)/.developed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+
+bench: $(VENV)/.developed
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Celadon needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version 2>&1); use: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.developed: pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

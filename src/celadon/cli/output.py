@@ -1,0 +1,111 @@
+"""The only module that writes to standard output and standard error.
+
+Reports come in any of five formats, all made from the same value. Colour is used on a terminal
+unless `--no-color` or the environment's NO_COLOR say otherwise. Unreadable inputs are also said on
+standard error when the report itself is for people.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Final, TextIO
+
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report import Report
+
+FORMATS: Final = ("table", "json", "yaml", "github", "junit")
+_PATIENCE: Final = 2.0
+"""Seconds of silence before progress is shown."""
+_BEAT: Final = 0.1
+"""Seconds between two updates of the progress line."""
+
+
+def use_color(stream: TextIO, *, forbidden: bool) -> bool:
+    """Whether to write escape sequences there."""
+    return (
+        not forbidden
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+        and stream.isatty()
+    )
+
+
+def write(text: str) -> None:
+    """To standard output, at once; what the terminal cannot show is escaped."""
+    _write(sys.stdout, text)
+
+
+def complain(text: str) -> None:
+    """A line to standard error."""
+    _write(sys.stderr, f"{text}\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def problem_text(problem: Problem) -> str:
+    """`file:line: message (help)`."""
+    help = f" ({problem.help})" if problem.help else ""
+    return f"{problem.position()}: {problem.message}{help}"
+
+
+def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) -> None:
+    """The report in one of `FORMATS`."""
+    if format == "table":
+        from celadon.cli.formats.human import Look, render
+
+        for problem in report.problems:
+            complain(f"error: {problem_text(problem)}")
+        color = use_color(sys.stdout, forbidden=no_color)
+        write(render(report, Look(color=color, verbosity=verbosity)))
+        return
+    write(_renderer(format)(report))
+
+
+def _renderer(format: str) -> Callable[[Report], str]:
+    from celadon.cli.formats import data, github, junit
+
+    renderers = {
+        "json": data.render_json,
+        "yaml": data.render_yaml,
+        "github": github.render,
+        "junit": junit.render,
+    }
+    return renderers[format]
+
+
+class Progress:
+    """A line on standard error that counts, if it is a terminal and the work takes a while."""
+
+    __slots__ = ("_active", "_next", "_shown", "_what")
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._active = sys.stderr.isatty()
+        self._next = time.monotonic() + _PATIENCE
+        self._shown = False
+
+    def step(self, done: int) -> None:
+        """So many are done; shown at most ten times a second."""
+        if not self._active:
+            return
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _BEAT
+            self._shown = True
+            _write(sys.stderr, f"\r{self._what} {done}\033[K")
+
+    def done(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            _write(sys.stderr, "\r\033[K")
+            self._shown = False

@@ -1,0 +1,153 @@
+"""What `celadon check` found, as one value; every output format is made from it.
+
+Read `Report` last: it holds what was asked of each object (`ObjectResult`), what the policies had
+against it (`Violation`), what is wrong with the policies (`PolicyError`), what went by silently and
+should not (`Notice`) and which inputs were unreadable (`Problem`). The exit code follows from it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.cli.exits import Exit
+from celadon.cli.reading.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a file as the user named it, a line from 1 (0: no line)."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class State(enum.Enum):
+    """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it."""
+
+    ADMITTED = "admitted"
+    UNTOUCHED = "untouched"
+    WARNED = "warned"
+    DENIED = "denied"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One expression that speaks against an object, and where it is written.
+
+    `actions` are the binding's (`Deny`, `Warn`, `Audit`); `is_error` says that the expression did
+    not give an answer. `field` is the path of the expression in its policy.
+    """
+
+    policy: str
+    binding: str
+    param: str
+    field: str
+    rule: Place
+    message: str
+    actions: tuple[str, ...]
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectResult:
+    """One request and its verdict. `sentence` is what the API server would answer, if it refuses.
+
+    `policies` counts the pairs of policy and binding whose expressions were evaluated.
+    """
+
+    place: Place
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    operation: str
+    state: State
+    code: int = 200
+    sentence: str = ""
+    status: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    audit_annotations: Mapping[str, str] = field(default_factory=dict)
+    violations: tuple[Violation, ...] = ()
+    policies: int = 0
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.kind} {name}"
+
+    @property
+    def has_error(self) -> bool:
+        """Whether a policy could not be evaluated on it."""
+        return any(violation.is_error for violation in self.violations)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyError:
+    """A policy or binding the API server would not accept, so that nothing can be checked by it."""
+
+    place: Place
+    kind: str
+    name: str
+    message: str
+
+
+class Silence(enum.Enum):
+    """The ways in which a check can be green without having checked anything."""
+
+    NOTHING_TO_CHECK = "nothing-to-check"
+    NO_POLICY = "no-policy"
+    POLICY_UNMATCHED = "policy-unmatched"
+    POLICY_UNBOUND = "policy-without-binding"
+    BINDING_WITHOUT_POLICY = "binding-without-policy"
+    PARAM_MISSING = "param-missing"
+    ERROR_IGNORED = "error-ignored"
+    UNKNOWN_KIND = "unknown-kind"
+    NAMESPACE_ASSUMED = "namespace-assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that would otherwise go by in silence; a failure under `--strict`."""
+
+    silence: Silence
+    place: Place
+    message: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything, in the order of the inputs."""
+
+    objects: tuple[ObjectResult, ...] = ()
+    policies: int = 0
+    bindings: int = 0
+    policy_errors: tuple[PolicyError, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    strict: bool = False
+    fail_on_warning: bool = False
+
+    def count(self, state: State) -> int:
+        """How many objects ended so."""
+        return sum(result.state is state for result in self.objects)
+
+    @property
+    def exit(self) -> Exit:
+        """The worst of what happened: unreadable input, then broken policies, then denials."""
+        if self.problems:
+            return Exit.USAGE
+        if self.policy_errors or (self.strict and self.notices):
+            return Exit.POLICY
+        if any(result.has_error for result in self.objects):
+            return Exit.POLICY
+        if self.count(State.DENIED) or (self.fail_on_warning and self.count(State.WARNED)):
+            return Exit.DENIED
+        return Exit.OK
