@@ -11,14 +11,10 @@ pays what the nondeterministic automaton would cost, which is linear as well.
 
 from __future__ import annotations
 
-from celadon.cel.re2.charsets import NEWLINE, WORD
 from celadon.cel.re2.program import ASSERT, CHAR, CHOICE, MATCH, PENDING, SAVE, SKIP, Program
-from celadon.cel.re2.syntax import AssertionKind
+from celadon.cel.re2.sides import EDGE, holds, sides_of
 
 _MAX_ENTRIES = 20_000
-
-# What stands on one side of a position.
-_EDGE, _OTHER, _WORD, _NEWLINE = range(4)
 
 
 class _State(dict[str, "_State"]):
@@ -55,8 +51,8 @@ class _State(dict[str, "_State"]):
         return self._matches_at_end
 
 
-_MATCHED = _State(None, frozenset(), _EDGE)
-_DEAD = _State(None, frozenset(), _EDGE)
+_MATCHED = _State(None, frozenset(), EDGE)
+_DEAD = _State(None, frozenset(), EDGE)
 
 
 class Dfa:
@@ -68,17 +64,11 @@ class Dfa:
         self.steps = 0
         self._entries = 0
         self._states: dict[tuple[frozenset[int], int], _State] = {}
-        self._masks: dict[int, int] = {}
-        words = program.alphabet.classes_in(WORD)
-        newlines = program.alphabet.classes_in(NEWLINE)
-        self._sides = [
-            _NEWLINE if number in newlines else _WORD if number in words else _OTHER
-            for number in range(program.alphabet.count)
-        ]
+        self._sides = sides_of(program.alphabet)
 
     def search(self, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`."""
-        state = self._state({self.program.start}, _EDGE)
+        state = self._state({self.program.start}, EDGE)
         if not isinstance(text, str):
             raise TypeError(f"expected a str, not {text.__class__.__name__}")
         if state:
@@ -115,7 +105,7 @@ class Dfa:
 
     def matches_at_end(self, state: _State) -> bool:
         op = self.program.op
-        return any(op[instruction] == MATCH for instruction in self._reached(state, _EDGE))
+        return any(op[instruction] == MATCH for instruction in self._reached(state, EDGE))
 
     def _state(self, starts: set[int], before: int) -> _State:
         threads = frozenset(self._follow(starts, before, None))
@@ -155,10 +145,10 @@ class Dfa:
             if op in (CHAR, MATCH):
                 found.add(instruction)
             elif op == ASSERT:
-                holds = _holds(program.kind(instruction), before, after)
-                if holds is None:
+                held = holds(program.kind(instruction), before, after)
+                if held is None:
                     found.add(instruction)
-                elif holds:
+                elif held:
                     pending.append(program.out[instruction])
             elif op in (SKIP, SAVE):
                 pending.append(program.out[instruction])
@@ -166,21 +156,3 @@ class Dfa:
                 pending.append(program.out[instruction])
                 pending.append(program.number(instruction))
         return found
-
-
-def _holds(kind: AssertionKind, before: int, after: int | None) -> bool | None:
-    """None when it depends on the character after, which is not known yet."""
-    match kind:
-        case AssertionKind.BEGIN_TEXT:
-            return before == _EDGE
-        case AssertionKind.BEGIN_LINE:
-            return before in (_EDGE, _NEWLINE)
-    if after is None:
-        return None
-    match kind:
-        case AssertionKind.END_TEXT:
-            return after == _EDGE
-        case AssertionKind.END_LINE:
-            return after in (_EDGE, _NEWLINE)
-    boundary = (before == _WORD) != (after == _WORD)
-    return boundary == (kind is AssertionKind.WORD_BOUNDARY)

@@ -56,7 +56,7 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class _Paren:
-    """An open parenthesis; `index` is None when it does not capture. `flags` return when it ends."""
+    """An open parenthesis; `index` is None when it captures nothing. `flags` return at its end."""
 
     index: int | None
     flags: Flags
@@ -260,7 +260,7 @@ class _Parser:
             self._literal_run("{")
             return False
         least = _count(found.group(1))
-        most = least
+        most: int | None = least
         if found.group(2) is not None:
             most = None if found.group(3) is None else _count(found.group(3))
         if least > MAX_REPEAT or (most is not None and (most > MAX_REPEAT or least > most)):

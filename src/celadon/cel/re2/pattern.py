@@ -1,67 +1,180 @@
-"""Compiled patterns (first version: automata only)."""
+"""Compiled patterns: which way each question about a subject is answered.
+
+Whether there is a match (`search_fn`), first that applies:
+
+- a method of `str`, when the pattern is a text or two (`plain`);
+- `re`, when the pattern means the same to it and it provably takes linear time (`backtracking`);
+- `re` for subjects so short that it cannot take long, the automaton (`dfa`) for others;
+- the automaton.
+
+Where the matches are: `re` under the same condition, else `spans`. Groups: always `spans`.
+"""
 
 from __future__ import annotations
 
+import enum
+import re
 from collections.abc import Callable
+from functools import cached_property
 
 from celadon.cel.re2.alphabet import alphabet_of
+from celadon.cel.re2.backtracking import Analysis
 from celadon.cel.re2.dfa import Dfa
 from celadon.cel.re2.parser import parse
-from celadon.cel.re2.pike import Pike, Slots
+from celadon.cel.re2.plain import plain_search
 from celadon.cel.re2.program import Program
+from celadon.cel.re2.reduction import MAX_HEIGHT, Question, question, starts_anchored
+from celadon.cel.re2.spans import Slots, SpanFinder
+from celadon.cel.re2.syntax import Node
+from celadon.cel.re2.translation import to_python
 
 Span = tuple[int, int]
+Search = Callable[[str], object]
+
+# Larger patterns are not worth the analysis: they go to the automaton.
+_MAX_SIZE = 2000
+
+# Subjects shorter than this are not worth asking `re` about first.
+_MIN_SHORT_LIMIT = 16
+
+
+class Strategy(enum.Enum):
+    """How `search_fn` works."""
+
+    PLAIN = "str methods"
+    RE = "re"
+    RE_IF_SHORT = "re for short subjects"
+    AUTOMATON = "automaton"
 
 
 class Pattern:
+    """A pattern of RE2. Matches are Go's: leftmost, then most preferred. Positions count code
+    points.
+
+    `search_fn(text)` is true if there is a match and false if not, though not necessarily a bool:
+    the fastest way to ask. It raises TypeError when `text` is not a `str`. `groups` is the number
+    of capturing groups.
+    """
+
+    __slots__ = ("__dict__", "groups", "search_fn", "source", "strategy")
+
     def __init__(self, source: str) -> None:
+        """Raises `RegexError`."""
         parsed = parse(source)
         self.source = source
         self.groups = parsed.groups
-        program = Program(parsed.tree, alphabet_of(parsed.tree))
-        self._dfa = Dfa(program, anchored=False)
-        self._pike = Pike(program)
-        self.search_fn: Callable[[str], object] = self._dfa.search
+        self._tree = parsed.tree
+        self.strategy, self.search_fn = _searcher(parsed.tree)
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.source!r})"
 
     def search(self, text: str) -> bool:
+        """Whether the pattern matches somewhere in `text`."""
         return bool(self.search_fn(text))
 
     def find(self, text: str) -> Span | None:
-        found = self._find(text, 0, 0)
-        return None if found is None else (found[0], found[1])
+        """Where the first match is."""
+        finder = self._python_finder
+        if finder is not None:
+            found = finder(text)
+            return None if found is None else found.span()
+        spans = self.find_all(text, 1)
+        return spans[0] if spans else None
 
     def find_all(self, text: str, limit: int = -1) -> list[Span]:
-        return [(slots[0], slots[1]) for slots in self._all(text, limit, 0)]
-
-    def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
-        found = self._find(text, position, self.groups)
-        return None if found is None else _spans(found)
-
-    def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
-        return [_spans(slots) for slots in self._all(text, limit, self.groups)]
-
-    def _find(self, text: str, position: int, groups: int) -> Slots | None:
-        return self._pike.search(text, position, groups, anchored=False)
-
-    def _all(self, text: str, limit: int, groups: int) -> list[Slots]:
-        found: list[Slots] = []
+        """Where the matches are, at most `limit` unless that is negative. As Go `FindAllString`:
+        an empty match right after another match is left out."""
+        finder = self._python_finder
+        if finder is None:
+            return [(slots[0], slots[1]) for slots in self._span_finder.find_all(text, limit, 0)]
+        found: list[Span] = []
         position = 0
         previous_end = -1
         while position <= len(text) and len(found) != limit:
-            slots = self._find(text, position, groups)
-            if slots is None:
+            match = finder(text, position)
+            if match is None:
                 break
-            start, end = slots[:2]
-            accepted = True
-            if end == position:
-                accepted = start != previous_end
-                position += 1
-            else:
-                position = end
+            start, end = match.span()
+            if end != position or start != previous_end:
+                found.append((start, end))
+            position = position + 1 if end == position else end
             previous_end = end
-            if accepted:
-                found.append(slots)
         return found
+
+    def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
+        """The first match at or after `position`: its span, then one per group, None for groups
+        that took no part. None when there is no match."""
+        found = self._span_finder.find_all(text, 1, self.groups, position)
+        return _spans(found[0]) if found else None
+
+    def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
+        """As `find_all`, each match as `match_groups` has it."""
+        return [_spans(slots) for slots in self._span_finder.find_all(text, limit, self.groups)]
+
+    @cached_property
+    def _python_finder(self) -> Callable[..., re.Match[str] | None] | None:
+        """`re.Pattern.search`, where it finds the same matches in linear time."""
+        tree = self._tree
+        if tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE:
+            return None
+        translated = to_python(tree)
+        if translated is None:
+            return None
+        analysis = Analysis(_program(tree))
+        if not analysis.linear_find(anchored=starts_anchored(tree)):
+            return None
+        return re.compile(translated).search
+
+    @cached_property
+    def _span_finder(self) -> SpanFinder:
+        return SpanFinder(_program(self._tree), anchored=starts_anchored(self._tree))
+
+
+def _searcher(tree: Node) -> tuple[Strategy, Search]:
+    if tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE:
+        return Strategy.AUTOMATON, _automaton(Question(tree, starts_anchored(tree)))
+    asked = question(tree)
+    plain = plain_search(asked)
+    if plain is not None:
+        return Strategy.PLAIN, plain
+    automaton = _automaton(asked)
+    translated = to_python(asked.tree)
+    if translated is None:
+        return Strategy.AUTOMATON, automaton
+    analysis = Analysis(_program(asked.tree))
+    if analysis.linear_question(anchored=asked.anchored):
+        return Strategy.RE, _python_search(translated, anchored=asked.anchored)
+    limit = analysis.short_limit(anchored=asked.anchored)
+    if limit < _MIN_SHORT_LIMIT:
+        return Strategy.AUTOMATON, automaton
+    short = _python_search(translated, anchored=asked.anchored)
+    return Strategy.RE_IF_SHORT, _by_length(short, limit, automaton)
+
+
+def _program(tree: Node) -> Program:
+    return Program(tree, alphabet_of(tree))
+
+
+def _python_search(translated: str, *, anchored: bool) -> Search:
+    compiled = re.compile(translated)
+    return compiled.match if anchored else compiled.search
+
+
+def _by_length(short: Search, limit: int, long: Search) -> Search:
+    return lambda text: short(text) if len(text) <= limit else long(text)
+
+
+def _automaton(asked: Question) -> Search:
+    """The automaton, built when it is first asked."""
+    built: list[Dfa] = []
+
+    def search(text: str) -> bool:
+        if not built:
+            built.append(Dfa(_program(asked.tree), anchored=asked.anchored))
+        return built[0].search(text)
+
+    return search
 
 
 def _spans(slots: Slots) -> list[Span | None]:

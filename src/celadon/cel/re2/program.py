@@ -1,9 +1,10 @@
 """Trees to instructions of a nondeterministic automaton, made as they are reached.
 
 The construction is Thompson's with the choices in Go's order of preference (golang/go
-`regexp/syntax/compile.go`), but lazy: an instruction starts out as `PENDING`, which remembers a tree
-and what follows it, and is rewritten in place when an engine first arrives. `x{1000}` therefore
-costs what the subject makes of it, not a thousand instructions up front, and nothing recurses.
+`regexp/syntax/compile.go`), but lazy: an instruction starts out as `PENDING`, which remembers a
+tree and what follows it, and is rewritten in place when an engine first arrives. `x{1000}`
+therefore costs what the subject makes of it, not a thousand instructions up front, and nothing
+recurses.
 
 Three parallel lists hold the program: `op[i]`, `out[i]` (what follows) and `arg[i]`:
 

@@ -128,10 +128,8 @@ def repeat(sub: Node, least: int, most: int | None, *, greedy: bool, counted: bo
     inner = sub.facts
     estimate = _counted_size if counted else _operator_size
     size = estimate(inner.size, least, most)
-    if most == 0:
-        repeats = 1
-    else:
-        repeats = inner.repeats * max(1, (most or least) if counted else 1)
+    count = max(1, (most or least) if counted else 1)
+    repeats = 1 if most == 0 else inner.repeats * count
     nullable = least == 0 or inner.nullable
     facts = Facts(inner.height + 1, max(1, size), nullable, repeats)
     return Repeat(sub, least, most, greedy, counted, facts)
@@ -176,7 +174,7 @@ def alternate(subs: tuple[Node, ...]) -> Alternate:
 
 
 def _operator_size(inner: int, least: int, most: int | None) -> int:
-    """Go counts two for a star, which it may have to compile as `(x+)?`, and one for `+` and `?`."""
+    """Go counts two for a star, which may have to become `(x+)?`, and one for `+` and `?`."""
     return inner + (2 if least == 0 and most is None else 1)
 
 
