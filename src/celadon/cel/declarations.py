@@ -55,11 +55,16 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """All overloads of one name, in declaration order."""
+    """All overloads of one name, in declaration order.
+
+    `pattern` is the index (receiver first) of the argument that is a regular expression: constant
+    patterns are compiled when the program is built, and a bad one fails it.
+    """
 
     name: str
     overloads: tuple[Overload, ...]
     singleton: Impl | None = None
+    pattern: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,8 @@ class Library:
 
     `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
     `costs` overrides the run-time and estimated cost by *function name*, whatever the receiver and
-    overload (Kubernetes' cost table works that way); it wins over `Overload.cost`.
+    overload (Kubernetes' cost table works that way); it wins over `Overload.cost`. A key may also
+    be an overload id, which wins over the name where the checker settled on that overload.
     """
 
     name: str

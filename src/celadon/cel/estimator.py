@@ -207,8 +207,9 @@ class _Estimator:
         return CallEstimate(arguments.plus(estimated.cost), estimated.size)
 
     def _rule(self, function: str, overload: str) -> CostRule | None:
-        if function in self.costs:
-            return self.costs[function]
+        for name in (overload, function):
+            if name in self.costs:
+                return self.costs[name]
         declared = self.functions.get(function)
         for candidate in declared.overloads if declared else ():
             if candidate.id == overload:

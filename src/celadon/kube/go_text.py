@@ -1,4 +1,7 @@
-"""How Go prints values into texts that Kubernetes' clients see: `%q` and `encoding/json`."""
+"""How Go prints values into texts that Kubernetes' clients see: `%q` and `encoding/json`.
+
+And what it takes for white space at their ends.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,17 @@ _HTML: Final = {
     0x2028: "\\u2028",
     0x2029: "\\u2029",
 }
+
+
+_WHITE_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def trim_space(text: str) -> str:
+    """`strings.TrimSpace`: unlike `str.strip`, it leaves the separators 1c to 1f."""
+    return text.strip(_WHITE_SPACE)
 
 
 def _quoted_char(char: str) -> str:

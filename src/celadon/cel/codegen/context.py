@@ -71,10 +71,13 @@ class Context:
 
     def cost_rule(self, node: Call) -> CostRule | None:
         """The rule that charges this call; None is cel-go's default of 1."""
+        overload = self.overload(node)
+        by_id = self.costs.get(overload.id) if overload else None
+        if by_id is not None:
+            return by_id
         by_name = self.costs.get(node.function)
         if by_name is not None:
             return by_name
-        overload = self.overload(node)
         return overload.cost if overload else None
 
     def certain(self, node: Expr) -> type | None:

@@ -1,0 +1,73 @@
+"""What an authorizer is asked and what it answers.
+
+Upstream: k8s.io/apiserver `pkg/authorization/authorizer`. Whoever evaluates policies brings an
+`AuthorizerBackend`; the CEL library `authz` and an API server ask it the same questions.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from celadon.kube.field_selectors import FieldSelector
+from celadon.kube.selectors import LabelSelector
+
+#: What the version of a resource is where it does not matter.
+ANY_VERSION: Final = "*"
+
+
+class Ruling(enum.Enum):
+    """What an authorizer answers; only ALLOW allows."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    NO_OPINION = "no opinion"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks: the name, the groups and the rest of a Kubernetes user."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What an authorizer is asked.
+
+    Either `path` is set, or `resource_request` is true and the fields of a resource are. Of a
+    selector that cannot be understood, only the error is there.
+    """
+
+    user: User
+    verb: str
+    path: str = ""
+    resource_request: bool = False
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    field_selector: FieldSelector | None = None
+    field_selector_error: str = ""
+    label_selector: LabelSelector | None = None
+    label_selector_error: str = ""
+
+
+class AuthorizerBackend(Protocol):
+    """Whoever decides. `error` may come with any ruling."""
+
+    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
+        """The ruling, its reason, and the text of an error if there was one."""
+
+
+def service_account_user(namespace: str, name: str) -> User:
+    """With the groups of service accounts only: not `system:authenticated`, and no extras."""
+    accounts = "system:serviceaccounts"
+    return User(f"system:serviceaccount:{namespace}:{name}", (accounts, f"{accounts}:{namespace}"))

@@ -1,0 +1,352 @@
+"""`kubernetes.authz` and `kubernetes.authzSelectors`: asking what a user may do.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/authz.go`. `authorizer.group('apps')
+.resource('deployments').namespace('test').check('create').allowed()` builds up what is asked; only
+`check` asks, through the `AuthorizerBackend` that whoever made the `Authorizer` value provided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.errors import EvaluationError
+from celadon.cel.types import BOOL, STRING, Type
+from celadon.cel.values.opaque import Opaque
+from celadon.kube import name_rules
+from celadon.kube.authorization import (
+    ANY_VERSION,
+    Attributes,
+    AuthorizerBackend,
+    Ruling,
+    User,
+    service_account_user,
+)
+from celadon.kube.field_selectors import parse_field_selector
+from celadon.kube.go_text import trim_space
+from celadon.kube.library import value_types
+from celadon.kube.library.signatures import method
+from celadon.kube.selector_text import parse_label_selector
+from celadon.kube.selectors import SelectorError
+
+
+class Authorizer(Opaque):
+    """The variable `authorizer`: a user and who decides about it."""
+
+    __slots__ = ("backend", "user")
+    cel_type = value_types.AUTHORIZER
+    go_name = "library.authorizerVal"
+
+    def __init__(self, user: User, backend: AuthorizerBackend) -> None:
+        self.user = user
+        self.backend = backend
+
+    def check(self, attributes: Attributes) -> Decision:
+        ruling, reason, error = self.backend.authorize(attributes)
+        return Decision(ruling, reason, error)
+
+    def request_resource(
+        self, group: str, resource: str, subresource: str, namespace: str, name: str
+    ) -> ResourceCheck:
+        """The variable `authorizer.requestResource`."""
+        asked = Attributes(
+            self.user,
+            "",
+            resource_request=True,
+            group=group,
+            version=ANY_VERSION,
+            resource=resource,
+            subresource=subresource,
+            namespace=namespace,
+            name=name,
+        )
+        return ResourceCheck(self, asked)
+
+
+class PathCheck(Opaque):
+    __slots__ = ("authorizer", "path")
+    cel_type = value_types.PATH_CHECK
+    go_name = "library.pathCheckVal"
+
+    def __init__(self, authorizer: Authorizer, path: str) -> None:
+        self.authorizer = authorizer
+        self.path = path
+
+
+class GroupCheck(Opaque):
+    __slots__ = ("authorizer", "group")
+    cel_type = value_types.GROUP_CHECK
+    go_name = "library.groupCheckVal"
+
+    def __init__(self, authorizer: Authorizer, group: str) -> None:
+        self.authorizer = authorizer
+        self.group = group
+
+
+class ResourceCheck(Opaque):
+    """`asked` has no verb yet, and no selectors: they are read when `check` is called."""
+
+    __slots__ = ("asked", "authorizer", "field_selector", "label_selector")
+    cel_type = value_types.RESOURCE_CHECK
+    go_name = "library.resourceCheckVal"
+
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        asked: Attributes,
+        field_selector: str = "",
+        label_selector: str = "",
+    ) -> None:
+        self.authorizer = authorizer
+        self.asked = asked
+        self.field_selector = field_selector
+        self.label_selector = label_selector
+
+
+class Decision(Opaque):
+    __slots__ = ("error", "reason", "ruling")
+    cel_type = value_types.DECISION
+    go_name = "library.decisionVal"
+
+    def __init__(self, ruling: Ruling, reason: str, error: str | None) -> None:
+        self.ruling = ruling
+        self.reason = reason
+        self.error = error
+
+
+def _path(authorizer: Authorizer, path: str) -> PathCheck:
+    if not trim_space(path):
+        raise EvaluationError("path must not be empty")
+    return PathCheck(authorizer, path)
+
+
+def _group(authorizer: Authorizer, group: str) -> GroupCheck:
+    return GroupCheck(authorizer, group)
+
+
+def _service_account(authorizer: Authorizer, namespace: str, name: str) -> Authorizer:
+    if name_rules.dns1123_subdomain(name):
+        raise EvaluationError("Invalid service account name")
+    if name_rules.dns1123_label(namespace):
+        raise EvaluationError("Invalid service account namespace")
+    return Authorizer(service_account_user(namespace, name), authorizer.backend)
+
+
+def _resource(group_check: GroupCheck, resource: str) -> ResourceCheck:
+    if not trim_space(resource):
+        raise EvaluationError("resource must not be empty")
+    return group_check.authorizer.request_resource(group_check.group, resource, "", "", "")
+
+
+def _with(check: ResourceCheck, asked: Attributes) -> ResourceCheck:
+    return ResourceCheck(check.authorizer, asked, check.field_selector, check.label_selector)
+
+
+def _subresource(check: ResourceCheck, subresource: str) -> ResourceCheck:
+    return _with(check, replace(check.asked, subresource=subresource))
+
+
+def _namespace(check: ResourceCheck, namespace: str) -> ResourceCheck:
+    return _with(check, replace(check.asked, namespace=namespace))
+
+
+def _name(check: ResourceCheck, name: str) -> ResourceCheck:
+    return _with(check, replace(check.asked, name=name))
+
+
+def _field_selector(check: ResourceCheck, selector: str) -> ResourceCheck:
+    return ResourceCheck(check.authorizer, check.asked, selector, check.label_selector)
+
+
+def _label_selector(check: ResourceCheck, selector: str) -> ResourceCheck:
+    return ResourceCheck(check.authorizer, check.asked, check.field_selector, selector)
+
+
+def _check_path(check: PathCheck, verb: str) -> Decision:
+    return check.authorizer.check(Attributes(check.authorizer.user, verb, path=check.path))
+
+
+def _check_resource(check: ResourceCheck, verb: str) -> Decision:
+    asked = replace(check.asked, verb=verb)
+    if check.field_selector:
+        try:
+            asked = replace(asked, field_selector=parse_field_selector(check.field_selector))
+        except SelectorError as error:
+            asked = replace(asked, field_selector_error=str(error))
+    if check.label_selector:
+        try:
+            asked = replace(asked, label_selector=parse_label_selector(check.label_selector))
+        except SelectorError as error:
+            asked = replace(asked, label_selector_error=str(error))
+    return check.authorizer.check(asked)
+
+
+def _allowed(decision: Decision) -> bool:
+    return decision.ruling is Ruling.ALLOW
+
+
+def _reason(decision: Decision) -> str:
+    return decision.reason
+
+
+def _errored(decision: Decision) -> bool:
+    return decision.error is not None
+
+
+def _error(decision: Decision) -> str:
+    return decision.error or ""
+
+
+def _builder(
+    name: str,
+    overload_id: str,
+    receiver: Type,
+    result: Type,
+    impl: Callable[..., Opaque],
+    doc: str,
+) -> Function:
+    """A method of one string."""
+    return method(name, overload_id, (receiver, STRING), result, impl, doc)
+
+
+_CHECK: Final = Function(
+    "check",
+    (
+        Overload(
+            "pathcheck_check",
+            (value_types.PATH_CHECK, STRING),
+            value_types.DECISION,
+            _check_path,
+            member=True,
+            doc="Asks whether the user may do this to the path.",
+        ),
+        Overload(
+            "resourcecheck_check",
+            (value_types.RESOURCE_CHECK, STRING),
+            value_types.DECISION,
+            _check_resource,
+            member=True,
+            doc="Asks whether the user may do this to the resource.",
+        ),
+    ),
+)
+
+_BUILDERS: Final = (
+    _builder(
+        "path",
+        "authorizer_path",
+        value_types.AUTHORIZER,
+        value_types.PATH_CHECK,
+        _path,
+        "A check of a path that is no resource.",
+    ),
+    _builder(
+        "group",
+        "authorizer_group",
+        value_types.AUTHORIZER,
+        value_types.GROUP_CHECK,
+        _group,
+        "The beginning of a check of a resource; the core group is the empty text.",
+    ),
+    method(
+        "serviceAccount",
+        "authorizer_serviceaccount",
+        (value_types.AUTHORIZER, STRING, STRING),
+        value_types.AUTHORIZER,
+        _service_account,
+        "The authorizer of another user: a service account, by namespace and name.",
+    ),
+    _builder(
+        "resource",
+        "groupcheck_resource",
+        value_types.GROUP_CHECK,
+        value_types.RESOURCE_CHECK,
+        _resource,
+        "A check of a resource.",
+    ),
+    _builder(
+        "subresource",
+        "resourcecheck_subresource",
+        value_types.RESOURCE_CHECK,
+        value_types.RESOURCE_CHECK,
+        _subresource,
+        "The same check of a subresource.",
+    ),
+    _builder(
+        "namespace",
+        "resourcecheck_namespace",
+        value_types.RESOURCE_CHECK,
+        value_types.RESOURCE_CHECK,
+        _namespace,
+        "The same check in a namespace; the empty text means all.",
+    ),
+    _builder(
+        "name",
+        "resourcecheck_name",
+        value_types.RESOURCE_CHECK,
+        value_types.RESOURCE_CHECK,
+        _name,
+        "The same check of one object.",
+    ),
+)
+
+_ACCESSORS: Final = (
+    method(
+        "errored",
+        "decision_errored",
+        (value_types.DECISION,),
+        BOOL,
+        _errored,
+        "Whether there was an error.",
+    ),
+    method(
+        "error",
+        "decision_error",
+        (value_types.DECISION,),
+        STRING,
+        _error,
+        "The error's text, empty if there was none.",
+    ),
+    method(
+        "allowed",
+        "decision_allowed",
+        (value_types.DECISION,),
+        BOOL,
+        _allowed,
+        "Whether the user may do it.",
+    ),
+    method(
+        "reason",
+        "decision_reason",
+        (value_types.DECISION,),
+        STRING,
+        _reason,
+        "Why, in the authorizer's words.",
+    ),
+)
+
+LIBRARY: Final = Library("kubernetes.authz", functions=(*_BUILDERS, _CHECK, *_ACCESSORS))
+
+SELECTORS_LIBRARY: Final = Library(
+    "kubernetes.authzSelectors",
+    functions=(
+        _builder(
+            "fieldSelector",
+            "authorizer_fieldselector",
+            value_types.RESOURCE_CHECK,
+            value_types.RESOURCE_CHECK,
+            _field_selector,
+            "The same check limited by a field selector.",
+        ),
+        _builder(
+            "labelSelector",
+            "authorizer_labelselector",
+            value_types.RESOURCE_CHECK,
+            value_types.RESOURCE_CHECK,
+            _label_selector,
+            "The same check limited by a label selector.",
+        ),
+    ),
+)

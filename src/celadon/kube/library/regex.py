@@ -1,0 +1,77 @@
+"""`kubernetes.regex`: `find` and `findAll` with RE2 patterns.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/regex.go`. A constant pattern is compiled when the
+program is built, and a bad one fails it with the bare text; any other bad pattern is an error of
+the evaluation with `Illegal regex: ` before it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.cel import re2
+from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.errors import EvaluationError
+from celadon.cel.types import INT, STRING, list_of
+
+
+def _compile(pattern: str) -> re2.Pattern:
+    try:
+        return re2.compile(pattern)
+    except re2.RegexError as error:
+        raise EvaluationError(f"Illegal regex: {error}") from None
+
+
+def _find(text: str, pattern: str) -> str:
+    span = _compile(pattern).find(text)
+    return "" if span is None else text[span[0] : span[1]]
+
+
+def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    return [text[start:end] for start, end in _compile(pattern).find_all(text, limit)]
+
+
+LIBRARY: Final = Library(
+    "kubernetes.regex",
+    functions=(
+        Function(
+            "find",
+            (
+                Overload(
+                    "string_find_string",
+                    (STRING, STRING),
+                    STRING,
+                    _find,
+                    member=True,
+                    doc="The first match, empty if there is none.",
+                    examples=(("'abc 123'.find('[0-9]+')", "'123'"),),
+                ),
+            ),
+            pattern=1,
+        ),
+        Function(
+            "findAll",
+            (
+                Overload(
+                    "string_find_all_string",
+                    (STRING, STRING),
+                    list_of(STRING),
+                    _find_all,
+                    member=True,
+                    doc="All matches that do not overlap.",
+                    examples=(("'123 abc 456'.findAll('[0-9]+')", "['123', '456']"),),
+                ),
+                Overload(
+                    "string_find_all_string_int",
+                    (STRING, STRING, INT),
+                    list_of(STRING),
+                    _find_all,
+                    member=True,
+                    doc="At most so many matches; all of them if the number is negative.",
+                    examples=(("'123 abc 456'.findAll('[0-9]+', 1)", "['123']"),),
+                ),
+            ),
+            pattern=1,
+        ),
+    ),
+)

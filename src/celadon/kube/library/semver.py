@@ -1,0 +1,192 @@
+"""`kubernetes.Semver`: `semver(string)`, `isSemver` and the order of versions.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/semverlib.go`, library version 1. With `true` as second
+argument, short versions, a leading `v` and leading zeros are put right first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.errors import EvaluationError
+from celadon.cel.types import BOOL, INT, STRING
+from celadon.cel.values.opaque import Opaque
+from celadon.kube.library import value_types
+from celadon.kube.library.signatures import method
+from celadon.kube.semver import SemverError, Version, normalize, parse
+
+_SEMVER: Final = value_types.SEMVER
+
+
+class Semver(Opaque):
+    """A value of type `kubernetes.Semver`; build metadata does not count in equality."""
+
+    __slots__ = ("version",)
+    cel_type = _SEMVER
+    go_name = "cel.Semver"
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+
+    def equals(self, other: Opaque) -> bool:
+        return isinstance(other, Semver) and self.version.compare(other.version) == 0
+
+    def display(self) -> str:
+        return str(self.version)
+
+
+def _semver(text: str, lenient: bool = False) -> Semver:
+    try:
+        return Semver(parse(normalize(text) if lenient else text))
+    except SemverError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def _is_semver(text: str, lenient: bool = False) -> bool:
+    try:
+        parse(normalize(text) if lenient else text)
+    except SemverError:
+        return False
+    return True
+
+
+def _as_int64(number: int) -> int:
+    """An uint64 whose bits are taken for an int64, as upstream does with huge numbers."""
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _major(semver: Semver) -> int:
+    return _as_int64(semver.version.major)
+
+
+def _minor(semver: Semver) -> int:
+    return _as_int64(semver.version.minor)
+
+
+def _patch(semver: Semver) -> int:
+    return _as_int64(semver.version.patch)
+
+
+def _compare_to(a: Semver, b: Semver) -> int:
+    return a.version.compare(b.version)
+
+
+def _is_less_than(a: Semver, b: Semver) -> bool:
+    return a.version.compare(b.version) < 0
+
+
+def _is_greater_than(a: Semver, b: Semver) -> bool:
+    return a.version.compare(b.version) > 0
+
+
+_ONE: Final = (_SEMVER,)
+_TWO: Final = (_SEMVER, _SEMVER)
+
+_METHODS: Final = (
+    method(
+        "major",
+        "semver_major",
+        _ONE,
+        INT,
+        _major,
+        "The first number.",
+        ("semver('1.2.3').major()", "1"),
+    ),
+    method(
+        "minor",
+        "semver_minor",
+        _ONE,
+        INT,
+        _minor,
+        "The second number.",
+        ("semver('1.2.3').minor()", "2"),
+    ),
+    method(
+        "patch",
+        "semver_patch",
+        _ONE,
+        INT,
+        _patch,
+        "The third number.",
+        ("semver('1.2.3').patch()", "3"),
+    ),
+    method(
+        "isGreaterThan",
+        "semver_is_greater_than",
+        _TWO,
+        BOOL,
+        _is_greater_than,
+        "Whether the version comes after another.",
+        ("semver('1.10.0').isGreaterThan(semver('1.9.0'))", "true"),
+    ),
+    method(
+        "isLessThan",
+        "semver_is_less_than",
+        _TWO,
+        BOOL,
+        _is_less_than,
+        "Whether the version comes before another.",
+        ("semver('1.0.0-rc.2').isLessThan(semver('1.0.0'))", "true"),
+    ),
+    method(
+        "compareTo",
+        "semver_compare_to",
+        _TWO,
+        INT,
+        _compare_to,
+        "-1, 0 or 1; build metadata does not count.",
+        ("semver('1.0.0+a').compareTo(semver('1.0.0+b'))", "0"),
+    ),
+)
+
+LIBRARY: Final = Library(
+    "kubernetes.Semver",
+    functions=(
+        Function(
+            "semver",
+            (
+                Overload(
+                    "string_to_semver",
+                    (STRING,),
+                    _SEMVER,
+                    _semver,
+                    doc="The version a text stands for, by the strict rules of semver 2.0.",
+                    examples=(("semver('1.2.3').minor()", "2"),),
+                ),
+                Overload(
+                    "string_bool_to_semver",
+                    (STRING, BOOL),
+                    _SEMVER,
+                    _semver,
+                    doc="The same; true allows a leading `v`, missing parts and leading zeros.",
+                    examples=(("semver('v1.02', true) == semver('1.2.0')", "true"),),
+                    since=1,
+                ),
+            ),
+        ),
+        Function(
+            "isSemver",
+            (
+                Overload(
+                    "is_semver_string",
+                    (STRING,),
+                    BOOL,
+                    _is_semver,
+                    doc="Whether a text is a version that `semver` takes.",
+                    examples=(("isSemver('1.0.0')", "true"), ("isSemver('v1.0')", "false")),
+                ),
+                Overload(
+                    "is_semver_string_bool",
+                    (STRING, BOOL),
+                    BOOL,
+                    _is_semver,
+                    doc="The same; true allows a leading `v`, missing parts and leading zeros.",
+                    examples=(("isSemver('v1.0', true)", "true"),),
+                    since=1,
+                ),
+            ),
+        ),
+        *_METHODS,
+    ),
+)
