@@ -1,4 +1,4 @@
-"""Types written as text, as the checker prints them: `map(string, list(int))`."""
+"""Types written as text, by either of their printers: `map(string, list(null_type))`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from celadon.cel import types
 from celadon.cel.types import Type
 
 _NAMED = {
-    t.display(): t
+    name: t
     for t in (
         types.ANY,
         types.BOOL,
@@ -21,6 +21,7 @@ _NAMED = {
         types.TYPE,
         types.UINT,
     )
+    for name in (t.display(), t.runtime_name)
 }
 
 
