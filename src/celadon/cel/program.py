@@ -9,10 +9,8 @@ metered one, which decides the value or the error (see `codegen`).
 
 from __future__ import annotations
 
-import linecache
-import weakref
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.cel.bound import CostBound
 from celadon.cel.codegen.context import Context
@@ -20,7 +18,7 @@ from celadon.cel.codegen.metered import Metered
 from celadon.cel.codegen.plain import Plain, Unsupported
 from celadon.cel.codegen.prefixes import shared_prefixes
 from celadon.cel.emitter import Emitter
-from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
 
 #: "No limit", as a number that no cost reaches.
@@ -33,50 +31,62 @@ class Program:
     """One expression, ready to run.
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
-    `source` is the generated Python of the plain variant, `metered_source` of the other.
+    `source` is the generated Python of the plain variant, `metered_source` that of the other,
+    which is generated when it is first needed: most programs of most users never need it. Who must
+    not compile while evaluating calls `prepare` beforehand. (Two threads that need it at once both
+    generate it, and either result serves.)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_bound",
-        "_metered",
-        "evaluate",
-        "metered_source",
-        "source",
-        "type",
-    )
+    __slots__ = ("__weakref__", "_bound", "_context", "_metered", "evaluate", "name", "source", "type")
 
     evaluate: Callable[[Activation], Any]
 
     def __init__(self, context: Context, name: str = "expression") -> None:
+        self.name = name
         self.type: Type = context.checked.type
-        self._bound: Context | CostBound = context
-        metered = _load(_metered_source(context), f"<celadon {name} metered>")
-        self._metered: Callable[[Activation, int], tuple[Any, int]] = metered.functions["metered"]
-        self.metered_source = metered.source
-        exact = _exact(self._metered)
+        self._context = context
+        self._bound: CostBound | None = None
+        self._metered: _Module | None = None
         plain = _plain_source(context)
         if plain is None:
-            self.source, self.evaluate = self.metered_source, exact
+            self.source, self.evaluate = "", self._exact
         else:
-            loaded = _load(plain, f"<celadon {name}>", exact=exact)
+            loaded = _load(plain, f"<celadon {name}>", exact=self._exact)
             self.source, self.evaluate = loaded.source, loaded.functions["plain"]
+
+    def prepare(self) -> Program:
+        """Generate everything now that would be generated at first use."""
+        _ = self._metered_module(), self.bound
+        return self
+
+    @property
+    def metered_source(self) -> str:
+        return self._metered_module().source
 
     def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
         `CostLimitExceeded` when the cost goes over the limit."""
-        value, cost = self._metered(activation, limit)
+        module = self._metered or self._metered_module()
+        value, cost = module.functions["metered"](activation, limit)
         if isinstance(value, EvaluationError):
             error = EvaluationError(value.message)
             error.cost = cost
             raise error
         return value, cost
 
+    def _exact(self, activation: Activation) -> Any:
+        return self.evaluate_metered(activation)[0]
+
+    def _metered_module(self) -> _Module:
+        if self._metered is None:
+            self._metered = _load(_metered_source(self._context), f"<celadon {self.name} metered>")
+        return self._metered
+
     @property
     def bound(self) -> CostBound:
         """What an evaluation can cost at most; computed when first asked for."""
-        if isinstance(self._bound, Context):
-            self._bound = CostBound(self._bound)
+        if self._bound is None:
+            self._bound = CostBound(self._context)
         return self._bound
 
     def cost_bound(self, size: int) -> float:
@@ -89,30 +99,11 @@ class Program:
         return self.bound.size(size)
 
 
-def _exact(metered: Callable[[Activation, int], tuple[Any, int]]) -> Callable[[Activation], Any]:
-    """The metered variant as an `evaluate`."""
+class _Module(NamedTuple):
+    """A generated module: its text and its functions."""
 
-    def exact(activation: Activation) -> Any:
-        value, _ = metered(activation, UNLIMITED)
-        if isinstance(value, EvaluationError):
-            raise (
-                CostLimitExceeded()
-                if value.__class__ is CostLimitExceeded
-                else EvaluationError(value.message)
-            )
-        return value
-
-    return exact
-
-
-class _Loaded:
-    """A generated module: its text and functions. Its text serves tracebacks while it lives."""
-
-    __slots__ = ("functions", "source")
-
-    def __init__(self, source: str, functions: dict[str, Any]) -> None:
-        self.source = source
-        self.functions = functions
+    source: str
+    functions: dict[str, Any]
 
 
 def _metered_source(context: Context) -> tuple[str, dict[str, Any]]:
@@ -130,16 +121,9 @@ def _plain_source(context: Context) -> tuple[str, dict[str, Any]] | None:
     return emitter.finish()[0], emitter.constants
 
 
-def _load(generated: tuple[str, dict[str, Any]], filename: str, **names: Any) -> _Loaded:
+def _load(generated: tuple[str, dict[str, Any]], filename: str, **names: Any) -> _Module:
     source, constants = generated
     namespace: dict[str, Any] = {"__builtins__": {}, **constants, **names}
     code = compile(source, filename, "exec", dont_inherit=True, optimize=1)
     exec(code, namespace)  # noqa: S102  # house rule 18: the one place; all names are minted
-    return _Loaded(source, namespace)
-
-
-def register_source(program: Program, filename: str) -> None:
-    """Let tracebacks and debuggers show the program's Python until the program is collected."""
-    text = program.source
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    weakref.finalize(program, linecache.cache.pop, filename, None)
+    return _Module(source, namespace)

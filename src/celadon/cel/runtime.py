@@ -21,7 +21,7 @@ from celadon.cel.values import containers, equality
 from celadon.cel.values.containers import index, select
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.runtime_types import guard, overload_error, type_of
+from celadon.cel.values.runtime_types import guard, overload_error
 from celadon.cel.values.text import display
 
 # --- calls -----------------------------------------------------------------------------------
@@ -72,26 +72,12 @@ def integer_overflow() -> int:
     raise EvaluationError("integer overflow")
 
 
-def walk_optional(base: Any, keys: Sequence[tuple[Any, bool]]) -> Optional:
-    """An optional chain (reference 8.6): `keys` are the keys with their `?` marks."""
-    optional = base.__class__ is Optional
-    if optional:
-        if base is NONE:
-            return base
-        base = base.value
-    for key, marked in keys:
-        optional = optional or marked
-        if optional:
-            base = containers.find_index(base, key)
-            if base is MISSING:
-                return NONE
-        else:
-            base = index(base, key)
-    return Optional(base)
-
-
-def type_name(value: Any) -> str:
-    return type_of(value).name
+def find_unwrapped(operand: Any, key: Any) -> Any:
+    """A step of an optional chain. An Optional that the chain starts from is for the metered
+    variant; only there chains are walked from the base."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return containers.find_index(operand, key)
 
 
 def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
@@ -333,7 +319,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "contains": containers.contains,
     "dict": dict,
     "equal": equality.equal,
-    "find_index": containers.find_index,
+    "find_unwrapped": find_unwrapped,
     "float": float,
     "has_field": containers.has_field,
     "has_v": has_v,
@@ -362,8 +348,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "over_limit": over_limit,
     "select": select,
     "str": str,
-    "type_name": type_name,
-    "walk_optional": walk_optional,
     "walk_optional_v": walk_optional_v,
     "walk_v": walk_v,
 }

@@ -13,7 +13,6 @@ Operators are calls whose function names are the constants below (cel-go `common
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -147,7 +146,15 @@ class Unspecified:
 
 
 Expr: TypeAlias = (
-    Literal | Ident | Select | Call | ListLiteral | MapLiteral | Struct | Comprehension | Unspecified
+    Literal
+    | Ident
+    | Select
+    | Call
+    | ListLiteral
+    | MapLiteral
+    | Struct
+    | Comprehension
+    | Unspecified
 )
 
 
@@ -216,8 +223,13 @@ def children(node: Expr) -> tuple[Expr, ...]:
             return (node.iter_range, node.accu_init, node.condition, node.step, node.result)
 
 
-def walk(node: Expr) -> Iterator[Expr]:
+def walk(node: Expr) -> list[Expr]:
     """All nodes, children before parents, left to right (the order cel-go's validators use)."""
-    for child in children(node):
-        yield from walk(child)
-    yield node
+    found: list[Expr] = []
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        found.append(top)
+        stack += children(top)
+    found.reverse()
+    return found

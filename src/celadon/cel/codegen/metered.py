@@ -268,7 +268,7 @@ class Metered:
             key = self._key(step)
             self.flush()
             e.emit(f"{result} = {e.runtime('index_v')}({base}, {key})", step.node.id)
-            e.emit(f"c += 0 if {e.runtime('is_error')}({key}) else 1", step.node.id)
+            self.charge()
             if rest:
                 e.emit(f"{result} = {self.steps(result, rest)}", rest[-1].node.id)
         return result
@@ -277,9 +277,8 @@ class Metered:
         """A computed key: an attribute as key does not pay for its own root."""
         assert step.expr is not None, "constant keys are handled in runs"
         chain = chain_of(step.expr)
-        is_attribute = isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base)
-        if is_attribute and not self.context.is_constant(step.expr):
-            return self.steps(self._name(chain.base), chain.steps)  # type: ignore[arg-type]  # Ident
+        if chain.steps or isinstance(chain.base, Ident):
+            return self.steps(self._base(chain.base, branch=True), chain.steps)
         return self.value(step.expr)
 
     def _optional_steps(self, base: str, steps: tuple[Step, ...]) -> str:

@@ -213,26 +213,51 @@ class Plain:
     def optional_chain(self, chain: Chain) -> str:
         """The chain as an Optional."""
         e = self.emitter
-        keys = ", ".join(
-            f"({self.atom(step.expr) if step.expr is not None else e.constant(step.key)}, "
-            f"{step.optional})"
-            for step in chain.steps
-        )
-        return f"{e.runtime('walk_optional')}({self.value(chain.base)}, ({keys},))"
+        test, value = self.optional_parts(chain)
+        return f"({e.runtime('Optional')}({value}) if {test} else {e.runtime('NONE')})"
+
+    def optional_parts(self, chain: Chain) -> tuple[str, str]:
+        """An optional chain as a condition that holds when it is present, and the name that has
+        the value then. A base that is an Optional itself gives up."""
+        e = self.emitter
+        first = next(i for i, step in enumerate(chain.steps) if step.optional)
+        code = self._steps(chain.base, chain.steps[:first])
+        dicts, missing = e.runtime("dict"), e.runtime("MISSING")
+        find, tests = e.runtime("find_unwrapped"), []
+        for step in chain.steps[first:]:
+            key = self.atom(step.expr) if step.expr is not None else e.constant(step.key)
+            operand, found = e.name(), e.name()
+            if step.expr is None and step.key.__class__ is str:
+                look = f"{operand}.get({key}, {missing})"
+                value = (
+                    f"{look} if ({operand} := {code}).__class__ is {dicts} "
+                    f"else {find}({operand}, {key})"
+                )
+            else:
+                value = f"{find}({code}, {key})"
+            tests.append(f"({found} := {value}) is not {missing}")
+            code = found
+        return "(" + " and ".join(tests) + ")", code
 
     def _has(self, node: Select) -> str:
+        return self._presence(node)[0]
+
+    def _presence(self, node: Select) -> tuple[str, str]:
+        """`has(operand.field)`, and the name that holds the operand afterwards."""
         e = self.emitter
         chain = chain_of(node.operand)
         if chain.is_optional:
             operand = self.optional_chain(chain)
         else:
             operand = self._steps(chain.base, chain.steps)
-        t, key = e.name(), e.constant(node.field)
+        key = e.constant(node.field)
         dicts, has_field = e.runtime("dict"), e.runtime("has_field")
-        return (
-            f"({key} in {t} if ({t} := {operand}).__class__ is {dicts} "
-            f"else {has_field}({t}, {key}))"
-        )
+        name, load = operand, operand
+        if not operand.isidentifier():
+            name = e.name()
+            load = f"({name} := {operand})"
+        test = f"{load}.__class__ is {dicts}"
+        return f"({key} in {name} if {test} else {has_field}({name}, {key}))", name
 
     # --- literals ----------------------------------------------------------------------------
 
@@ -273,10 +298,10 @@ class Plain:
 
     def _logic(self, operands: list[Expr], word: str, header: str) -> str:
         e = self.emitter
-        codes = [self.boolean(operands[0])]
+        codes = [self._term(operands[0], word)]
         for operand in operands[1:]:
             with e.capture() as captured:
-                code = self.boolean(operand)
+                code = self._term(operand, word)
             if not captured[0]:
                 codes.append(code)
                 continue
@@ -285,7 +310,16 @@ class Plain:
                 e.splice(captured)
                 e.emit(f"{result} = {code}", operand.id)
             codes = [result]
+        self.prefixes.forget_tested(operands)
         return codes[0] if len(codes) == 1 else "(" + f" {word} ".join(codes) + ")"
+
+    def _term(self, node: Expr, word: str) -> str:
+        """A term of `&&` or `||`. After `has(a.b.c) && ...` the value of `a.b` is at hand."""
+        if word == "and" and isinstance(node, Select) and node.test_only:
+            code, name = self._presence(node)
+            self.prefixes.remember_tested(node, name)
+            return code
+        return self.boolean(node)
 
     def _conditional(self, node: Call) -> str:
         condition = self.boolean(node.args[0])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.chains import chain_of
-from celadon.cel.syntax import Call, Comprehension, Expr
+from celadon.cel.syntax import Call, Expr
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
 if TYPE_CHECKING:
@@ -269,43 +269,46 @@ def _matches(w: Plain, node: Call) -> str | None:
 # --- optionals --------------------------------------------------------------------------------------
 
 
-def _has_value(w: Plain, node: Call) -> str | None:
+def _has_value(w: Plain, node: Call) -> str:
     e = w.emitter
+    receiver = _operands(node)[0]
+    if (chain := chain_of(receiver)).is_optional:
+        return w.optional_parts(chain)[0]
     t, kind = e.name(), e.runtime("Optional")
-    receiver = w.value(_operands(node)[0])
     slow = e.bind(w.context.impl(node), "f")
     return (
-        f"({t} is not {e.runtime('NONE')} if ({t} := {receiver}).__class__ is {kind} "
+        f"({t} is not {e.runtime('NONE')} if ({t} := {w.value(receiver)}).__class__ is {kind} "
         f"else {slow}({t}))"
     )
 
 
 def _or_value(w: Plain, node: Call) -> str:
-    return _otherwise(w, node, ".value")
+    """`opt.orValue(x)`: a left value that is no optional passes through."""
+    e = w.emitter
+    left, right = _operands(node)
+    if (chain := chain_of(left)).is_optional:
+        test, present = w.optional_parts(chain)
+        return _otherwise(w, test, present, right)
+    t, kind = w.atom(left), e.runtime("Optional")
+    present = f"({t}.value if {t}.__class__ is {kind} else {t})"
+    return _otherwise(w, f"{t} is not {e.runtime('NONE')}", present, right)
 
 
 def _or(w: Plain, node: Call) -> str:
-    return _otherwise(w, node, "")
-
-
-def _otherwise(w: Plain, node: Call, suffix: str) -> str:
-    """`opt.orValue(x)` and `opt.or(x)`: the right side only when absent; a left value that is no
-    optional passes through."""
-    e = w.emitter
     left, right = _operands(node)
     t = w.atom(left)
-    if suffix and (isinstance(left, Comprehension) or not chain_of(left).is_optional):
-        kind = e.runtime("Optional")
-        present = f"({t}.value if {t}.__class__ is {kind} else {t})"
-    else:
-        present = f"{t}{suffix}"
+    return _otherwise(w, f"{t} is not {w.emitter.runtime('NONE')}", t, right)
+
+
+def _otherwise(w: Plain, test: str, present: str, right: Expr) -> str:
+    """`present` if the test holds, else the right side, which is evaluated only then."""
+    e = w.emitter
     with e.capture() as captured:
         code = w.value(right)
-    none = e.runtime("NONE")
     if not captured[0]:
-        return f"({present} if {t} is not {none} else {code})"
+        return f"({present} if {test} else {code})"
     result = e.name()
-    with e.block(f"if {t} is not {none}:"):
+    with e.block(f"if {test}:"):
         e.emit(f"{result} = {present}")
     with e.block("else:"):
         e.splice(captured)

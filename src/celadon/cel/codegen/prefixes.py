@@ -38,6 +38,7 @@ class SharedPrefixes:
     bound: dict[str, int] = field(default_factory=dict)
     available: dict[Key, str] = field(default_factory=dict)
     scopes: dict[int, dict[str, int]] = field(default_factory=dict)
+    tested: dict[int, Key] = field(default_factory=dict)
 
     def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
         return self.plan.get(scope.id if scope else 0, [])
@@ -55,6 +56,28 @@ class SharedPrefixes:
         saved, self.available = self.available, {}
         yield
         self.available = saved
+
+    def remember_tested(self, node: Select, name: str) -> None:
+        """`has(operand.field)` was just evaluated: its operand is in the local `name` for the
+        terms that follow."""
+        key = self._tested_key(node)
+        if key is not None and key not in self.available:
+            self.available[key] = name
+            self.tested[node.id] = key
+
+    def forget_tested(self, terms: list[Expr]) -> None:
+        for term in terms:
+            key = self.tested.pop(term.id, None)
+            if key is not None:
+                self.available.pop(key, None)
+
+    def _tested_key(self, node: Select) -> Key | None:
+        chain = chain_of(node.operand)
+        keys = chain.constant_keys()
+        if not keys or not isinstance(chain.base, Ident):
+            return None
+        owner = self.scopes.get(chain.base.id, {}).get(chain.base.name, 0)
+        return chain.base.name, owner, keys
 
     def longest(self, base: Expr, steps: tuple[Step, ...]) -> tuple[int, str | None]:
         """How many leading steps are already computed, and the local that holds the value."""
