@@ -53,6 +53,9 @@ _OPEN_COMPONENTS: Final = frozenset({FIELDS_V1, RAW_EXTENSION})
 
 _ANY_COMPONENTS: Final = frozenset({JSON, SCHEMA_OR_BOOL, SCHEMA_OR_LIST, SCHEMA_OR_STRINGS})
 
+SPECIAL_COMPONENTS: Final = frozenset(_SCALAR_COMPONENTS) | _OPEN_COMPONENTS | _ANY_COMPONENTS
+"""Components that are not a struct with the listed fields, on the wire or in JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:

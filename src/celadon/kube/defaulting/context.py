@@ -1,0 +1,88 @@
+"""What defaulting needs to know besides the object: time, identity, gates, plugins, cluster.
+
+Defaulting is pure, so whatever a server would take from its clock, its random source or its caches
+is an argument. The defaults are recognisable placeholders and an empty cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+DEFAULT_PLUGINS: Final = frozenset(
+    {
+        "LimitRanger",
+        "ServiceAccount",
+        "TaintNodesByCondition",
+        "Priority",
+        "DefaultTolerationSeconds",
+        "DefaultStorageClass",
+        "StorageObjectInUseProtection",
+        "RuntimeClass",
+        "DefaultIngressClass",
+        "PodTopologyLabels",
+    }
+)
+"""The mutating plugins that are on by default and change objects."""
+
+Objects = tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObjects:
+    """Stored objects that the plugins look at, in the order in which a server lists them.
+
+    `limit_ranges` and `service_accounts` are those of the namespace of the object.
+    """
+
+    limit_ranges: Objects = ()
+    service_accounts: Objects = ()
+    priority_classes: Objects = ()
+    storage_classes: Objects = ()
+    ingress_classes: Objects = ()
+    runtime_classes: Objects = ()
+    nodes: Objects = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceNetwork:
+    """What services get: one address per IP family, the default family first.
+
+    The values are those of a dry run: the first address of the range, and port numbers counted up
+    from one outside the range of real ones.
+    """
+
+    cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
+    first_node_port: int = 32769
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultingContext:
+    """`suffix` are the five random characters of generated names; `gates` overrides defaults."""
+
+    now: str = "1970-01-01T00:00:00Z"
+    uid: str = "00000000-0000-0000-0000-000000000000"
+    suffix: str = "xxxxx"
+    user: Requester = Requester()
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    cluster: ClusterObjects = ClusterObjects()
+    network: ServiceNetwork = ServiceNetwork()
+
+
+@dataclass(slots=True)
+class Run:
+    """One object on its way through the rules."""
+
+    root: dict[str, Any]
+    context: DefaultingContext
+    gates: frozenset[str]

@@ -1,0 +1,119 @@
+"""Recorded answers of a real server: what it made of an object, from what it was sent.
+
+Only the answers 201 count: the others come from API validation, which is not part of this room. The
+recording server ran without the plugins ServiceAccount and Priority.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.kube.defaulting.context import DEFAULT_PLUGINS, ClusterObjects, DefaultingContext
+from celadon.kube.defaulting.stages import admit_form, stored_form
+from celadon.kube.names import GroupVersionResource
+from celadon.kube.resources import Resource, known_resources
+from tests.paths import shared, shared_folder
+
+VOLATILE = {
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "managedFields",
+    "deletionTimestamp",
+    "selfLink",
+}
+VOLATILE_EVERYWHERE = {"lastTransitionTime"}
+CONTEXT = DefaultingContext(
+    now="2026-01-01T00:00:00Z",
+    uid="11111111-2222-3333-4444-555555555555",
+    plugins=DEFAULT_PLUGINS - {"ServiceAccount", "Priority"},
+)
+CLUSTER_FIELDS = {
+    "LimitRange": "limit_ranges",
+    "IngressClass": "ingress_classes",
+    "StorageClass": "storage_classes",
+    "PriorityClass": "priority_classes",
+    "RuntimeClass": "runtime_classes",
+    "Node": "nodes",
+}
+
+
+def endpoint(path: str) -> tuple[Resource, str]:
+    """The resource and the namespace of a collection's URL."""
+    parts = path.partition("?")[0].strip("/").split("/")
+    group, version, rest = (
+        ("", parts[1], parts[2:]) if parts[0] == "api" else (*parts[1:3], parts[3:])
+    )
+    namespace = ""
+    if len(rest) > 2 and rest[0] == "namespaces":
+        namespace, rest = rest[1], rest[2:]
+    catalog = known_resources(all_versions=True)
+    resource = catalog.by_gvr(GroupVersionResource(group, version, rest[0]))
+    assert resource is not None, path
+    return resource, namespace
+
+
+def with_setup(context: DefaultingContext, setup: list[dict[str, Any]]) -> DefaultingContext:
+    cluster = ClusterObjects()
+    for item in setup:
+        if "method" not in item:
+            continue
+        resource, namespace = endpoint(item["path"])
+        stored = admit_form(item["body"], resource.gvk, context, namespace=namespace)
+        field = CLUSTER_FIELDS.get(resource.gvk.kind)
+        if field:
+            cluster = replace(cluster, **{field: (*getattr(cluster, field), stored)})
+    return replace(context, cluster=cluster)
+
+
+def comparable(value: Any, masks: list[str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: comparable(
+                {k: v for k, v in item.items() if k not in VOLATILE}
+                if key == "metadata" and isinstance(item, dict)
+                else item,
+                masks,
+            )
+            for key, item in value.items()
+            if key not in VOLATILE_EVERYWHERE
+        }
+    if isinstance(value, list):
+        return [comparable(item, masks) for item in value]
+    if isinstance(value, str):
+        for mask in masks:
+            value = re.sub(mask, "<masked>", value)
+    return value
+
+
+def steps() -> Iterator[Any]:
+    folder = shared_folder() / "conformance" / "defaulting"
+    for path in sorted(folder.glob("*.json")):
+        for i, step in enumerate(json.loads(path.read_text())["steps"]):
+            if step["method"] == "POST" and step["want"]["code"] == 201:
+                yield pytest.param(path, i, id=f"{path.stem}-{i}")
+
+
+@pytest.mark.parametrize(("path", "number"), list(steps()))
+def test_recorded(path: Path, number: int) -> None:
+    scenario = json.loads(path.read_text())
+    step = scenario["steps"][number]
+    before = json.dumps(step["body"])
+    context = with_setup(CONTEXT, scenario["setup"])
+    resource, namespace = endpoint(step["path"])
+    admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
+    answer = stored_form(admitted, resource.gvk, context)
+    masks = step.get("mask", [])
+    assert comparable(answer, masks) == comparable(step["want"]["body"], masks)
+    assert json.dumps(step["body"]) == before
+
+
+def test_there_are_recordings() -> None:
+    assert shared("conformance", "defaulting").is_dir()
