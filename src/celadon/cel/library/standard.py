@@ -65,7 +65,7 @@ def matches(text: Any, pattern: Any) -> bool:
     if pattern.__class__ is not str:
         raise no_such_overload()
     try:
-        return re2.compile(pattern).search(text) is not None
+        return re2.compile(pattern).search(text)
     except re2.RegexError as error:
         raise EvaluationError(str(error)) from error
 
