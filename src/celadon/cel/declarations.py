@@ -76,10 +76,12 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A type with fields that the checker knows by name; values are plain maps at run time."""
+    """A type with fields that the checker knows by name; values are plain maps at run time, unless
+    `construct` makes something else of a literal's fields."""
 
     name: str
     fields: Mapping[str, Type]
+    construct: Impl | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,15 @@ class Environment:
         folded: dict[int, Any] = {}
         if self.switches.fold_constants:
             folded = fold(checked, functions, constants)
-        context = Context(checked, folded, functions, self.costs, constants, self.switches)
+        context = Context(
+            checked,
+            folded,
+            functions,
+            self.costs,
+            constants,
+            self.switches,
+            self.declarations.objects,
+        )
         return Program(context, name)
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:

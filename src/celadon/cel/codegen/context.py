@@ -8,12 +8,13 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.cost_rules import CostRule
-from celadon.cel.declarations import Function, Impl, Overload
+from celadon.cel.declarations import Function, Impl, ObjectType, Overload
 from celadon.cel.runtime import implementation
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Call, CheckedAst, Comprehension, Expr, Ident, ListLiteral, Literal
 from celadon.cel.syntax import MapLiteral
 from celadon.cel.types import Kind
+from celadon.cel.values.messages import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
 
 #: Python classes a value of a checked type certainly has, once something of ours computed it.
@@ -39,6 +40,7 @@ class Context:
     costs: Mapping[str, CostRule]
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = Switches()
+    objects: Mapping[str, ObjectType] = field(default_factory=dict)
 
     def is_constant(self, node: Expr) -> bool:
         return isinstance(node, Literal) or node.id in self.folded
@@ -52,6 +54,13 @@ class Context:
     def overload_ids(self, node: Call) -> tuple[str, ...]:
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
+
+    def constructor(self, type_name: str) -> Impl:
+        """What turns a message literal's fields into a value."""
+        declared = self.objects.get(type_name)
+        if declared is not None and declared.construct is not None:
+            return declared.construct
+        return CONSTRUCTORS.get(type_name, dict)
 
     def function(self, node: Call) -> Function | None:
         return self.functions.get(node.function)

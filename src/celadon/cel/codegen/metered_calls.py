@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
 from celadon.cel.codegen.plain_calls import constant_set
-from celadon.cel.syntax import Call, Expr
+from celadon.cel.cost_rules import STRUCT_CREATE_COST
+from celadon.cel.syntax import Call, Expr, Struct
 from celadon.cel.values.numbers import Uint
 
 if TYPE_CHECKING:
@@ -162,6 +163,19 @@ def _otherwise(w: Metered, node: Call) -> str:
     return result
 
 
-def struct(w: Metered, node: syntax.Struct) -> str:
+def struct(w: Metered, node: Struct) -> str:
     """A message literal: the fields in order, then the type's constructor."""
-    raise NotImplementedError(node.type_name)
+    e = w.emitter
+    construct = e.bind(w.context.constructor(node.type_name), "f")
+    optional = frozenset(i for i, field in enumerate(node.fields) if field.optional)
+    run = e.runtime("call1_v")
+    with w.sequence([field.value for field in node.fields], node.id) as (atoms, result):
+        names = [e.constant(field.name) for field in node.fields]
+        pairs = ", ".join(f"({n}, {v})" for n, v in zip(names, atoms, strict=True))
+        fields = f"{run}({e.runtime('make_map')}, [{pairs}])"
+        if optional:
+            build = f"{e.runtime('call2_v')}({e.runtime('map_with_optionals')}"
+            fields = f"{build}, [{pairs}], {e.bind(optional, 'k')})"
+        e.emit(f"{result} = {run}({construct}, {fields})", node.id)
+    w.add(str(STRUCT_CREATE_COST), node.id)
+    return result

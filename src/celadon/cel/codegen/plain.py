@@ -129,7 +129,9 @@ class Plain:
                 return self._map(node)
             case Comprehension():
                 return self._comprehension(node)
-            case Literal() | Struct() | Unspecified():
+            case Struct():
+                return self._struct(node)
+            case Literal() | Unspecified():
                 raise Unsupported(type(node).__name__)
             case _:
                 assert_never(node)
@@ -267,6 +269,19 @@ class Plain:
         if not node.optional:
             return items
         return f"{e.runtime('list_with_optionals')}({items}, {e.bind(node.optional, 'k')})"
+
+    def _struct(self, node: Struct) -> str:
+        e = self.emitter
+        construct = e.bind(self.context.constructor(node.type_name), "f")
+        optional = frozenset(i for i, field in enumerate(node.fields) if field.optional)
+        names = (e.constant(field.name) for field in node.fields)
+        values = [self.value(field.value) for field in node.fields]
+        if optional:
+            pairs = ", ".join(f"({n}, {v})" for n, v in zip(names, values, strict=True))
+            build = e.runtime("map_with_optionals")
+            return f"{construct}({build}([{pairs}], {e.bind(optional, 'k')}))"
+        pairs = ", ".join(f"{n}: {v}" for n, v in zip(names, values, strict=True))
+        return f"{construct}({{{pairs}}})"
 
     def _map(self, node: MapLiteral) -> str:
         e = self.emitter
