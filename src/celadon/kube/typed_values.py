@@ -7,12 +7,11 @@ passes through them) and `DecodeError` where the text of the error needs no path
 
 from __future__ import annotations
 
-import base64
-import binascii
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
+from celadon.kube.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go_types import go_type, owner_path
 from celadon.kube.quantity import QuantityError
@@ -99,7 +98,7 @@ def nonzero_integer(letter: str) -> Converter:
 
 
 def double(value: Any) -> Any:
-    if value.__class__ is not float and value.__class__ is not int:
+    if not isinstance(value, float) and value.__class__ is not int:
         raise Mismatch(value, "d")
     return value
 
@@ -107,27 +106,10 @@ def double(value: Any) -> Any:
 def bytes_text(value: Any) -> Any:
     if value.__class__ is not str:
         raise Mismatch(value, "y")
-    text = value.replace("\r", "").replace("\n", "")
     try:
-        base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise DecodeError(f"illegal base64 data at input byte {_first_bad_base64(text)}") from None
-    return text
-
-
-def _first_bad_base64(text: str) -> int:
-    """Where Go's decoder stops: groups of four, padding only at the end."""
-    alphabet = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    for i, char in enumerate(text):
-        if char in alphabet:
-            continue
-        if char != "=" or i % 4 < 2:
-            return i
-        if i % 4 == 2 and text[i + 1 : i + 2] != "=":
-            return i + 1 if i + 1 < len(text) else len(text)
-        end = i + 2 if i % 4 == 2 else i + 1
-        return end if end < len(text) else i
-    return len(text) - len(text) % 4 if len(text) % 4 == 1 else len(text)
+        return canonical_base64(value)
+    except Base64Error as error:
+        raise DecodeError(str(error)) from None
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,9 +6,15 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from celadon.kube.quantity import MILLI, Quantity, parse
+from celadon.kube import quantity
+from celadon.kube.quantity import MILLI, Quantity
 
 ResourceList = Mapping[str, str]
+
+
+@functools.lru_cache(maxsize=4096)
+def parse(text: str) -> Quantity:
+    return quantity.parse(text)
 
 
 @functools.lru_cache(maxsize=4096)

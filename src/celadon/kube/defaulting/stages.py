@@ -86,6 +86,10 @@ def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec
     return made, codec
 
 
+def _copy(obj: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: fresh(value) for key, value in obj.items()}
+
+
 def _complete(made: dict[str, Any], codec: StructCodec) -> None:
     codec.complete(made["metadata"] if codec.name == schema.OBJECT_META else made)
 
@@ -100,10 +104,14 @@ def admit_form(
 ) -> dict[str, Any]:
     """The object as admission sees it on create, in the version of `gvk`.
 
+    Options of connect requests (kinds of the core group that are not built in) stay as they are.
+
     Without `create` in `phases` it is the form of mutating admission, without `plugins` too the
     decoded and defaulted object. `namespace` is that of the URL, empty for cluster-scoped kinds;
     None leaves the object's own. DecodeError when a value does not fit the kind.
     """
+    if not gvk.group and codec_for(gvk) is None:
+        return _copy(obj)
     made, codec = _decoded(obj, gvk)
     run = _start(made, context)
     if DEFAULT in phases:
@@ -247,8 +255,7 @@ def stored_form(
     """
     codec = codec_for(gvk)
     if codec is None:
-        copy: dict[str, Any] = fresh(obj)
-        return copy
+        return _copy(obj)
     made, _ = _decoded(_without_empty(obj, struct_codec(codec.name)), gvk)
     run = _start(made, context)
     _apply(run, gvk, DEFAULT)
