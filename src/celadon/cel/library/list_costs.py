@@ -34,7 +34,7 @@ def _literal(argument: Sized, default: int) -> int:
     """The value of an int literal, 0 if negative; the default for anything else."""
     node = argument.node
     if isinstance(node, Literal) and node.value.__class__ is int:
-        return max(0, int(node.value))  # type: ignore[arg-type]  # the class was just compared
+        return max(0, int(node.value))
     return default
 
 

@@ -32,7 +32,7 @@ from celadon.cel.values.equality import equal, refusal
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
-#: A longer range would be over Kubernetes' cost limit four times; building it could take all memory.
+#: A longer range is far over Kubernetes' cost limit, and building it could take all memory.
 _LONGEST_RANGE = 4_000_000
 
 _SORTABLE: tuple[tuple[Type, str, str], ...] = (
@@ -63,7 +63,7 @@ def slice_list(elements: list[Any], start: int, end: int) -> list[Any]:
 
 
 def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
-    """Lists inside replaced by their elements, so many levels deep. Not recursive: see `depth`."""
+    """Lists inside replaced by their elements, so many levels deep."""
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     result: list[Any] = []
