@@ -46,7 +46,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.types import Kind, Type
+from celadon.cel.types import DYN, STRING, Kind, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,8 @@ KEYS = "@keys"
 VALUES = "@values"
 
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
+#: Overloads that reach into a container, and what they reach.
+_ENTRIES = {"index_list": ITEMS, "index_map": VALUES}
 _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
@@ -178,10 +180,10 @@ class _Estimator:
             total = one.cost if total is None else total.union(one.cost)
             if one.size is not None:
                 size = one.size if size is None else size.union(one.size)
-            if overload == "index_list":
-                self.paths[node.id] = (*base, ITEMS)
-            elif overload == "index_map":
-                self.paths[node.id] = (*base, VALUES)
+            if overload in _ENTRIES:
+                self.paths[node.id] = (*base, _ENTRIES[overload])
+                if sized[0].element is not None:
+                    self._adopt(node, sized[0].element)
             elif overload == "add_list":
                 self._merge_entries(node, sized)
         assert total is not None, "there is at least one overload"
@@ -275,7 +277,11 @@ class _Estimator:
         """The node as an argument of a rule."""
         element, key = self._entry_sizes(node)
         size = self._size(node)
-        return Sized(node, self.checked.types[node.id], size or UNKNOWN, element, key)
+        return Sized(node, self._type(node), size or UNKNOWN, element, key)
+
+    def _type(self, node: Expr) -> Type:
+        """The checked type; the field name of `a.?b` is a literal that the checker skips."""
+        return self.checked.types.get(node.id, STRING)
 
     def _size(self, node: Expr) -> Range | None:
         if node.id in self.computed:
@@ -283,7 +289,7 @@ class _Estimator:
         exact = _literal_size(node)
         if exact is not None:
             return fixed(exact)
-        type_ = self.checked.types[node.id]
+        type_ = self._type(node)
         if self.sizes is not None and node.id in self.paths:
             known = self.sizes.size(self.paths[node.id], type_)
             if known is not None:
@@ -294,12 +300,12 @@ class _Estimator:
         """The sizes of one element (or map value) and of one map key."""
         if node.id in self.entries:
             return self.entries[node.id]
-        if isinstance(node, ListLiteral) and node.elements:
+        if isinstance(node, ListLiteral):
             return _union([self.sized(element) for element in node.elements]), None
         if isinstance(node, MapLiteral) and node.entries:
             values = _union([self.sized(entry.value) for entry in node.entries])
             return values, _union([self.sized(entry.key) for entry in node.entries])
-        path, type_ = self.paths.get(node.id), self.checked.types[node.id]
+        path, type_ = self.paths.get(node.id), self._type(node)
         if self.sizes is None or path is None or not type_.params:
             return None, None
         part = ITEMS if type_.kind is Kind.LIST else VALUES
@@ -324,10 +330,16 @@ class _Estimator:
 
 
 def _union(parts: list[Sized]) -> Sized:
+    if not parts:
+        return _NOTHING
     size = parts[0].size
     for part in parts[1:]:
         size = size.union(part.size)
     return Sized(parts[0].node, parts[0].type, size, parts[0].element, parts[0].key)
+
+
+#: What an empty list literal contains.
+_NOTHING = Sized(Literal(0, None), DYN, ZERO)
 
 
 def _literal_size(node: Expr) -> int | None:
