@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GIVEN = ("container", "variables", "expression")
+#: Shown only by cases that have the section already.
+ON_REQUEST = ("tree",)
 
 _HEADER = re.compile(r"\[(case [^\]]+|[a-z]+)\]")
 
@@ -87,10 +89,11 @@ def compare(
     for case in file.cases:
         produced = produce(case)
         expected = case.expected
-        now = {name: produced.get(name, "") for name in expected} or dict(produced)
+        default = {name: text for name, text in produced.items() if name not in ON_REQUEST}
+        now = {name: produced.get(name, "") for name in expected} or default
         if now == expected:
             continue
-        kept = {name: text for name, text in now.items() if text} or dict(produced)
+        kept = {name: text for name, text in now.items() if text} or default
         case.sections = {n: t for n, t in case.sections.items() if n in GIVEN} | kept
         differences.append(_difference(f"{file.path.name}: {case.name}", expected, now))
     if update:

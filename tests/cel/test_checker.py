@@ -226,3 +226,38 @@ def test_long_chains_of_selections_do_not_recurse() -> None:
 def test_libraries_without_functions_still_resolve_types() -> None:
     scope = Declarations.build((Library("types", types=(object_type("net.Thing"),)),))
     assert _check("net.Thing", scope).type.display() == "type(net.Thing)"
+
+
+def test_a_variable_is_not_a_message_type() -> None:
+    assert _messages("x{a: 1}", _declare(x="int")) == [
+        "'int' is not a type",
+        "unexpected failed resolution of 'x'",
+    ]
+
+
+def test_optional_message_fields_are_unwrapped() -> None:
+    text = "google.protobuf.Duration{?seconds: m.?a}"
+    assert _check(text, _declare(m="map(string, int)")).type.display() == "duration"
+    assert _messages(text, _declare(m="map(string, string)")) == [
+        "expected type of field 'seconds' is 'int' but provided type is 'string'"
+    ]
+
+
+def test_a_placeholder_of_the_parser_is_an_issue() -> None:
+    checked, issues = check(Ast(syntax.Unspecified(1), Source("x"), {1: 0}), _declare())
+    assert checked is None
+    assert [issue.message for issue in issues] == ["unexpected unspecified type: unspecified"]
+
+
+def test_an_optional_selection_needs_a_name() -> None:
+    operand, field = syntax.Ident(2, "d"), syntax.Literal(3, 1)
+    node = syntax.Call(1, syntax.OPT_SELECT, None, (operand, field))
+    checked, issues = check(Ast(node, Source("d.?a"), {}), _declare(d="dyn"))
+    assert checked is None
+    assert [issue.message for issue in issues] == ["unsupported optional field selection: 1"]
+
+
+def test_at_most_a_hundred_issues_are_kept() -> None:
+    checked, issues = check(_parse("[" + ", ".join(["x"] * 120) + "]"), _declare())
+    assert checked is None
+    assert issues.display().endswith("\n20 more errors were truncated")

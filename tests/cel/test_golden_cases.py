@@ -13,8 +13,7 @@ from celadon.cel.checker import check
 from celadon.cel.debug import print_ast, print_checked
 from celadon.cel.declarations import Variable
 from celadon.cel.declared import Declarations
-from celadon.cel.library.standard import LIBRARY
-from celadon.cel.macros import STANDARD_MACROS
+from celadon.cel.library import comprehensions, lists, optionals, sets, standard, strings
 from celadon.cel.parser import ParseOptions, parse
 from celadon.cel.source import Source
 from tests.cel.types_in_tests import parse_type
@@ -22,22 +21,31 @@ from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT
 
 CASES = sorted((ROOT / "tests" / "cases" / "cel").glob("*.case"))
+LIBRARIES = (
+    standard.LIBRARY,
+    optionals.library(),
+    strings.library(2),
+    sets.LIBRARY,
+    comprehensions.LIBRARY,
+    lists.library(3),
+)
 VALIDATORS = (
     validators.DURATION,
     validators.TIMESTAMP,
     validators.MATCHES,
     validators.HOMOGENEOUS_LITERALS,
+    *(validator for library in LIBRARIES for validator in library.validators),
 )
 
 
 @cache
 def _parse_options() -> ParseOptions:
-    return ParseOptions(macros=STANDARD_MACROS)
+    return ParseOptions(macros=tuple(m for library in LIBRARIES for m in library.macros))
 
 
 @cache
 def _libraries(container: str) -> Declarations:
-    return Declarations.build((LIBRARY,), container=container, cross_type_numeric_comparisons=True)
+    return Declarations.build(LIBRARIES, container=container, cross_type_numeric_comparisons=True)
 
 
 def _produce(case: Case) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from celadon.cel import messages, well_known
 from celadon.cel.assignability import Substitution
+from celadon.cel.debug import render
 from celadon.cel.declared import Declarations, Identifier
 from celadon.cel.issues import Issues
 from celadon.cel.resolution import FunctionIndex, fresh_variable
@@ -370,7 +371,7 @@ def _check_logical(
 def _check_optional_select(checker: _Checker, node: Call) -> Expr:
     operand, field = node.args
     if field.__class__ is not Literal or field.value.__class__ is not str:
-        checker.report(field.id, messages.not_an_optional_selection(type(field).__name__))
+        checker.report(field.id, messages.not_an_optional_selection(render(field, lambda _: "")))
         checker.types[node.id] = ERROR
         return node
     checked = _CHECK[operand.__class__](checker, operand)
