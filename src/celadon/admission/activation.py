@@ -294,7 +294,7 @@ def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
 def _user_value(request: Request) -> dict[str, Any]:
     user = request.user
     members: dict[str, Any] = {
-        "username": user.username,
+        "username": user.name,
         "uid": user.uid,
         "groups": list(user.groups),
         "extra": {key: list(values) for key, values in user.extra.items()},

@@ -19,7 +19,6 @@ from typing import Any
 from celadon.admission import limits
 from celadon.admission.activation import RequestContext
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions import LATEST
 from celadon.admission.matching import EXEMPT, Hit, MatchError, MatchPlan, Target, matches, plan
 from celadon.admission.policy import params
 from celadon.admission.policy.compile import CompiledPolicy, compile_policy
@@ -42,6 +41,7 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.kube import Catalog, GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 
 JsonObject = Mapping[str, Any]
 _Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
@@ -85,7 +85,7 @@ class Engine:
         self,
         policies: Iterable[ValidatingAdmissionPolicy] = (),
         bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
-        version: str = LATEST,
+        version: str = DEFAULT_VERSION,
         *,
         compiled: Iterable[_Hook] = (),
     ) -> None:

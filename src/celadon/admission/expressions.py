@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from celadon.kube.library.authz import AUTHORIZER, RESOURCE_CHECK
-from celadon.kube.versions import environment
-
 from celadon.admission.declared_types import (
     NAMESPACE,
     OBJECT_TYPES,
@@ -28,10 +25,8 @@ from celadon.admission.declared_types import (
 )
 from celadon.cel import Environment, Program, ProgramError
 from celadon.cel.types import BOOL, DYN, NULL, STRING, Type
-
-LATEST: Final = "1.36"
-STORED: Final = "stored"
-"""The name of the environment with all that this release knows, whatever the version."""
+from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
+from celadon.kube.versions import environment, previous_minor
 
 BOOL_RESULT: Final = (BOOL,)
 MESSAGE_RESULT: Final = (STRING,)
@@ -69,12 +64,6 @@ class Expression:
     @property
     def detail(self) -> str:
         return "" if self.error is None else self.error.detail
-
-
-def previous_minor(version: str) -> str:
-    """`1.35` for `1.36`."""
-    major, _, minor = version.partition(".")
-    return f"{major}.{int(minor) - 1}"
 
 
 @cache

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission.request import UserInfo
 from celadon.kube import SelectorError, label_selector, metadata, quote
+from celadon.kube.authorization import Attributes, Ruling, User
 
 JsonObject = Mapping[str, Any]
 
@@ -23,35 +23,8 @@ MASTERS: Final = "system:masters"
 SERVICE_ACCOUNT_PREFIX: Final = "system:serviceaccount:"
 ALL: Final = "*"
 
-
-@dataclass(frozen=True, slots=True)
-class Attributes:
-    """One question. `path` is set for a non-resource request, then nothing else but the verb."""
-
-    user: UserInfo
-    verb: str
-    group: str = ""
-    version: str = ALL
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
-    path: str = ""
-    field_selector: str = ""
-    label_selector: str = ""
-
-    @property
-    def full_resource(self) -> str:
-        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """`error` is what went wrong while asking; a question without opinion is not allowed."""
-
-    allowed: bool
-    reason: str = ""
-    error: str = ""
+Answer = tuple[Ruling, str, str | None]
+"""Ruling, reason, and the text of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +60,20 @@ class RbacAuthorizer:
                 self._bindings[key] = obj
 
     def authorize(self, attributes: Attributes) -> Answer:
+        """RBAC never denies: what it does not allow it has no opinion about."""
         if MASTERS in attributes.user.groups:
-            return Answer(True)
+            return Ruling.ALLOW, "", None
         errors: list[str] = []
         for grant in self._grants(attributes):
             if grant.error:
                 errors.append(grant.error)
             elif any(rule_allows(rule, attributes) for rule in grant.rules):
-                return Answer(True, f"RBAC: allowed by {grant.description}")
+                return Ruling.ALLOW, f"RBAC: allowed by {grant.description}", None
         errors = list(dict.fromkeys(errors))
         if not errors:
-            return Answer(False)
+            return Ruling.NO_OPINION, "", None
         text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-        return Answer(False, f"RBAC: {text}")
+        return Ruling.NO_OPINION, f"RBAC: {text}", None
 
     def _grants(self, attributes: Attributes) -> Iterator[_Grant]:
         for key in sorted(self._cluster_bindings):
@@ -158,17 +132,17 @@ def _rules(role: JsonObject) -> tuple[JsonObject, ...]:
     return tuple(role.get("rules") or ())
 
 
-def _subject(binding: JsonObject, user: UserInfo, where: str) -> str | None:
+def _subject(binding: JsonObject, user: User, where: str) -> str | None:
     """The description of the first subject that is this user; None when there is none."""
     for subject in binding.get("subjects") or ():
         kind, who = subject.get("kind"), str(subject.get("name", ""))
-        if kind == "User" and user.username == who:
+        if kind == "User" and user.name == who:
             return f"User {quote(who)}"
         if kind == "Group" and who in user.groups:
             return f"Group {quote(who)}"
         if kind == "ServiceAccount":
             space = subject.get("namespace") or where
-            if space and user.username == f"{SERVICE_ACCOUNT_PREFIX}{space}:{who}":
+            if space and user.name == f"{SERVICE_ACCOUNT_PREFIX}{space}:{who}":
                 return f"ServiceAccount {quote(f'{who}/{space}')}"
     return None
 
@@ -191,7 +165,14 @@ def rule_allows(rule: JsonObject, attributes: Attributes) -> bool:
 
 def _covers_resource(resources: Iterable[str], attributes: Attributes) -> bool:
     everywhere = f"*/{attributes.subresource}" if attributes.subresource else None
-    return any(r in {ALL, attributes.full_resource, everywhere} for r in resources)
+    return any(r in {ALL, full_resource(attributes), everywhere} for r in resources)
+
+
+def full_resource(attributes: Attributes) -> str:
+    """The resource with its subresource: `pods/exec`."""
+    if not attributes.subresource:
+        return attributes.resource
+    return f"{attributes.resource}/{attributes.subresource}"
 
 
 def _covers_path(pattern: str, path: str) -> bool:

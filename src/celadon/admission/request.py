@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.authorization import User
 
 JsonObject = Mapping[str, Any]
 
@@ -32,24 +33,7 @@ _OPTIONS_KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UserInfo:
-    """Who asks. `extra` has lower-case keys and lists of values."""
-
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """Go's `%v` of the user: `&{alice  [system:authenticated] map[]}`."""
-        extra = " ".join(
-            f"{key}:[{' '.join(values)}]" for key, values in sorted(self.extra.items())
-        )
-        return f"&{{{self.username} {self.uid} [{' '.join(self.groups)}] map[{extra}]}}"
-
-
-ADMIN: Final = UserInfo("admin", "", ("system:masters", "system:authenticated"))
+ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
 """A user to judge requests for when nobody in particular asks."""
 
 
@@ -70,7 +54,7 @@ class Request:
     namespace: str = ""
     object: JsonObject | None = None
     old_object: JsonObject | None = None
-    user: UserInfo = ADMIN
+    user: User = ADMIN
     dry_run: bool = False
     options: JsonObject | None = None
     request_kind: GroupVersionKind | None = None

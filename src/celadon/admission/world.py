@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from celadon.admission.conversion import convert
-from celadon.admission.rbac import Answer, Attributes, RbacAuthorizer
+from celadon.admission.rbac import Answer, RbacAuthorizer
 from celadon.kube import (
     Catalog,
     GroupVersionKind,
@@ -19,6 +19,7 @@ from celadon.kube import (
     known_resources,
     metadata,
 )
+from celadon.kube.authorization import Attributes
 
 JsonObject = Mapping[str, Any]
 _Key = tuple[str, str, str, str]
@@ -46,7 +47,7 @@ class World(Protocol):
         ...
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What `authorizer` says in an expression."""
+        """What `authorizer` says in an expression: ruling, reason, error."""
         ...
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:

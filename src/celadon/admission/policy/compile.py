@@ -18,7 +18,6 @@ from celadon.admission.conditions import Condition
 from celadon.admission.expressions import (
     ANNOTATION_RESULT,
     BOOL_RESULT,
-    LATEST,
     MESSAGE_RESULT,
     Expression,
     PolicyScope,
@@ -30,6 +29,7 @@ from celadon.admission.registration.types import (
     ValidatingAdmissionPolicy,
     Validation,
 )
+from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,9 @@ class CompiledPolicy:
         object.__setattr__(self, "simple", simple)
 
 
-def compile_policy(policy: ValidatingAdmissionPolicy, version: str = LATEST) -> CompiledPolicy:
+def compile_policy(
+    policy: ValidatingAdmissionPolicy, version: str = DEFAULT_VERSION
+) -> CompiledPolicy:
     """As a stored policy: everything this version of Kubernetes knows may be used."""
     spec = policy.spec
     scope = PolicyScope(version, has_params=spec.param_kind is not None)

@@ -45,6 +45,7 @@ from celadon.kube import (
     name_rules,
     parse_api_version,
 )
+from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 
 FAILURE_POLICIES: Final = ("Fail", "Ignore")
 REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
@@ -77,7 +78,7 @@ class _Known:
 def validate_policy(
     policy: ValidatingAdmissionPolicy,
     old: ValidatingAdmissionPolicy | None = None,
-    version: str = "1.36",
+    version: str = DEFAULT_VERSION,
 ) -> list[FieldError]:
     """The spec of a defaulted policy; `old` is the stored object on update."""
     spec = policy.spec

@@ -1,0 +1,124 @@
+"""Replays recorded policy scenarios: `python -m tests.recorded.policy PATH... [--show N]`.
+
+Prints the agreement by group (the first word of a scenario's file name), why the rest cannot be
+expressed here, and as the last line `N passed, N failed`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.recorded.calls import parse
+from tests.recorded.compare import decoded, differences, drop, find, normalise
+from tests.recorded.server import Answer, Server, Unsupported
+
+
+@dataclass(frozen=True)
+class Result:
+    """`unsupported` is a reason; otherwise no `wrong` means agreement."""
+
+    name: str
+    wrong: tuple[str, ...] = ()
+    unsupported: str = ""
+
+    @property
+    def group(self) -> str:
+        return self.name.partition("-")[0]
+
+
+def replay(scenario: dict[str, Any], name: str) -> Result:
+    server = Server()
+    try:
+        for item in scenario.get("setup", []):
+            step = item if "method" in item else _creation(server, item)
+            answer = server.handle(parse(step))
+            if answer.code >= 300 and answer.code != 409:
+                return Result(name, (f"setup: {answer.code} {json.dumps(answer.body)[:600]}",))
+        wrong: list[str] = []
+        for i, step in enumerate(scenario["steps"]):
+            if "wait" in step:
+                _wait(server, step["wait"])
+            got = _comparable(server.handle(parse(step)), step)
+            where = f"step {i} {step['method']} {step['path']}"
+            wrong += [f"{where}: {d}" for d in differences(step["want"], got)]
+    except Unsupported as reason:
+        return Result(name, unsupported=str(reason))
+    return Result(name, tuple(wrong))
+
+
+def _creation(server: Server, obj: dict[str, Any]) -> dict[str, Any]:
+    return {"method": "POST", "path": server.path_of(obj), "body": obj}
+
+
+def _wait(server: Server, wait: dict[str, Any]) -> None:
+    """What a controller has not done by now, it will not do."""
+    if wait["path"].startswith("/openapi"):
+        raise Unsupported("waits for an OpenAPI document")
+    answer = server.handle(parse({"method": "GET", "path": wait["path"]}))
+    found = find(answer.body, wait["pointer"])
+    if found is None or found != wait.get("equals", found):
+        raise Unsupported(f"waits for a controller to set {wait['pointer']}")
+
+
+def _comparable(answer: Answer, step: dict[str, Any]) -> dict[str, Any]:
+    got: dict[str, Any] = {
+        "code": answer.code,
+        "body": normalise(answer.body, None, tuple(step.get("keep", ()))),
+        "warnings": [text.encode("utf-8").decode("latin-1") for text in answer.warnings],
+        "audit": {key: decoded(value) for key, value in sorted(answer.audit.items())},
+    }
+    for pattern in step.get("mask", []):
+        got = json.loads(re.sub(pattern, "<masked>", json.dumps(got)))
+    for pointer in step.get("ignore", []):
+        drop(got, pointer)
+    return got
+
+
+def results(paths: Iterable[Path]) -> list[Result]:
+    found = []
+    for path in paths:
+        for file in sorted(path.rglob("*.json")) if path.is_dir() else [path]:
+            found.append(replay(json.loads(file.read_text()), file.stem))
+    return found
+
+
+def report(found: list[Result], show: int) -> str:
+    lines = []
+    for result in [one for one in found if one.wrong][:show]:
+        lines += [f"FAIL {result.name}", *(f"    {line}" for line in result.wrong[:6])]
+    groups = {result.group for result in found}
+    for group in sorted(groups):
+        mine = [one for one in found if one.group == group and not one.unsupported]
+        good = sum(not one.wrong for one in mine)
+        left = sum(one.group == group and bool(one.unsupported) for one in found)
+        lines.append(
+            f"{group:12} {good:3} of {len(mine):3}" + (f", {left} left out" if left else "")
+        )
+    reasons = Counter(one.unsupported for one in found if one.unsupported)
+    lines += [f"left out: {count:3} {reason}" for reason, count in reasons.most_common()]
+    failed = sum(bool(one.wrong) for one in found)
+    passed = sum(not one.wrong and not one.unsupported for one in found)
+    lines.append(f"{passed} passed, {failed} failed")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--show", type=int, default=0, help="differences of the first N failures")
+    args = parser.parse_args()
+    found = results(args.paths)
+    sys.stdout.write(report(found, args.show) + "\n")
+    return 1 if any(one.wrong for one in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,411 @@
+"""A small API server in process: enough of one to give recorded requests to the engine.
+
+It keeps objects in a dictionary, decodes and defaults them, asks the engine, and answers with the
+body a client would see. What it cannot do is `Unsupported`. No watch, no controllers, no clock:
+times and uids are constants, which the comparison drops anyway.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.admission.engine import Engine
+from celadon.admission.matching import EXEMPT
+from celadon.admission.rbac import full_resource
+from celadon.admission.registration import types as registration
+from celadon.admission.registration.decode import (
+    Decoded,
+    RegistrationError,
+    decode_binding,
+    decode_policy,
+)
+from celadon.admission.registration.param_access import check_binding, check_policy
+from celadon.admission.registration.validation import validate_binding, validate_policy
+from celadon.admission.request import Operation, Request, default_options
+from celadon.admission.verdict import ALLOWED, Verdict
+from celadon.admission.world import ObjectWorld
+from celadon.kube import (
+    GroupKind,
+    GroupResource,
+    GroupVersionKind,
+    Resource,
+    StatusError,
+    known_resources,
+    metadata,
+    parse_label_selector,
+    status,
+)
+from celadon.kube.authorization import Attributes, Ruling
+from tests.recorded import custom, objects
+from tests.recorded.calls import Call
+
+VERSION = "1.36"
+KINDS = {registration.POLICY_RESOURCE, registration.BINDING_RESOURCE}
+DELETED_OBJECT_RETURNED = {"Namespace", "Pod", "Service", "ServiceAccount"}
+
+
+class Unsupported(Exception):
+    """This server cannot do what the scenario asks for."""
+
+
+@dataclass
+class Answer:
+    code: int
+    body: Any
+    warnings: list[str] = field(default_factory=list)
+    audit: dict[str, str] = field(default_factory=dict)
+
+
+Key = tuple[str, str, str, str]
+
+
+class Server:
+    def __init__(self) -> None:
+        self._objects: dict[Key, dict[str, Any]] = {}
+        self._policies: dict[str, registration.ValidatingAdmissionPolicy] = {}
+        self._bindings: dict[str, registration.ValidatingAdmissionPolicyBinding] = {}
+        self._engine = Engine(version=VERSION)
+        self._world = ObjectWorld(objects.BOOTSTRAP, catalog=known_resources(all_versions=True))
+        self._revision = 100
+        self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
+        for obj in objects.BOOTSTRAP:
+            resource = self._world.catalog.by_gvk(metadata.gvk(obj))
+            assert resource is not None
+            self._objects[self._key(resource, metadata.namespace(obj), metadata.name(obj))] = obj
+
+    def handle(self, call: Call) -> Answer:
+        """One request. API errors are answers, too."""
+        verdict = Verdict()
+        warnings: list[str] = []
+        try:
+            code, body, verdict, warnings = self._dispatch(call)
+        except StatusError as error:
+            code, body = error.code, error.status.to_json()
+        except _Refused as refused:
+            code, body = refused.verdict.code, refused.verdict.status
+            verdict, warnings = refused.verdict, refused.warnings
+        return Answer(code, body, [*warnings, *verdict.warnings], dict(verdict.audit_annotations))
+
+    def path_of(self, obj: Mapping[str, Any]) -> str:
+        """The collection that an object of a setup is created in."""
+        resource = self._world.catalog.by_gvk(metadata.gvk(obj))
+        if resource is None:
+            raise Unsupported(f"no resource for {metadata.gvk(obj)}")
+        prefix = f"/apis/{resource.gvr.api_version}" if resource.gvr.group else "/api/v1"
+        if not resource.namespaced:
+            return f"{prefix}/{resource.gvr.resource}"
+        namespace = metadata.namespace(obj) or "default"
+        return f"{prefix}/namespaces/{namespace}/{resource.gvr.resource}"
+
+    # --- verbs ---
+
+    def _dispatch(self, call: Call) -> tuple[int, Any, Verdict, list[str]]:
+        resource = self._world.catalog.by_gvr(call.resource)
+        if resource is None or not resource.served:
+            raise status.route_not_found()
+        self._authorize(call, resource)
+        if resource.gvr.group_resource in EXEMPT and resource.gvr.resource not in KINDS:
+            raise Unsupported(f"{resource.gvr.resource} is answered by the server itself")
+        subresource = resource.subresource(call.subresource) if call.subresource else None
+        if call.subresource and subresource is None:
+            raise status.route_not_found()
+        if subresource is not None and subresource.connect:
+            return self._connect(call, resource)
+        match call.method:
+            case "GET":
+                return 200, self._existing(call, resource), ALLOWED, []
+            case "POST":
+                return self._create(call, resource)
+            case "PUT" | "PATCH":
+                return self._update(call, resource)
+            case "DELETE" if call.name:
+                return self._delete(call, resource)
+            case "DELETE":
+                return self._delete_collection(call, resource)
+        raise Unsupported(call.method)
+
+    def _authorize(self, call: Call, resource: Resource) -> None:
+        verb = {"GET": "get" if call.name else "list", "POST": "create", "PUT": "update"}
+        verb |= {"PATCH": "patch", "DELETE": "delete" if call.name else "deletecollection"}
+        gvr = resource.gvr
+        attributes = Attributes(
+            call.user,
+            verb[call.method],
+            resource_request=True,
+            group=gvr.group,
+            version=gvr.version,
+            resource=gvr.resource,
+            subresource=call.subresource,
+            namespace=call.namespace,
+            name="" if call.method == "POST" and not call.subresource else call.name,
+        )
+        ruling, reason, _ = self._world.authorize(attributes)
+        if ruling is Ruling.ALLOW:
+            return
+        where = f'in the namespace "{call.namespace}"' if call.namespace else "at the cluster scope"
+        why = (
+            f'User "{call.user.name}" cannot {verb[call.method]} resource '
+            f'"{full_resource(attributes)}" in API group "{gvr.group}" {where}'
+        )
+        why += f": {reason}" if reason else ""
+        raise status.forbidden(gvr.group_resource, call.name, why)
+
+    def _create(self, call: Call, resource: Resource) -> tuple[int, Any, Verdict, list[str]]:
+        kind = resource.kind_of(call.subresource)
+        assert kind is not None
+        body = self._body(call)
+        warnings = objects.unknown_field_warnings(body, kind)
+        if call.subresource:
+            self._existing(call, resource)
+        decoded = self._decoded(call, body, resource)
+        sent = body if decoded is None else decoded.document
+        obj = objects.on_create(sent, kind, call, resource, self._schemas)
+        name = call.name or metadata.name(obj)
+        namespace = call.namespace
+        if resource.gvk == GroupVersionKind("", "v1", "Namespace"):
+            namespace = name
+        elif namespace and self._world.namespace(namespace) is None:
+            raise status.not_found(GroupResource("", "namespaces"), namespace)
+        if decoded is not None:
+            self._check_registration(decoded, None, call)
+        verdict = self._admit(call, resource, kind, Operation.CREATE, name, namespace, obj, None)
+        if not verdict.allowed:
+            raise _Refused(verdict, warnings)
+        if call.subresource:
+            raise Unsupported(f"create of {call.subresource} succeeded")
+        stored = {**obj, "metadata": {**obj["metadata"], "resourceVersion": self._next()}}
+        if self._key(resource, namespace, name) in self._objects:
+            raise status.already_exists(resource.gvr.group_resource, name)
+        stored = objects.stored(stored, kind)
+        if not call.dry_run:
+            self._store(resource, stored, decoded)
+        return 201, stored, verdict, warnings
+
+    def _update(self, call: Call, resource: Resource) -> tuple[int, Any, Verdict, list[str]]:
+        key = self._key(resource, call.namespace, call.name)
+        stored = self._objects.get(key)
+        creates = "apply-patch" in call.content_type or objects.creates_on_update(resource, call)
+        if stored is None and creates and not call.subresource:
+            return self._create(call, resource)
+        if stored is None:
+            raise status.not_found(resource.gvr.group_resource, call.name)
+        if "apply-patch" in call.content_type:
+            raise Unsupported("apply to an existing object")
+        old = self._world.convert(stored, resource.gvk)
+        kind = resource.kind_of(call.subresource)
+        assert kind is not None
+        before = objects.shown_by(call.subresource, old)
+        body = self._body(call)
+        if call.method == "PATCH":
+            body = objects.patched(before, body, call.content_type, kind)
+        warnings = objects.unknown_field_warnings(body, kind)
+        decoded = self._decoded(call, body, resource)
+        sent = decoded.document if decoded is not None else body
+        new = objects.on_update(sent, before, kind, call, resource, self._schemas)
+        if decoded is not None:
+            self._check_registration(decoded, self._registered(resource, call.name), call)
+        verdict = self._admit(
+            call, resource, kind, Operation.UPDATE, call.name, call.namespace, new, before
+        )
+        if not verdict.allowed:
+            raise _Refused(verdict, warnings)
+        changed = objects.applied(call.subresource, old, new)
+        if not call.dry_run:
+            if changed != old:
+                changed["metadata"]["resourceVersion"] = self._next()
+            self._store(resource, changed, decoded)
+        return (
+            200,
+            self._shown(objects.shown_by(call.subresource, changed), kind),
+            verdict,
+            warnings,
+        )
+
+    def _delete(self, call: Call, resource: Resource) -> tuple[int, Any, Verdict, list[str]]:
+        old = self._existing(call, resource)
+        verdict = self._admit(
+            call, resource, resource.gvk, Operation.DELETE, call.name, call.namespace, None, old
+        )
+        if not verdict.allowed:
+            raise _Refused(verdict, [])
+        if not call.dry_run:
+            self._remove(resource, call.namespace, call.name)
+        if resource.gvk.kind in DELETED_OBJECT_RETURNED or metadata.finalizers(old):
+            return 200, self._shown(old, resource.gvk), verdict, []
+        details: dict[str, Any] = {"name": call.name, "kind": resource.gvr.resource}
+        if resource.gvr.group:
+            details["group"] = resource.gvr.group
+        body = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }
+        return 200, body, verdict, []
+
+    def _delete_collection(
+        self, call: Call, resource: Resource
+    ) -> tuple[int, Any, Verdict, list[str]]:
+        selector = parse_label_selector(call.first("labelSelector"))
+        wanted = (resource.gvr.group, resource.gvr.resource, call.namespace)
+        listed = [self._objects[key] for key in sorted(self._objects) if key[:3] == wanted]
+        items = []
+        verdict = ALLOWED
+        for stored in listed:
+            if not selector.matches(metadata.labels(stored)):
+                continue
+            old = self._world.convert(stored, resource.gvk)
+            verdict = self._admit(
+                call, resource, resource.gvk, Operation.DELETE, "", call.namespace, None, old
+            )
+            if not verdict.allowed:
+                raise _Refused(verdict, [])
+            if not call.dry_run:
+                self._remove(resource, call.namespace, metadata.name(old))
+            items.append({k: v for k, v in old.items() if k not in {"apiVersion", "kind"}})
+        body = {
+            "kind": resource.list_kind,
+            "apiVersion": resource.gvk.api_version,
+            "metadata": {},
+            "items": items,
+        }
+        return 200, body, verdict, []
+
+    def _connect(self, call: Call, resource: Resource) -> tuple[int, Any, Verdict, list[str]]:
+        self._existing(call, resource)
+        kind = resource.kind_of(call.subresource)
+        assert kind is not None
+        options = objects.connect_options(call, kind)
+        verdict = self._admit(
+            call, resource, kind, Operation.CONNECT, call.name, call.namespace, options, None
+        )
+        if not verdict.allowed:
+            raise _Refused(verdict, [])
+        error = status.bad_request(f"pod {call.name} does not have a host assigned")
+        return 400, error.status.to_json(), verdict, []
+
+    # --- parts ---
+
+    def _admit(
+        self,
+        call: Call,
+        resource: Resource,
+        kind: GroupVersionKind,
+        operation: Operation,
+        name: str,
+        namespace: str,
+        obj: Any,
+        old: Any,
+    ) -> Verdict:
+        request = Request(
+            operation=operation,
+            kind=kind,
+            resource=resource.gvr,
+            subresource=call.subresource,
+            name=name,
+            namespace=namespace,
+            object=obj,
+            old_object=old,
+            user=call.user,
+            dry_run=call.dry_run,
+            options=objects.options_of(call, default_options(operation)),
+        )
+        return self._engine.review(request, self._world)
+
+    def _body(self, call: Call) -> dict[str, Any]:
+        if not isinstance(call.body, dict):
+            raise Unsupported("a body that is no JSON object")
+        return copy.deepcopy(call.body)
+
+    def _decoded(self, call: Call, body: Any, resource: Resource) -> Decoded[Any] | None:
+        if resource.gvr.group != registration.GROUP or resource.gvr.resource not in KINDS:
+            return None
+        if call.subresource:
+            raise Unsupported("status of a policy")
+        policy = resource.gvr.resource == registration.POLICY_RESOURCE
+        decode = decode_policy if policy else decode_binding
+        try:
+            return decode(body, resource.gvr.version)
+        except RegistrationError as error:
+            raise status.bad_request(str(error)) from error
+
+    def _check_registration(self, decoded: Decoded[Any], old: Any, call: Call) -> None:
+        value, catalog = decoded.value, self._world.catalog
+        if isinstance(value, registration.ValidatingAdmissionPolicy):
+            kind = registration.POLICY_KIND
+            errors = validate_policy(value, old, VERSION) or check_policy(
+                value, old, call.user, catalog, self._world.authorize
+            )
+        else:
+            kind = registration.BINDING_KIND
+            errors = validate_binding(value) or check_binding(
+                value,
+                self._policies.get(value.spec.policy_name),
+                call.user,
+                catalog,
+                self._world.authorize,
+            )
+        if errors:
+            raise status.invalid(GroupKind(registration.GROUP, kind), value.name, errors)
+
+    def _registered(self, resource: Resource, name: str) -> Any:
+        policy = resource.gvr.resource == registration.POLICY_RESOURCE
+        return self._policies.get(name) if policy else self._bindings.get(name)
+
+    def _existing(self, call: Call, resource: Resource) -> dict[str, Any]:
+        stored = self._objects.get(self._key(resource, call.namespace, call.name))
+        if stored is None:
+            raise status.not_found(resource.gvr.group_resource, call.name)
+        return dict(self._world.convert(stored, resource.gvk))
+
+    def _key(self, resource: Resource, namespace: str, name: str) -> Key:
+        space = namespace if resource.namespaced else ""
+        return (resource.gvr.group, resource.gvr.resource, space, name)
+
+    def _next(self) -> str:
+        self._revision += 1
+        return str(self._revision)
+
+    def _shown(self, obj: Mapping[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
+        return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
+
+    def _store(self, resource: Resource, obj: dict[str, Any], decoded: Decoded[Any] | None) -> None:
+        key = self._key(resource, metadata.namespace(obj), metadata.name(obj))
+        self._objects[key] = obj
+        if resource.gvk.kind == "CustomResourceDefinition":
+            self._schemas.update(custom.schemas_of(obj))
+        if decoded is None:
+            self._world = self._world.with_objects([obj])
+        elif isinstance(decoded.value, registration.ValidatingAdmissionPolicy):
+            self._policies[decoded.value.name] = decoded.value
+            self._reload()
+        else:
+            self._bindings[decoded.value.name] = decoded.value
+            self._reload()
+
+    def _remove(self, resource: Resource, namespace: str, name: str) -> None:
+        obj = self._objects.pop(self._key(resource, namespace, name))
+        if resource.gvr.resource == registration.POLICY_RESOURCE:
+            del self._policies[name]
+            self._reload()
+        elif resource.gvr.resource == registration.BINDING_RESOURCE:
+            del self._bindings[name]
+            self._reload()
+        else:
+            self._world = self._world.without(obj)
+
+    def _reload(self) -> None:
+        self._engine = self._engine.replaced(self._policies.values(), self._bindings.values())
+
+
+class _Refused(Exception):
+    """Admission said no."""
+
+    def __init__(self, verdict: Verdict, warnings: list[str]) -> None:
+        super().__init__(verdict.message)
+        self.verdict = verdict
+        self.warnings = warnings
