@@ -54,7 +54,10 @@ class CostBound:
     __slots__ = ("_cost", "_size")
 
     def __init__(self, context: Context) -> None:
-        bounded = _Bound(context, {}, 0).node(context.checked.root)
+        try:
+            bounded = _Bound(context, {}, 0).node(context.checked.root)
+        except RecursionError:  # too deep to say anything
+            bounded = _Bounded(_UNBOUNDED, _UNBOUNDED)
         self._cost = _coefficients(bounded.cost)
         self._size = _coefficients(bounded.size)
 

@@ -116,7 +116,7 @@ def _plain_source(context: Context) -> tuple[str, dict[str, Any]] | None:
     emitter = Emitter()
     try:
         Plain(context, emitter, shared_prefixes(context.checked.root)).write("plain")
-    except Unsupported:
+    except (Unsupported, RecursionError):  # too deep for this one; the metered one is flatter
         return None
     return emitter.finish()[0], emitter.constants
 

@@ -16,7 +16,7 @@ cost model is in the tests of the recorded corpus.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import assert_never
 
@@ -138,8 +138,10 @@ class Metered:
                 return self._ident(node, branch)
             case Select():
                 return self._has(node) if node.test_only else self._chain(node, branch)
+            case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
+                return self._chain(node, branch)
             case Call():
-                return self._call(node, branch)
+                return _CALLS.get(node.function, metered_calls.general)(self, node)
             case ListLiteral():
                 return self._list(node)
             case MapLiteral():
@@ -318,7 +320,9 @@ class Metered:
 
     def _list(self, node: ListLiteral) -> str:
         e = self.emitter
-        with self.sequence(node.elements, node.id) as (items, result):
+        items, failed = self.sequence(node.elements)
+        result = e.name()
+        with self.unless(failed, result, node.id):
             code = f"[{', '.join(items)}]"
             if node.optional:
                 build = e.runtime("list_with_optionals")
@@ -330,55 +334,62 @@ class Metered:
     def _map(self, node: MapLiteral) -> str:
         e = self.emitter
         parts = [part for entry in node.entries for part in (entry.key, entry.value)]
+        items, failed = self.sequence(parts)
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
-        with self.sequence(parts, node.id) as (items, result):
+        result = e.name()
+        with self.unless(failed, result, node.id):
             pairs = zip(items[::2], items[1::2], strict=True)
-            code = "[" + ", ".join(f"({key}, {value})" for key, value in pairs) + "]"
-            if optional:
-                build = e.runtime("map_with_optionals")
-                code = f"{e.runtime('call2_v')}({build}, {code}, {e.bind(optional, 'k')})"
-            else:
-                code = f"{e.runtime('call1_v')}({e.runtime('make_map')}, {code})"
+            code = self.map_of(", ".join(f"({key}, {value})" for key, value in pairs), optional)
             e.emit(f"{result} = {code}", node.id)
         self.add(str(MAP_CREATE_COST), node.id)
         return result
 
-    @contextmanager
-    def sequence(
-        self, parts: Sequence[Expr], node: int, *, check_last: bool = True
-    ) -> Iterator[tuple[list[str], str]]:
-        """Evaluate in order and stop at the first error. The body emits what to do with the atoms
-        when there was none; the result local is that error otherwise. Without `check_last` the
-        body also runs when only the last part failed."""
+    def map_of(self, pairs: str, optional: frozenset[int]) -> str:
+        """The source that builds a map from the source of pairs."""
         e = self.emitter
-        result = e.name()
+        if not optional:
+            return f"{e.runtime('call1_v')}({e.runtime('make_map')}, [{pairs}])"
+        build = e.runtime("map_with_optionals")
+        return f"{e.runtime('call2_v')}({build}, [{pairs}], {e.bind(optional, 'k')})"
+
+    def sequence(self, parts: Sequence[Expr], *, check_last: bool = True) -> tuple[list[str], str]:
+        """Evaluate in order and stop at the first error: the atoms, and the local that holds that
+        error or None (empty if no part can fail). Without `check_last` the last part's error is
+        left to whoever uses the atoms."""
+        e = self.emitter
         fallible = [not self.never_fails(part) for part in parts]
         if not check_last:
             fallible[-1] = False
         atoms: list[str] = []
         failed = ""
         for position, part in enumerate(parts):
-            with self._unless(failed, part.id):
-                atom = self.value(part)
-                atoms.append(atom)
-                if fallible[position]:
-                    if not failed:
-                        failed = e.assign("None")
-                    test = f"{e.runtime('is_error')}({atom})"
-                    e.emit(f"if {test}: {failed} = {atom}", part.id)
-        with self._unless(failed, node):
-            yield atoms, result
-        if failed:
-            with self.branch(f"if {failed} is not None:", node):
-                e.emit(f"{result} = {failed}")
+            guarded = failed
+            if guarded:
+                self.flush()
+                e.emit(f"if {guarded} is None:", part.id)
+                e.indent += 1
+            atom = self.value(part)
+            atoms.append(atom)
+            if fallible[position]:
+                if not failed:
+                    failed = e.assign("None")
+                e.emit(f"if {e.runtime('is_error')}({atom}): {failed} = {atom}", part.id)
+            if guarded:
+                self.flush()
+                e.emit("pass")
+                e.indent -= 1
+        return atoms, failed
 
     @contextmanager
-    def _unless(self, failed: str, node: int) -> Iterator[None]:
+    def unless(self, failed: str, result: str, node: int) -> Iterator[None]:
+        """The body assigns `result` from the atoms of a `sequence`, unless that failed."""
         if not failed:
             yield
             return
         with self.branch(f"if {failed} is None:", node):
             yield
+        with self.branch("else:", node):
+            self.emitter.emit(f"{result} = {failed}")
 
     def never_fails(self, node: Expr) -> bool:
         """Is the node sure to be a value? Constants and loop variables are."""
@@ -388,22 +399,11 @@ class Metered:
 
     # --- logic ----------------------------------------------------------------------------------
 
-    def _call(self, node: Call, branch: bool) -> str:
-        match node.function:
-            case syntax.LOGICAL_AND:
-                return self._logic(terms(node), "False", "True", "and_v")
-            case syntax.LOGICAL_OR:
-                return self._logic(terms(node), "True", "False", "or_v")
-            case syntax.CONDITIONAL:
-                return self._conditional(node)
-            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
-                return self._chain(node, branch)
-            case _:
-                return metered_calls.call(self, node)
-
-    def _logic(self, operands: list[Expr], stop: str, go: str, combine: str) -> str:
+    def logic(self, node: Call) -> str:
         """A run of terms. `stop` decides at once; `go` goes on; anything else is remembered."""
         e = self.emitter
+        operands = terms(node)
+        stop, go, combine = _LOGIC[node.function]
         function = e.runtime(combine)
         result = e.name()
         e.emit(f"{result} = {self.value(operands[0])}", operands[0].id)
@@ -417,7 +417,7 @@ class Metered:
                 )
         return result
 
-    def _conditional(self, node: Call) -> str:
+    def conditional(self, node: Call) -> str:
         e = self.emitter
         condition, yes, no = node.args
         test = self.value(condition)
@@ -429,3 +429,19 @@ class Metered:
         with self.branch("else:"):
             e.emit(f"{result} = {e.runtime('no_bool_v')}({test})", node.id)
         return result
+
+
+#: Per operator: the value that decides, the one that goes on, and how other values combine.
+_LOGIC = {
+    syntax.LOGICAL_AND: ("False", "True", "and_v"),
+    syntax.LOGICAL_OR: ("True", "False", "or_v"),
+}
+
+#: Calls with a writer of their own. Flat on purpose: each level of an expression costs the
+#: generator two Python frames, and expressions may be 250 levels deep.
+_CALLS: dict[str, Callable[[Metered, Call], str]] = {
+    syntax.LOGICAL_AND: Metered.logic,
+    syntax.LOGICAL_OR: Metered.logic,
+    syntax.CONDITIONAL: Metered.conditional,
+    **metered_calls.WRITERS,
+}

@@ -8,6 +8,7 @@ that policies make most; they are the native forms of `plain_calls` guarded by c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
@@ -27,33 +28,21 @@ _ORDERINGS = {
 }
 
 
-def call(w: Metered, node: Call) -> str:
-    """The atom of any call that is not logic and not part of a chain."""
-    match node.function:
-        case "or" | "orValue" if _is_optional_call(w, node):
-            return _otherwise(w, node)
-        case syntax.IN if _is_constant_set(w, node):
-            return _in_constants(w, node)
-        case syntax.LOGICAL_NOT:
-            return _not(w, node)
-        case syntax.NOT_STRICTLY_FALSE:
-            return w.value(node.args[0])
-        case _:
-            return _general(w, node)
-
-
 def _operands(node: Call) -> tuple[Expr, ...]:
     return node.args if node.target is None else (node.target, *node.args)
 
 
-def _general(w: Metered, node: Call) -> str:
+def general(w: Metered, node: Call) -> str:
+    """The atom of any call that is not logic and not part of a chain."""
     e = w.emitter
     operands = _operands(node)
     impl = w.context.impl(node)
     if impl is None:
         raise AssertionError(f"the checker let an unknown function pass: {node.function}")
     if len(operands) > 2:
-        with w.sequence(operands, node.id, check_last=False) as (atoms, result):
+        atoms, failed = w.sequence(operands, check_last=False)
+        result = e.name()
+        with w.unless(failed, result, node.id):
             code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
             e.emit(f"{result} = {code}", node.id)
             charge(w, node, atoms, result)
@@ -112,6 +101,10 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
         w.add(amount, node.id)
 
 
+def _not_strictly_false(w: Metered, node: Call) -> str:
+    return w.value(node.args[0])
+
+
 def _not(w: Metered, node: Call) -> str:
     e = w.emitter
     x = w.value(node.args[0])
@@ -136,6 +129,8 @@ def _is_constant_set(w: Metered, node: Call) -> bool:
 def _in_constants(w: Metered, node: Call) -> str:
     """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
     e, c = w.emitter, w.context
+    if not _is_constant_set(w, node):
+        return general(w, node)
     x = w.value(node.args[0])
     items = c.constant(node.args[1])
     function, members = e.runtime("call2_v"), e.runtime("contains")
@@ -152,6 +147,8 @@ def _is_optional_call(w: Metered, node: Call) -> bool:
 
 def _otherwise(w: Metered, node: Call) -> str:
     """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
+    if not _is_optional_call(w, node):
+        return general(w, node)
     e = w.emitter
     left, right = _operands(node)
     result = e.assign(w.value(left), node.id)
@@ -168,14 +165,22 @@ def struct(w: Metered, node: Struct) -> str:
     e = w.emitter
     construct = e.bind(w.context.constructor(node.type_name), "f")
     optional = frozenset(i for i, field in enumerate(node.fields) if field.optional)
-    run = e.runtime("call1_v")
-    with w.sequence([field.value for field in node.fields], node.id) as (atoms, result):
+    atoms, failed = w.sequence([field.value for field in node.fields])
+    result = e.name()
+    with w.unless(failed, result, node.id):
         names = [e.constant(field.name) for field in node.fields]
         pairs = ", ".join(f"({n}, {v})" for n, v in zip(names, atoms, strict=True))
-        fields = f"{run}({e.runtime('make_map')}, [{pairs}])"
-        if optional:
-            build = f"{e.runtime('call2_v')}({e.runtime('map_with_optionals')}"
-            fields = f"{build}, [{pairs}], {e.bind(optional, 'k')})"
-        e.emit(f"{result} = {run}({construct}, {fields})", node.id)
+        run = e.runtime("call1_v")
+        e.emit(f"{result} = {run}({construct}, {w.map_of(pairs, optional)})", node.id)
     w.add(str(STRUCT_CREATE_COST), node.id)
     return result
+
+
+#: Calls that are not simply run: by function name, as the checker resolved it.
+WRITERS: dict[str, Callable[[Metered, Call], str]] = {
+    syntax.IN: _in_constants,
+    syntax.LOGICAL_NOT: _not,
+    syntax.NOT_STRICTLY_FALSE: _not_strictly_false,
+    "or": _otherwise,
+    "orValue": _otherwise,
+}

@@ -183,10 +183,9 @@ def _insert(w: Metered, node: Comprehension, shape: Insert) -> str:
             e.emit(f"{result} = {e.runtime('call2_v')}({insert}, {result}, {value})", node.id)
         else:
             with w.branch(f"if not {e.runtime('is_error')}({result}):"):
-                with w.sequence((shape.key, shape.value), node.id, check_last=False) as (
-                    atoms,
-                    new,
-                ):
+                atoms, failed = w.sequence((shape.key, shape.value), check_last=False)
+                new = e.name()
+                with w.unless(failed, new, node.id):
                     args = ", ".join([insert, result, *atoms])
                     w.charge(_CALL)
                     e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)

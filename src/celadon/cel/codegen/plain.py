@@ -108,14 +108,14 @@ class Plain:
     # --- values ----------------------------------------------------------------------------
 
     def value(self, node: Expr) -> str:
-        code = self._value(node)
-        return self.emitter.assign(code, node.id) if len(code) > MAX_EXPRESSION else code
-
-    def _value(self, node: Expr) -> str:
         if self.context.is_constant(node):
             return self.emitter.constant(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):
             return self._outlined(node)
+        code = self._write(node) if not isinstance(node, Call) else self._call(node)
+        return self.emitter.assign(code, node.id) if len(code) > MAX_EXPRESSION else code
+
+    def _write(self, node: Expr) -> str:
         match node:
             case Ident():
                 return self._ident(node)
@@ -189,6 +189,8 @@ class Plain:
             code = self.atom(base) if self.context.is_constant(base) else self.value(base)
         for step in steps[start:]:
             code = self._step(code, step)
+            if len(code) > MAX_EXPRESSION:
+                code = self.emitter.assign(code, step.node.id)
         return code
 
     def _step(self, code: str, step: Step) -> str:
