@@ -46,7 +46,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.types import DYN, STRING, Kind, Type
+from celadon.cel.types import DYN, STRING, Kind, Type, is_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,8 +77,11 @@ def estimate(
     sizes: Sizes | None,
     switches: Switches,
 ) -> Range:
-    """The cost range of a whole expression."""
-    return _Estimator(checked, functions, costs, sizes, switches).cost(checked.root)
+    """The cost range of a whole expression; anything at all if it is nested too deeply."""
+    try:
+        return _Estimator(checked, functions, costs, sizes, switches).cost(checked.root)
+    except RecursionError:
+        return UNKNOWN
 
 
 @dataclass(slots=True)
@@ -294,7 +297,7 @@ class _Estimator:
             known = self.sizes.size(self.paths[node.id], type_)
             if known is not None:
                 return known
-        return ONE if type_.kind in _SCALARS else None
+        return ONE if _is_scalar(type_) else None
 
     def _entry_sizes(self, node: Expr) -> tuple[Sized | None, Sized | None]:
         """The sizes of one element (or map value) and of one map key."""
@@ -327,6 +330,10 @@ class _Estimator:
         elements = [s.element for s in sized if s.element is not None]
         if elements:
             self.entries[node.id] = _union(elements), None
+
+
+def _is_scalar(t: Type) -> bool:
+    return t.kind in _SCALARS or (is_optional(t) and _is_scalar(t.params[0]))
 
 
 def _union(parts: list[Sized]) -> Sized:
