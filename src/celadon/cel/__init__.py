@@ -11,6 +11,7 @@ their order). The generators are explained in `codegen`.
 """
 
 from celadon.cel import types
+from celadon.cel.debug import print_checked
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
     CelError,
@@ -35,8 +36,9 @@ __all__ = [
     "EvaluationError",
     "Issue",
     "Issues",
-    "ProgramError",
     "Program",
+    "ProgramError",
     "Switches",
+    "print_checked",
     "types",
 ]

@@ -24,11 +24,12 @@ from celadon.cel.library import (
 )
 from celadon.cel.validators import Validator
 from celadon.cel.values import sizes, text
+from celadon.cel.values.conversions import duration_to_string
 from celadon.cel.values.equality import equal
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
 
 __all__ = [
     "NONE",
@@ -52,8 +53,10 @@ __all__ = [
     "bindings",
     "comprehensions",
     "cost_rules",
+    "duration_to_string",
     "encoders",
     "equal",
+    "format_timestamp",
     "lists",
     "math",
     "no_such_overload",

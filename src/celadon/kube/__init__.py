@@ -8,6 +8,9 @@ with the module's name in front (`metadata.labels(obj)`, `status.not_found(...)`
 """
 
 from celadon.kube import fieldpath, metadata, name_rules, status
+from celadon.kube.authorization import User
+from celadon.kube.defaulting.context import ClusterObjects, DefaultingContext, Requester
+from celadon.kube.defaulting.stages import admit_form, stored_form, updated_form
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go_text import json_text, quote
@@ -35,11 +38,16 @@ from celadon.kube.resources import (
 from celadon.kube.selector_text import parse_label_selector
 from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
+from celadon.kube.typed_values import DecodeError
+from celadon.kube.versions import environment
 
 __all__ = [
     "ApiGroup",
     "ApiVersionError",
     "Catalog",
+    "ClusterObjects",
+    "DecodeError",
+    "DefaultingContext",
     "FieldError",
     "FieldPath",
     "FieldSelector",
@@ -52,6 +60,7 @@ __all__ = [
     "LabelSelector",
     "Quantity",
     "QuantityError",
+    "Requester",
     "Requirement",
     "Resource",
     "SelectorError",
@@ -60,8 +69,11 @@ __all__ = [
     "StatusDetails",
     "StatusError",
     "Subresource",
+    "User",
+    "admit_form",
     "api_groups",
     "custom_resources",
+    "environment",
     "fieldpath",
     "guess_resource",
     "json_text",
@@ -75,4 +87,6 @@ __all__ = [
     "parse_quantity",
     "quote",
     "status",
+    "stored_form",
+    "updated_form",
 ]
