@@ -47,7 +47,7 @@ _NAMESPACE_METADATA: Final = (
     "finalizers",
 )
 _MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
-_JSON_PER_MARSHAL: Final = 6  # `false,` is the JSON that marshal packs most tightly: one byte
+_SMALL_PARTS: Final = 1024  # kinds, resources, the operation and the names of all members
 
 
 class LazyVariables(dict[str, Any]):
@@ -103,9 +103,9 @@ class RequestContext:
         "_activations",
         "_authorizer",
         "_converted",
-        "_exact_size",
         "_namespace",
         "_namespace_labels",
+        "_namespace_size",
         "_object_labels",
         "_size",
         "name",
@@ -120,11 +120,11 @@ class RequestContext:
         self._activations: dict[GroupVersionKind, dict[str, Any]] = {}
         self._authorizer: Mapping[str, Any] | None = None
         self._converted: dict[GroupVersionKind, tuple[Any, Any]] = {}
-        self._namespace: tuple[JsonObject | None, JsonObject | None] | None = None
+        self._namespace: JsonObject | None = None
         self._namespace_labels: Mapping[str, str] | None = None
         self._object_labels: Sequence[Mapping[str, str]] | None = None
         self._size: int | None = request.size
-        self._exact_size: int | None = None
+        self._namespace_size: int | None = None
 
     # --- labels, for matching ---
 
@@ -159,20 +159,26 @@ class RequestContext:
 
     # --- values, for evaluation ---
 
-    def namespace_object(self, *, whole: bool = False) -> JsonObject | None:
-        """The request's Namespace as expressions see it, or with all its fields. StatusError when
-        it does not exist: that goes to the client whatever the failure policy is."""
+    def namespace_object(self) -> JsonObject | None:
+        """The request's Namespace as expressions see it. StatusError when it does not exist: that
+        goes to the client whatever the failure policy is."""
+        stored = self._own_namespace()
+        return None if stored is None else trimmed_namespace(stored)
+
+    def whole_namespace_object(self) -> JsonObject | None:
+        """The request's Namespace as audit annotations see it."""
+        stored = self._own_namespace()
+        return None if stored is None else whole_namespace(stored)
+
+    def _own_namespace(self) -> JsonObject | None:
+        request = self.request
+        if not request.namespace or (request.kind.kind == "Namespace" and not request.kind.group):
+            return None
         if self._namespace is None:
-            request = self.request
-            about_namespace = request.kind.kind == "Namespace" and request.kind[:2] == ("", "v1")
-            if not request.namespace or about_namespace:
-                self._namespace = (None, None)
-            else:
-                found = self.world.namespace(request.namespace)
-                if found is None:
-                    raise status.not_found(GroupResource("", NAMESPACES), request.namespace)
-                self._namespace = (trimmed_namespace(found), whole_namespace(found))
-        return self._namespace[1 if whole else 0]
+            self._namespace = self.world.namespace(request.namespace)
+            if self._namespace is None:
+                raise status.not_found(GroupResource("", NAMESPACES), request.namespace)
+        return self._namespace
 
     def objects(self, kind: GroupVersionKind) -> tuple[Any, Any]:
         """Object and old object in the matched version; may raise ConversionError."""
@@ -188,6 +194,10 @@ class RequestContext:
             )
             self._converted[kind] = found
         return found
+
+    def own_activation(self) -> dict[str, Any]:
+        """`activation` of the request as what it is."""
+        return self.activation(Hit(self.request.resource, self.request.kind))
 
     def activation(self, hit: Hit) -> dict[str, Any]:
         """The variables that depend on the request alone, for the phase of validations. Shared
@@ -218,35 +228,32 @@ class RequestContext:
     # --- size, for the choice between the plain and the metered program ---
 
     def fits(self, size: int, extra: int = 0) -> bool:
-        """Whether the request, its namespace and `extra` are at most `size` characters of JSON."""
+        """Whether everything a request brings, and `extra`, is at most `size` large."""
         if self._size is None:
-            self._size = rough_size(self._parts())
-        if self._size + extra <= size:
-            return True
-        if self._exact_size is None:
-            self._exact_size = exact_size(self._parts())
-        return self._exact_size + extra <= size
-
-    def _parts(self) -> tuple[Any, ...]:
-        request = self.request
-        user = _user_value(request)
-        names = (request.name, request.namespace, request.resource, request.subresource)
-        namespace = None if self._namespace is None else self._namespace[1]
-        return (request.object, request.old_object, request.options, namespace, user, names)
+            request, user = self.request, self.request.user
+            given = (request.object, request.old_object, request.options)
+            names = (request.name, request.namespace, user.name, user.uid, user.groups)
+            self._size = _SMALL_PARTS + size_bound((given, names, dict(user.extra)))
+        namespace = 0
+        if self._namespace is not None:
+            if self._namespace_size is None:
+                self._namespace_size = size_bound(self._namespace)
+            namespace = self._namespace_size
+        return self._size + namespace + extra <= size
 
 
-def rough_size(value: Any) -> int:
-    """An upper bound of the length of a value's JSON text, several times too high but quick."""
+def size_bound(value: Any) -> int:
+    """An upper bound of what the cost model can count in a value: one for everything in it, and
+    one more for each byte of a text. Marshalling without references is just that, and quick."""
     try:
-        return _JSON_PER_MARSHAL * len(marshal.dumps(value, _MARSHAL_FORMAT))
+        return len(marshal.dumps(value, _MARSHAL_FORMAT))
     except ValueError:  # nested too deeply, or a mapping that is no dict
-        return exact_size(value)
+        return _json_size(value)
 
 
-def exact_size(value: Any) -> int:
-    """The length of a value's JSON text."""
+def _json_size(value: Any) -> int:
     try:
-        return len(json.dumps(value, ensure_ascii=False, default=dict))
+        return len(json.dumps(value, default=dict))
     except RecursionError:
         return limits.UNBOUNDED_SIZE
 

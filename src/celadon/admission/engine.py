@@ -12,7 +12,7 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,12 @@ from celadon.admission.verdict import (
     Verdict,
 )
 from celadon.admission.world import World
+from celadon.cel import EvaluationError
 from celadon.kube import Catalog, GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 
 JsonObject = Mapping[str, Any]
+Evaluate = Callable[[Mapping[str, Any]], Any]
 _Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
 
 
@@ -65,14 +67,24 @@ class _BoundCandidate:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A policy that requests to one endpoint may match. `error` is why its params are unknown.
-    `direct` is set when every such request is judged by the validations alone."""
+    `quick` are its validations, where they are true the whole answer: for such requests nothing
+    is converted, and the policy asks for nothing but the request itself."""
 
     compiled: CompiledPolicy
     plan: MatchPlan
     bindings: tuple[_BoundCandidate, ...]
     source: ParamSource | None
     error: str
-    direct: Hit | None
+    quick: tuple[Evaluate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _EndpointCandidates:
+    """What an engine remembers for an endpoint. `quick_size` is the size of a request that no
+    quick candidate needs to count the cost of; negative when there are no quick ones."""
+
+    candidates: tuple[_Candidate, ...]
+    quick_size: int
 
 
 class Engine:
@@ -105,7 +117,7 @@ class Engine:
             for binding in orphans
         )
         self._catalog: Catalog | None = None
-        self._candidates: dict[_Endpoint, tuple[_Candidate, ...]] = {}
+        self._candidates: dict[_Endpoint, _EndpointCandidates] = {}
 
     def replaced(
         self,
@@ -121,24 +133,22 @@ class Engine:
 
     def review(self, request: Request, world: World) -> Verdict:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored."""
-        candidates = self._candidates_for(request, world.catalog)
+        endpoint = self._candidates_for(request, world.catalog)
+        candidates: Sequence[_Candidate] = endpoint.candidates
         if not candidates:
             return ALLOWED
         context = RequestContext(request, world)
-        evaluator = Evaluator(context)
-        dispatch: _Dispatch | None = None
+        if endpoint.quick_size >= 0:
+            candidates = _undecided(endpoint, context)
+            if not candidates:
+                return ALLOWED
+        dispatch = _Dispatch(context, Evaluator(context), Folder(request))
         try:
             for candidate in candidates:
-                direct = candidate.direct
-                if direct is not None and evaluator.first_look(candidate.compiled, direct):
-                    continue
-                if dispatch is None:
-                    dispatch = _Dispatch(context, evaluator, Folder(request))
                 dispatch.judge(candidate)
         except StatusError as failure:
-            folder = Folder(request) if dispatch is None else dispatch.folder
-            return folder.verdict(failure)
-        return ALLOWED if dispatch is None else dispatch.folder.verdict()
+            return dispatch.folder.verdict(failure)
+        return dispatch.folder.verdict()
 
     def explain(self, request: Request, world: World) -> Verdict:
         """The same verdict with every decision, also those that admit, with costs, and with notes
@@ -174,7 +184,7 @@ class Engine:
                 dispatch.folder.note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
         dispatch.judge(candidate)
 
-    def _candidates_for(self, request: Request, catalog: Catalog) -> tuple[_Candidate, ...]:
+    def _candidates_for(self, request: Request, catalog: Catalog) -> _EndpointCandidates:
         if catalog is not self._catalog:
             self._catalog, self._candidates = catalog, {}
         endpoint = (
@@ -186,7 +196,7 @@ class Engine:
         )
         found = self._candidates.get(endpoint)
         if found is None:
-            found = self._find_candidates(_target(request), catalog)
+            found = _endpoint_candidates(self._find_candidates(_target(request), catalog))
             if len(self._candidates) >= limits.CANDIDATE_CACHE_ENTRIES:
                 self._candidates = {}
             self._candidates[endpoint] = found
@@ -232,8 +242,42 @@ def _candidate(hook: _Hook, target: Target, catalog: Catalog) -> _Candidate | No
             bound.append(_BoundCandidate(binding, binding_plan))
     if not bound and not error:
         return None
-    direct = policy_plan.direct if hook.compiled.simple else None
-    return _Candidate(hook.compiled, policy_plan, tuple(bound), source, error, direct)
+    quick = hook.compiled.quick if _is_own(policy_plan.direct, target) else ()
+    return _Candidate(hook.compiled, policy_plan, tuple(bound), source, error, quick)
+
+
+def _is_own(hit: Hit | None, target: Target) -> bool:
+    """Whether every request to the target is matched as what it is."""
+    return hit is not None and hit.kind == target.kind and hit.resource == target.resource
+
+
+def _endpoint_candidates(candidates: tuple[_Candidate, ...]) -> _EndpointCandidates:
+    sizes = [candidate.compiled.plain_size for candidate in candidates if candidate.quick]
+    return _EndpointCandidates(candidates, min(sizes, default=-1))
+
+
+def _undecided(endpoint: _EndpointCandidates, context: RequestContext) -> Sequence[_Candidate]:
+    """The candidates that are not quickly found to have nothing against the request. Whatever goes
+    wrong here happens again, and is judged, when they are."""
+    try:
+        activation = context.own_activation()
+    except StatusError:
+        return endpoint.candidates
+    limit = endpoint.quick_size
+    fits_all = limit >= limits.UNBOUNDED_SIZE or context.fits(limit)
+    undecided = []
+    for candidate in endpoint.candidates:
+        if candidate.quick and (fits_all or context.fits(candidate.compiled.plain_size)):
+            try:
+                for evaluate in candidate.quick:
+                    if evaluate(activation) is not True:
+                        break
+                else:
+                    continue
+            except EvaluationError:
+                pass
+        undecided.append(candidate)
+    return undecided
 
 
 class _Dispatch:

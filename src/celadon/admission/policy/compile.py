@@ -9,9 +9,9 @@ nothing needs to be counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from celadon.admission import limits
 from celadon.admission.conditions import Condition
@@ -50,7 +50,8 @@ class CompiledAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledPolicy:
-    """`simple` policies are decided by their validations alone while these are true."""
+    """`quick` are the programs of the validations, where these alone decide as long as they are
+    true; empty for policies that ask for more than the request, or have a broken expression."""
 
     name: str
     param_kind: ParamKind | None
@@ -62,17 +63,22 @@ class CompiledPolicy:
     uses_authorizer: bool
     has_messages: bool
     plain_size: int
-    simple: bool = field(init=False)
+    quick: tuple[Callable[[Mapping[str, Any]], Any], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        simple = not (
+        programs = [validation.expression.program for validation in self.validations]
+        asks_for_more = (
             self.conditions
             or self.variables
             or self.annotations
             or self.uses_authorizer
             or self.param_kind
         )
-        object.__setattr__(self, "simple", simple)
+        if asks_for_more or None in programs:
+            object.__setattr__(self, "quick", ())
+        else:
+            quick = tuple(program.evaluate for program in programs if program is not None)
+            object.__setattr__(self, "quick", quick)
 
 
 def compile_policy(

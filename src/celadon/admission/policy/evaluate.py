@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celadon.admission import limits
-from celadon.admission.activation import LazyVariables, RequestContext, rough_size
+from celadon.admission.activation import LazyVariables, RequestContext, size_bound
 from celadon.admission.conditions import evaluate as evaluate_conditions
-from celadon.admission.conversion import ConversionError
 from celadon.admission.expressions import trim_space
 from celadon.admission.matching import Hit
 from celadon.admission.metering import Meter, OutOfBudget, Run, attempt, run_plain
 from celadon.admission.policy.compile import CompiledPolicy, CompiledValidation
 from celadon.admission.verdict import Action, Cause
-from celadon.cel import EvaluationError
-from celadon.kube import StatusError
 
 JsonObject = Mapping[str, Any]
 
@@ -65,21 +62,6 @@ class Evaluator:
     def evaluate(self, policy: CompiledPolicy, hit: Hit, param: JsonObject | None) -> Evaluation:
         return _Case(policy, hit, param, self._context, self._trace).evaluate()
 
-    def first_look(self, policy: CompiledPolicy, hit: Hit) -> bool:
-        """Whether a `simple` policy passes: the whole answer for nearly every request. False says
-        nothing yet: whatever went wrong happens again, and is judged, in `evaluate`."""
-        if policy.plain_size < limits.UNBOUNDED_SIZE and not self._context.fits(policy.plain_size):
-            return False
-        try:
-            activation = self._context.activation(hit)
-            for validation in policy.validations:
-                program = validation.expression.program
-                if program is None or program.evaluate(activation) is not True:
-                    return False
-        except (EvaluationError, ConversionError, StatusError):
-            return False
-        return True
-
 
 class _Case:
     __slots__ = ("_base", "_context", "_hit", "_meter", "_param", "_plain", "_policy", "_trace")
@@ -98,7 +80,7 @@ class _Case:
         self._context = context
         self._trace = trace
         self._base = context.activation(hit)
-        extra = 0 if param is None else rough_size(param)
+        extra = 0 if param is None else size_bound(param)
         self._plain = not trace and context.fits(policy.plain_size, extra)
         self._meter = Meter(limits.RUNTIME_COST_BUDGET)
 
@@ -183,7 +165,7 @@ class _Case:
 
     def _annotate(self, evaluation: Evaluation) -> None:
         activation = self._activation(authorizer=False)
-        activation["namespaceObject"] = self._context.namespace_object(whole=True)
+        activation["namespaceObject"] = self._context.whole_namespace_object()
         run = self._phase(activation, Meter(limits.RUNTIME_COST_BUDGET))
         for i, annotation in enumerate(self._policy.annotations):
             value, error = attempt(run, annotation.expression, activation)
