@@ -11,11 +11,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.similar import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,12 @@ examples:
 """
 
 
-class _CommandModule(Protocol):
+class CommandModule(Protocol):
+    """What a module in `commands` has."""
+
+    DESCRIPTION: str
+    EPILOG: str
+
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's arguments."""
 
@@ -50,55 +56,44 @@ class _CommandModule(Protocol):
         """Do the work."""
 
 
-class _Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """Errors in the house's words, and a hint where more can be read."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]  # NoReturn: it raises
-        raise SystemExit(_usage(self.prog, message))
+    def error(self, message: str) -> NoReturn:
+        raise SystemExit(output.usage_error(self.prog, message))
 
 
-def _usage(program: str, message: str) -> int:
-    output.complain(f"error: {message}")
-    output.complain(f"  see `{program} --help`")
-    return Exit.USAGE
-
-
-def _parser(chosen: str) -> argparse.ArgumentParser:
-    """The parser of everything; only the chosen command's module is loaded."""
-    parser = _Parser(
+def _overview() -> argparse.ArgumentParser:
+    """The parser of `celadon` alone: help and version."""
+    width = max(len(command.name) for command in COMMANDS)
+    listed = "\n".join(f"  {command.name:{width}}  {command.summary}" for command in COMMANDS)
+    parser = CommandParser(
         prog="celadon",
-        description=_DESCRIPTION,
+        usage="celadon COMMAND [ARGUMENT ...]",
+        description=f"{_DESCRIPTION}\n\ncommands:\n{listed}",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"celadon {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for command in COMMANDS:
-        added = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=command.summary,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        if command.name == chosen:
-            load(command).arguments(added)
     return parser
 
 
-def load(command: Command) -> _CommandModule:
+def load(command: Command) -> CommandModule:
     """The module of a command."""
-    return cast(_CommandModule, importlib.import_module(command.module))
+    return cast(CommandModule, importlib.import_module(command.module))
 
 
 def parser_of(command: Command) -> argparse.ArgumentParser:
-    """A command's own parser, with all its arguments: for the documentation's tests."""
-    parser = argparse.ArgumentParser(prog=f"celadon {command.name}")
-    load(command).arguments(parser)
+    """A command's parser with all its arguments and examples."""
+    module = load(command)
+    parser = CommandParser(
+        prog=f"celadon {command.name}",
+        description=module.DESCRIPTION,
+        epilog=module.EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.arguments(parser)
     return parser
-
-
-def _chosen(arguments: Sequence[str]) -> str:
-    return next((word for word in arguments if not word.startswith("-")), "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,22 +103,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    chosen = _chosen(words)
-    known = [command.name for command in COMMANDS]
-    if chosen and chosen not in known:
-        from celadon.cli.similar import did_you_mean
-
-        return _usage("celadon", f"no command `{chosen}`{did_you_mean(chosen, known)}")
-    parser = _parser(chosen)
-    try:
-        options = parser.parse_args(words)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else Exit.USAGE
-    if options.command is None:
-        output.write(parser.format_help())
+    if not words:
+        output.write(_overview().format_help())
         return Exit.USAGE
-    command = next(one for one in COMMANDS if one.name == options.command)
-    return load(command).run(options)
+    command = next((one for one in COMMANDS if one.name == words[0]), None)
+    try:
+        if command is not None:
+            parser = parser_of(command)
+            return load(command).run(parser.parse_intermixed_args(list(words[1:])))
+        if words[0].startswith("-"):
+            _overview().parse_args(list(words))
+    except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
+        return stop.code if isinstance(stop.code, int) else Exit.USAGE
+    hint = did_you_mean(words[0], [one.name for one in COMMANDS])
+    return output.usage_error("celadon", f"no command `{words[0]}`{hint}")
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -11,10 +11,13 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report import Report
+from celadon.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from celadon.cli.reading.problems import Problem
+    from celadon.cli.report import Report
 
 FORMATS: Final = ("table", "json", "yaml", "github", "junit")
 _PATIENCE: Final = 2.0
@@ -41,6 +44,13 @@ def write(text: str) -> None:
 def complain(text: str) -> None:
     """A line to standard error."""
     _write(sys.stderr, f"{text}\n")
+
+
+def usage_error(program: str, message: str) -> Exit:
+    """What is wrong with the command line, and where to read more."""
+    complain(f"error: {message}")
+    complain(f"  see `{program} --help`")
+    return Exit.USAGE
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -93,6 +103,11 @@ class Progress:
         self._active = sys.stderr.isatty()
         self._next = time.monotonic() + _PATIENCE
         self._shown = False
+
+    def started(self, what: str) -> Callable[[int], None]:
+        """The same line for the next stretch of the work; what to call with its counts."""
+        self._what = what
+        return self.step
 
     def step(self, done: int) -> None:
         """So many are done; shown at most ten times a second."""

@@ -58,10 +58,11 @@ class Violation:
 class ObjectResult:
     """One request and its verdict. `sentence` is what the API server would answer, if it refuses.
 
-    `policies` counts the pairs of policy and binding whose expressions were evaluated.
+    `title` is `Deployment shop/web`; `policies` counts the pairs of policy and binding that match.
     """
 
     place: Place
+    title: str
     api_version: str
     kind: str
     namespace: str
@@ -77,12 +78,6 @@ class ObjectResult:
     policies: int = 0
 
     @property
-    def title(self) -> str:
-        """`Deployment shop/web`."""
-        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.kind} {name}"
-
-    @property
     def has_error(self) -> bool:
         """Whether a policy could not be evaluated on it."""
         return any(violation.is_error for violation in self.violations)
@@ -90,11 +85,15 @@ class ObjectResult:
 
 @dataclass(frozen=True, slots=True)
 class PolicyError:
-    """A policy or binding the API server would not accept, so that nothing can be checked by it."""
+    """A policy or binding the API server would not accept, so that nothing can be checked by it.
+
+    `policy` is the policy's name, also if it is the binding that is wrong.
+    """
 
     place: Place
     kind: str
     name: str
+    policy: str
     message: str
 
 
@@ -110,6 +109,7 @@ class Silence(enum.Enum):
     ERROR_IGNORED = "error-ignored"
     UNKNOWN_KIND = "unknown-kind"
     NAMESPACE_ASSUMED = "namespace-assumed"
+    NOT_EVALUATED = "not-evaluated"
 
 
 @dataclass(frozen=True, slots=True)

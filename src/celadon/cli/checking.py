@@ -1,0 +1,165 @@
+"""The main job: documents to a `Report`.
+
+In order: the policies (`policies`), the world they look at, a request per document (`requests`), a
+verdict per request (the engine), and what each verdict means to a reader (here). At the end
+`silences` looks for everything that went by without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Verdict,
+)
+from celadon.cli.coverage import survey
+from celadon.cli.manifests import Manifests
+from celadon.cli.policies import PolicySet
+from celadon.cli.prepare import Prepare
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report import ObjectResult, Place, Report, State, Violation
+from celadon.cli.requests import Asked, Question, ask, identity
+from celadon.cli.silences import notices
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says about the whole check; `now` is the time of creation."""
+
+    question: Question
+    version: str
+    now: str
+    defaulting: bool = True
+    strict: bool = False
+    fail_on_warning: bool = False
+
+
+def check(
+    manifests: Manifests, policies: PolicySet, settings: Settings, step: Callable[[int], None]
+) -> Report:
+    """Judges every document that is to be admitted. `step` is told how many are done."""
+    world = _world(manifests)
+    engine = Engine(
+        (placed.value for placed in policies.policies.values()),
+        (placed.value for placed in policies.bindings.values()),
+        settings.version,
+    )
+    asked, problems = _requests(manifests, settings, world)
+    coverage = survey(engine, world, asked, policies)
+    results = []
+    for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
+        results.append(_result(one, engine.review(one.request, world), policies, matched))
+        step(done)
+    return Report(
+        objects=tuple(results),
+        policies=len(policies.policies),
+        bindings=len(policies.bindings),
+        policy_errors=tuple(policies.errors),
+        notices=tuple(notices(manifests, policies, asked, coverage)),
+        problems=(*manifests.problems, *problems),
+        strict=settings.strict,
+        fail_on_warning=settings.fail_on_warning,
+    )
+
+
+def _world(manifests: Manifests) -> ObjectWorld:
+    """What policies may look up: the given objects, and any namespace that an object is in."""
+    documents = (*manifests.admitted, *manifests.looked_up)
+    return ObjectWorld((one.value for one in documents), implicit_namespaces=True)
+
+
+def _requests(
+    manifests: Manifests, settings: Settings, world: ObjectWorld
+) -> tuple[list[Asked], list[Problem]]:
+    prepare = Prepare(
+        (*manifests.looked_up, *manifests.admitted),
+        settings.question.user,
+        settings.now,
+        defaulting=settings.defaulting,
+    )
+    default = settings.question.namespace
+    olds = {identity(one, default): one for one in manifests.old}
+    asked: list[Asked] = []
+    problems: list[Problem] = []
+    for document in manifests.admitted:
+        found = ask(document, settings.question, world.catalog, olds, prepare)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            asked.append(found)
+    return asked, problems
+
+
+def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -> ObjectResult:
+    request, document = asked.request, asked.document
+    state = State.ADMITTED if matched else State.UNTOUCHED
+    if not verdict.allowed:
+        state = State.DENIED
+    elif verdict.warnings:
+        state = State.WARNED
+    return ObjectResult(
+        place=Place(document.file, document.line()),
+        api_version=request.kind.api_version,
+        kind=request.kind.kind,
+        title=asked.title,
+        namespace=request.namespace if asked.endpoint.namespaced else "",
+        name=request.name,
+        operation=request.operation.value,
+        state=state,
+        code=verdict.code,
+        sentence=verdict.message,
+        status=verdict.status,
+        warnings=verdict.warnings,
+        audit_annotations=verdict.audit_annotations,
+        violations=tuple(_violations(verdict.decisions, policies)),
+        policies=matched,
+    )
+
+
+def _violations(decisions: Sequence[Decision], policies: PolicySet) -> Iterable[Violation]:
+    for decision in decisions:
+        if decision.action is Action.DENY:
+            yield _violation(decision, policies)
+
+
+def _violation(decision: Decision, policies: PolicySet) -> Violation:
+    field, rule = _rule(decision, policies)
+    return Violation(
+        policy=decision.policy,
+        binding=decision.binding,
+        param=decision.param,
+        field=field,
+        rule=rule,
+        message=decision.message,
+        actions=decision.actions,
+        is_error=decision.cause is not Cause.VALIDATION,
+    )
+
+
+def _rule(decision: Decision, policies: PolicySet) -> tuple[str, Place]:
+    """The field that a decision comes from, and where it stands."""
+    policy = policies.policies[decision.policy]
+    if decision.cause is Cause.CONFIGURATION:
+        if decision.binding:
+            field = "spec.paramRef"
+            return field, policies.bindings[decision.binding].place(field)
+        field = "spec.paramKind"
+        return field, policy.place(field)
+    spec = policy.value.spec
+    if decision.cause is Cause.ANNOTATION:
+        field = f"spec.auditAnnotations[{decision.index}].valueExpression"
+    elif decision.cause is Cause.ERROR and decision.index == 0:
+        field = "spec.validations[0].expression"
+        for index, condition in enumerate(spec.match_conditions):
+            if f"expression '{condition.expression}' resulted in error" in decision.message:
+                field = f"spec.matchConditions[{index}].expression"
+                break
+    else:
+        field = f"spec.validations[{decision.index}].expression"
+    return field, policy.place(field)

@@ -1,0 +1,206 @@
+"""`celadon check`: judge manifests by admission policies."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.similar import did_you_mean
+from celadon.cli.versions import add_version
+
+if TYPE_CHECKING:
+    from celadon.cli.checking import Settings
+
+OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+
+DESCRIPTION: Final = """\
+Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would.
+
+RESOURCES are to be admitted. What is given with -f describes the cluster: policies and bindings,
+and what they look up (params, namespaces, CustomResourceDefinitions, roles). Both may be files,
+folders, globs, or - for standard input; YAML or JSON, any number of documents, and lists.
+Policies and bindings are recognised wherever they are.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon check -f policies/ manifests/
+  celadon check -f policies/ -f cluster/ 'apps/**/*.yaml' -o github
+  helm template ./chart | celadon check -f policies/ -
+  celadon check -f policies/ --operation UPDATE --old deployed.yaml changed.yaml
+  celadon check -f policies/ --as alice --as-group developers pod.yaml
+
+exit codes:
+  0  everything was admitted
+  1  something was denied
+  2  wrong usage, or an input that cannot be read
+  3  a policy could not be evaluated
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon check --help` shows."""
+    parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        dest="cluster",
+        help="policies, bindings and what they look up; may be repeated",
+    )
+    _parts(parser.add_argument_group("which document plays which part"))
+    _question(parser.add_argument_group("what is asked"))
+    _strictness(parser.add_argument_group("what counts as a failure"))
+    _looks(parser.add_argument_group("output"))
+
+
+def _parts(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--lookup",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are only looked up, even among RESOURCES",
+    )
+    group.add_argument(
+        "--admit",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are to be admitted, even among -f",
+    )
+    group.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="use only this policy; may be repeated",
+    )
+
+
+def _question(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
+    group.add_argument(
+        "--old",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="the objects as they are now, for UPDATE; may be repeated",
+    )
+    group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
+    group.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
+    )
+    group.add_argument(
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="for objects that do not say theirs (default: default)",
+    )
+    group.add_argument("--dry-run", action="store_true", help="ask as a dry run")
+    group.add_argument(
+        "--subresource",
+        default="",
+        metavar="NAME",
+        help="e.g. status, scale, exec, or deployments/scale",
+    )
+    group.add_argument(
+        "--no-defaulting",
+        action="store_true",
+        help="show policies the objects as they are in the files",
+    )
+    add_version(group)
+
+
+def _strictness(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-on",
+        choices=("deny", "warn"),
+        default="deny",
+        help="`warn`: a warning fails like a denial (default: deny)",
+    )
+    group.add_argument(
+        "--strict", action="store_true", help="notices (a policy matched nothing ...) are failures"
+    )
+
+
+def _looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "-o", "--output", choices=output.FORMATS, default="table", help="(default: table)"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="only what is refused")
+    group.add_argument(
+        "-v", "--verbose", action="count", default=0, help="every object, and audit annotations"
+    )
+    group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, judge, report."""
+    from celadon.cli.checking import check
+    from celadon.cli.manifests import Parts, gather
+    from celadon.cli.policies import only, policy_set
+
+    wrong = _wrong_use(options)
+    if wrong:
+        return output.usage_error("celadon check", wrong)
+    progress = output.Progress("documents read:")
+    parts = Parts.of(options.lookup, options.admit)
+    manifests = gather(options.cluster, options.resources, options.old, parts, progress.step)
+    policies = policy_set(manifests, options.kubernetes_version)
+    for name in options.policy:
+        if name not in policies.policies and name not in policies.broken:
+            hint = did_you_mean(name, policies.policies)
+            return output.usage_error("celadon check", f"no policy `{name}`{hint}")
+    if options.policy:
+        policies = only(policies, options.policy)
+    report = check(manifests, policies, _settings(options), progress.started("objects checked:"))
+    progress.done()
+    verbosity = -1 if options.quiet else options.verbose
+    output.show_report(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    return report.exit
+
+
+def _wrong_use(options: argparse.Namespace) -> str:
+    if not options.cluster and not options.resources:
+        return "nothing to check: give policies with `-f`, and manifests"
+    if options.operation == "UPDATE" and not options.old:
+        return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
+    if options.old and options.operation != "UPDATE":
+        return "`--old` goes with `--operation UPDATE`"
+    if options.operation == "CONNECT" and not options.subresource:
+        return "`--operation CONNECT` needs a `--subresource`, e.g. exec"
+    if [*options.cluster, *options.resources, *options.old].count("-") > 1:
+        return "standard input (`-`) can only be read once"
+    if options.as_group and not options.user:
+        return "`--as-group` goes with `--as`"
+    return ""
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from datetime import UTC, datetime
+
+    from celadon.admission import ADMIN, Operation
+    from celadon.cli.checking import Settings
+    from celadon.cli.requests import Question, user_info
+
+    question = Question(
+        operation=Operation(options.operation),
+        subresource=options.subresource,
+        namespace=options.namespace,
+        user=user_info(options.user, options.as_group) if options.user else ADMIN,
+        dry_run=options.dry_run,
+    )
+    return Settings(
+        question=question,
+        version=options.kubernetes_version,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        defaulting=not options.no_defaulting,
+        strict=options.strict,
+        fail_on_warning=options.fail_on == "warn",
+    )

@@ -1,0 +1,87 @@
+"""`celadon eval`: evaluate one CEL expression."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.versions import add_version
+
+if TYPE_CHECKING:
+    from celadon.cel import Environment
+
+_PROGRAM: Final = "celadon eval"
+
+DESCRIPTION: Final = """\
+Evaluate one CEL expression, with the functions that policies have in a release of Kubernetes.
+
+Only the variables that are given exist; their types are dynamic, as in a policy.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon eval '1 + 1'
+  celadon eval 'object.spec.replicas <= 5' --object deployment.yaml
+  celadon eval 'names.exists(n, n.startsWith(prefix))' --var 'names=["a","b"]' --var 'prefix="b"'
+  celadon eval 'quantity("1Gi").isGreaterThan(quantity("900Mi"))' --cost
+  celadon eval '[1, 2, 3].map(x, x * 2)' --show-ast --show-python
+
+exit codes:
+  0  there is a value
+  2  wrong usage, or an input that cannot be read
+  3  the expression does not compile, or its evaluation failed
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon eval --help` shows."""
+    parser.add_argument("expression", metavar="EXPR", help="the expression; - reads it from stdin")
+    parser.add_argument("--object", metavar="FILE", help="the manifest that is `object`")
+    parser.add_argument("--old-object", metavar="FILE", help="the manifest that is `oldObject`")
+    parser.add_argument("--params", metavar="FILE", help="the manifest that is `params`")
+    parser.add_argument(
+        "--var", action="append", default=[], metavar="NAME=JSON", help="a variable and its value"
+    )
+    parser.add_argument("--cost", action="store_true", help="show the cost that is charged")
+    parser.add_argument("--show-ast", action="store_true", help="show the tree, types, overloads")
+    parser.add_argument("--show-python", action="store_true", help="show the generated Python")
+    add_version(parser)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Bind, compile, evaluate, show."""
+    from celadon.cel import CompileError, EvaluationError, ProgramError, types
+    from celadon.cli.bindings import BindingError, bindings
+    from celadon.kube import environment
+
+    try:
+        bound = bindings(options)
+    except BindingError as problem:
+        return output.usage_error(_PROGRAM, str(problem))
+    env = environment(options.kubernetes_version).extend(dict.fromkeys(bound, types.DYN))
+    try:
+        return _evaluate(env, options, bound)
+    except CompileError as error:
+        output.complain(error.issues.display())
+    except (ProgramError, EvaluationError) as error:
+        output.complain(f"error: {error}")
+    return Exit.POLICY
+
+
+def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, Any]) -> Exit:
+    from celadon.cel import print_checked
+    from celadon.cli.notation import notation
+
+    checked = env.compile(options.expression).checked()
+    if options.show_ast:
+        output.write(print_checked(checked) + "\n")
+    program = env.program(checked)
+    if options.show_python:
+        output.write(program.source.rstrip("\n") + "\n")
+    value, cost = program.evaluate_metered(bound)
+    output.write(notation(value) + "\n")
+    if options.cost:
+        output.write(f"cost {cost}\n")
+    return Exit.OK
