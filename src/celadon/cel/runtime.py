@@ -139,7 +139,7 @@ def over_limit(cost: int) -> CostLimitExceeded:
 
 
 def call1_v(impl: Impl, x: Any) -> Any:
-    if isinstance(x, EvaluationError):
+    if x.__class__ is EvaluationError:
         return x
     try:
         return impl(x)
@@ -148,9 +148,9 @@ def call1_v(impl: Impl, x: Any) -> Any:
 
 
 def call2_v(impl: Impl, x: Any, y: Any) -> Any:
-    if isinstance(x, EvaluationError):
+    if x.__class__ is EvaluationError:
         return x
-    if isinstance(y, EvaluationError):
+    if y.__class__ is EvaluationError:
         return y
     try:
         return impl(x, y)
@@ -160,7 +160,7 @@ def call2_v(impl: Impl, x: Any, y: Any) -> Any:
 
 def call_v(impl: Impl, *args: Any) -> Any:
     for arg in args:
-        if isinstance(arg, EvaluationError):
+        if arg.__class__ is EvaluationError:
             return arg
     try:
         return impl(*args)
@@ -169,9 +169,12 @@ def call_v(impl: Impl, *args: Any) -> Any:
 
 
 def _value(error: EvaluationError) -> EvaluationError:
-    """An error caught to become a value; going over the limit is not one."""
+    """An error caught to become a value: exactly of the class that generated code tests for.
+    Going over the limit is no value."""
     if error.__class__ is CostLimitExceeded:
         raise error
+    if error.__class__ is not EvaluationError:
+        return EvaluationError(error.message)
     return error.with_traceback(None)
 
 
@@ -217,7 +220,7 @@ def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
     applied = 0
     try:
         for key in keys:
-            if isinstance(base, EvaluationError):
+            if base.__class__ is EvaluationError:
                 return base, applied
             applied += 1
             base = index(base, key)
@@ -229,7 +232,7 @@ def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
 def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """An optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
-    if isinstance(base, EvaluationError):
+    if base.__class__ is EvaluationError:
         return base, 0
     optional = base.__class__ is Optional
     if optional:
@@ -254,7 +257,7 @@ def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, i
 
 
 def index_v(base: Any, key: Any) -> Any:
-    if isinstance(key, EvaluationError):
+    if key.__class__ is EvaluationError:
         return key
     try:
         return index(base, key)
@@ -262,37 +265,32 @@ def index_v(base: Any, key: Any) -> Any:
         return _value(error)
 
 
-def has_v(base: Any, keys: Sequence[str]) -> tuple[Any, int]:
-    """`has(base.keys...)`: the answer or error, and how many keys were applied."""
-    value, applied = walk_v(base, keys[:-1])
-    if isinstance(value, EvaluationError):
-        return value, applied
-    if value.__class__ is Optional:
-        if value is NONE:
-            return False, applied
-        value = value.value
+def has_v(operand: Any, key: str) -> tuple[Any, int]:
+    """`has(operand.key)`: the answer or error, and 1 if the key was applied."""
+    if operand.__class__ is EvaluationError:
+        return operand, 0
+    if operand.__class__ is Optional:
+        if operand is NONE:
+            return False, 0
+        operand = operand.value
     try:
-        return containers.has_field(value, keys[-1]), applied + 1
+        return containers.has_field(operand, key), 1
     except EvaluationError as error:
-        return _value(error), applied + 1
+        return _value(error), 1
 
 
 def iterate_v(value: Any) -> Any:
     try:
         return value if isinstance(value, EvaluationError) else containers.iterate(value)
     except EvaluationError as error:
-        return error.with_traceback(None)
+        return _value(error)
 
 
 def iterate2_v(value: Any) -> Any:
     try:
         return value if isinstance(value, EvaluationError) else containers.iterate2(value)
     except EvaluationError as error:
-        return error.with_traceback(None)
-
-
-def is_error(value: Any) -> bool:
-    return isinstance(value, EvaluationError)
+        return _value(error)
 
 
 def unbound(name: str) -> EvaluationError:
@@ -327,7 +325,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "index_v": index_v,
     "int": int,
     "integer_overflow": integer_overflow,
-    "is_error": is_error,
     "iterate": containers.iterate,
     "iterate2": containers.iterate2,
     "iterate2_v": iterate2_v,

@@ -117,12 +117,16 @@ class Metered:
             self._pending = 0
 
     def add(self, amount: str, node: int = 0) -> None:
-        """A computed (or lumped) charge, checked before and after."""
+        """A computed (or lumped) charge and, with it, the check of the limit."""
         e = self.emitter
-        self.flush()
-        e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node)
-        e.emit(f"c += {amount}", node)
-        e.emit(f"if c > L: raise {e.runtime('over_limit')}(c)", node)
+        n = e.assign(amount, node)
+        e.emit(f"c += {n} + {self._pending}" if self._pending else f"c += {n}", node)
+        self._pending = 0
+        e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1 if c - {n} > L else c)", node)
+
+    def is_error(self, atom: str) -> str:
+        """The source of a test: error values have exactly this class."""
+        return f"{atom}.__class__ is {self.emitter.runtime('EvaluationError')}"
 
     # --- values -------------------------------------------------------------------------------
 
@@ -264,7 +268,7 @@ class Metered:
         if not base.isidentifier():
             base = e.assign(base)
         result = e.name()
-        with self.branch(f"if {e.runtime('is_error')}({base}):", step.node.id):
+        with self.branch(f"if {self.is_error(base)}:", step.node.id):
             e.emit(f"{result} = {base}")
         with self.branch("else:"):
             key = self._key(step)
@@ -297,23 +301,22 @@ class Metered:
         return result
 
     def _has(self, node: Select) -> str:
+        """Charged per key applied: nothing for the name, 1 for each select and the test."""
         e = self.emitter
         chain = chain_of(node.operand)
-        keys = chain.constant_keys()
-        is_name = isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base)
-        base = (
-            self._name(chain.base)  # type: ignore[arg-type]  # an Ident
-            if is_name
-            else self.value(chain.base)
-        )
-        result, count = e.name(), e.name("n")
-        if keys is None:
-            base = self.steps(base, chain.steps)
-            keys = ()
-        names = ", ".join(e.constant(key) for key in (*keys, node.field))
-        self.flush()
-        e.emit(f"{result}, {count} = {e.runtime('has_v')}({base}, ({names},))", node.id)
-        e.emit(f"c += {count}", node.id)
+        if isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base):
+            base = self._name(chain.base)
+        else:
+            base = self.value(chain.base)
+        operand = self.steps(base, chain.steps)
+        result, key = e.name(), e.constant(node.field)
+        self.charge()
+        with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", node.id):
+            e.emit(f"{result} = {key} in {operand}", node.id)
+        with e.block("else:"):
+            count = e.name("n")
+            e.emit(f"{result}, {count} = {e.runtime('has_v')}({operand}, {key})", node.id)
+            e.emit(f"c += {count} - 1", node.id)
         return result
 
     # --- literals -------------------------------------------------------------------------------
@@ -373,7 +376,7 @@ class Metered:
             if fallible[position]:
                 if not failed:
                     failed = e.assign("None")
-                e.emit(f"if {e.runtime('is_error')}({atom}): {failed} = {atom}", part.id)
+                e.emit(f"if {self.is_error(atom)}: {failed} = {atom}", part.id)
             if guarded:
                 self.flush()
                 e.emit("pass")

@@ -20,6 +20,8 @@ from celadon.cel.values.numbers import Uint
 if TYPE_CHECKING:
     from celadon.cel.codegen.metered import Metered
 
+#: Methods of Python strings that mean the same as those of CEL.
+_METHODS = {"startsWith": "startswith", "endsWith": "endswith"}
 _ORDERINGS = {
     syntax.LESS: "<",
     syntax.LESS_EQUALS: "<=",
@@ -74,6 +76,8 @@ def _run(w: Metered, node: Call, impl: str, atoms: list[str]) -> str:
         return f"{x} == {y} if {test} else {slow}"
     if node.function == syntax.NOT_EQUALS:
         return f"{x} != {y} if {test} else {slow}"
+    if kind is str and node.function in _METHODS:
+        return f"{x}.{_METHODS[node.function]}({y}) if {test} else {slow}"
     return slow
 
 
@@ -86,19 +90,28 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
-        amount = f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})"
-        compares = node.function in (syntax.EQUALS, syntax.NOT_EQUALS)
-        if compares and w.context.is_constant(node.args[1]):
-            value = w.context.constant(node.args[1])
-            if value.__class__ is int:
-                amount = f"1 if {atoms[0]}.__class__ is {e.runtime('int')} else {amount}"
-            elif value.__class__ is str:
-                x, size = atoms[0], len(value)
-                shorter = f"(len({x}) if len({x}) < {size} else {size})"
-                e.runtime("len")
-                text = e.runtime("str")
-                amount = f"({shorter} + 9) // 10 if {x}.__class__ is {text} else {amount}"
-        w.add(amount, node.id)
+        general_rule = f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})"
+        w.add(_amount(w, node, atoms) + general_rule, node.id)
+
+
+def _amount(w: Metered, node: Call, atoms: list[str]) -> str:
+    """The inline form of a charge, up to its `else`; empty if there is none. The general rule says
+    the same for these classes of operands (a test compares them)."""
+    e, c = w.emitter, w.context
+    if len(atoms) != 2 or not c.is_constant(node.args[-1]):
+        return ""
+    x, value = atoms[0], c.constant(node.args[-1])
+    if node.function in (syntax.EQUALS, syntax.NOT_EQUALS):
+        if value.__class__ is int:
+            return f"1 if {x}.__class__ is {e.runtime('int')} else "
+        if value.__class__ is str:
+            size, length = len(value), f"{e.runtime('len')}({x})"
+            shorter = f"({length} if {length} < {size} else {size})"
+            return f"({shorter} + 9) // 10 if {x}.__class__ is {e.runtime('str')} else "
+    if node.function in _METHODS:
+        length = f"{e.runtime('len')}({x})"
+        return f"({length} + 9) // 10 if {x}.__class__ is {e.runtime('str')} else "
+    return ""
 
 
 def _not_strictly_false(w: Metered, node: Call) -> str:

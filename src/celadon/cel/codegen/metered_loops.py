@@ -71,7 +71,7 @@ def _loop(w: Metered, node: Comprehension, result: str, start: str) -> Iterator[
         else f"{items} if {items}.__class__ is {e.runtime('list')} else {iterate}({items})",
         node.iter_range.id,
     )
-    with w.branch(f"if {e.runtime('is_error')}({listed}):", node.id):
+    with w.branch(f"if {w.is_error(listed)}:", node.id):
         e.emit(f"{result} = {listed}")
     w.flush()
     e.emit("else:")
@@ -161,7 +161,7 @@ def _collect(w: Metered, node: Comprehension, shape: Collect) -> str:
                 e.emit(f"{result}.append({element})", shape.element.id)
         else:
             with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
-                with e.block(f"if {e.runtime('is_error')}({element}):"):
+                with e.block(f"if {w.is_error(element)}:"):
                     e.emit(f"{result} = {element}")
                 with e.block("else:"):
                     e.emit(f"{result}.append({element})", shape.element.id)
@@ -182,7 +182,7 @@ def _insert(w: Metered, node: Comprehension, shape: Insert) -> str:
             w.charge(_CALL)
             e.emit(f"{result} = {e.runtime('call2_v')}({insert}, {result}, {value})", node.id)
         else:
-            with w.branch(f"if not {e.runtime('is_error')}({result}):"):
+            with w.branch(f"if not {w.is_error(result)}:"):
                 atoms, failed = w.sequence((shape.key, shape.value), check_last=False)
                 new = e.name()
                 with w.unless(failed, new, node.id):
