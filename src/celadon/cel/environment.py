@@ -30,8 +30,9 @@ from celadon.cel.parser import ParseOptions, parse
 from celadon.cel.program import Program
 from celadon.cel.source import Source
 from celadon.cel.switches import Switches
-from celadon.cel.syntax import CheckedAst
+from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
+from celadon.cel.unchecked import without_check
 from celadon.cel.validators import Validator
 
 
@@ -116,8 +117,7 @@ class Environment:
 
     def compile(self, text: str, description: str = "<input>") -> Compilation:
         """Parse, check and validate. Never raises for bad text; `issues` says what is wrong."""
-        source = Source(text, description)
-        ast, issues = parse(source, self.parse_options)
+        ast, issues = self.parse(text, description)
         if ast is None or issues:
             return Compilation(None, issues)
         checked, issues = check(ast, self.declarations)
@@ -128,6 +128,14 @@ class Environment:
             if issues:
                 return Compilation(None, issues)
         return Compilation(checked, issues)
+
+    def parse(self, text: str, description: str = "<input>") -> tuple[Ast | None, Issues]:
+        """Only parse: the tree with macros expanded, or the issues."""
+        return parse(Source(text, description), self.parse_options)
+
+    def unchecked(self, ast: Ast) -> CheckedAst:
+        """A parsed tree ready for `program` without a check: everything is dyn."""
+        return without_check(ast, self.declarations)
 
     def program(self, checked: CheckedAst, name: str = "expression") -> Program:
         """Generate and load. Raises `ProgramError` when constant folding fails. `name` appears in

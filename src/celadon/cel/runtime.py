@@ -60,6 +60,15 @@ def _unary(name: str, accepts: Callable[[Any], bool], impl: Impl) -> Impl:
     return call
 
 
+def unknown_function(name: str) -> Impl:
+    """What runs for a function nobody declared (unchecked trees only)."""
+
+    def call(*args: Any) -> Any:
+        raise no_such_overload(f"{name} {len(args)}")
+
+    return call
+
+
 # --- plain variant -----------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from celadon.cel import syntax
 from celadon.cel.codegen.plain_calls import constant_set
 from celadon.cel.cost_rules import STRUCT_CREATE_COST
+from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr, Struct
 from celadon.cel.values.numbers import Uint
 
@@ -38,9 +39,7 @@ def general(w: Metered, node: Call) -> str:
     """The atom of any call that is not logic and not part of a chain."""
     e = w.emitter
     operands = _operands(node)
-    impl = w.context.impl(node)
-    if impl is None:
-        raise AssertionError(f"the checker let an unknown function pass: {node.function}")
+    impl = w.context.impl(node) or unknown_function(node.function)
     if len(operands) > 2:
         atoms, failed = w.sequence(operands, check_last=False)
         result = e.name()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.chains import chain_of
+from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
