@@ -1,13 +1,38 @@
-"""Placeholder until the faithful parser is here: says that something is wrong, not what."""
+"""What is wrong with an expression, in cel-go's words.
+
+Parses again, slowly, in the way of cel-go's generated parser (`celadon.cel.recovery`). First come
+the errors of syntax; then, if parsing was not given up, the tree is read for other errors.
+"""
 
 from __future__ import annotations
 
+from celadon.cel.expansion import CopyLimitExceeded
 from celadon.cel.issues import Issues
+from celadon.cel.limits import too_many_copies
 from celadon.cel.parse_options import ParseOptions
+from celadon.cel.recovery.machine import Machine, ParseStopped
+from celadon.cel.recovery.reading import Reader
 from celadon.cel.source import Source
 from celadon.cel.syntax import Ast
 
 
 def diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
-    issues.add("Syntax error", None)
-    return None
+    """Adds the issues. If there are none, which callers need not expect, here is the tree."""
+
+    def report_syntax_error(message: str, offset: int) -> None:
+        issues.add(f"Syntax error: {message}", offset)
+
+    reader = Reader(options, issues.add)
+    try:
+        tree = Machine(source.text, options.limits, report_syntax_error).parse()
+        root = reader.read(tree)
+    except ParseStopped as stopped:
+        if stopped.message:
+            issues.add(stopped.message, None)
+        return None
+    except CopyLimitExceeded:
+        issues.add(too_many_copies(options.limits.copied_nodes), None)
+        return None
+    if issues:
+        return None
+    return Ast(root, source, reader.nodes.positions, reader.nodes.macro_calls)

@@ -2,8 +2,8 @@
 
 Two ways to the same tokens. `tokenize` is for texts without errors and is what nearly every
 expression needs: one pass of one regular expression, three parallel lists. If it meets something
-that is no token it says so by returning None, and the parser starts again with a `Scanner`, which
-produces one token at a time together with the errors between them.
+that is no token it returns None. `next_token` makes one token at a time, and says of a part that is
+no token how far it looked like one.
 
 Longest match is kept by the order of alternatives: literals with a prefix before identifiers,
 triple quotes before single ones, floats before unsigned before signed numbers. No alternative can
@@ -63,6 +63,16 @@ _KIND_OF_GROUP: dict[int, str] = {
 _KIND_OF_TEXT: dict[str, str] = {text: text for text in tokens.FIXED}
 
 
+_BEGUN_ESCAPE = r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?"
+#: The longest beginning of some token, where no token is.
+_BEGUN = re.compile(
+    rf'"(?:[^\\"\n\r]|{_ESCAPE})*+(?:{_BEGUN_ESCAPE})?'
+    rf"|'(?:[^\\'\n\r]|{_ESCAPE})*+(?:{_BEGUN_ESCAPE})?"
+    r"|`[A-Za-z0-9_.\-/ ]*+"
+    r"|[&|=]"
+)
+
+
 class TokenList(NamedTuple):
     """Parallel lists, one entry per token; the last one is the end of input."""
 
@@ -93,3 +103,23 @@ def tokenize(text: str) -> TokenList | None:
     texts.append(tokens.EOF)
     offsets.append(len(text))
     return TokenList(kinds, texts, offsets)
+
+
+def next_token(text: str, at: int) -> tuple[str | None, int, int]:
+    """Kind, start and end of the next token from there. Without kind it is no token.
+
+    That part ends behind the character at which it became clear that there is no token.
+    """
+    match = _TOKEN.match(text, at)
+    assert match is not None
+    group = match.lastindex
+    if group is None:
+        return tokens.EOF, len(text), len(text)
+    start, end = match.span(group)
+    if group in (_WORD, _PREFIX):
+        return _KIND_OF_TEXT.get(match[group], tokens.IDENTIFIER), start, end
+    if group != _JUNK:
+        return _KIND_OF_GROUP[group], start, end
+    begun = _BEGUN.match(text, start)
+    end = start if begun is None else begun.end()
+    return None, start, min(end + 1, len(text))
