@@ -1,7 +1,8 @@
 """Image references: the one question defaulting asks is whether the tag is `latest`.
 
 As github.com/distribution/reference, `ParseNormalizedNamed` and `TagNameOnly`. An unparsable
-reference has no tag, so its pull policy is not `Always`.
+reference has no tag, so its pull policy is not `Always`. What was taken for a registry need not be
+a valid host name, as long as it is a valid path component.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _DOMAIN_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _REFERENCE: Final = re.compile(
-    rf"(?P<domain>{_DOMAIN})/(?P<path>{_COMPONENT}(?:/{_COMPONENT})*)"
+    rf"(?:{_DOMAIN}/)?(?P<path>{_COMPONENT}(?:/{_COMPONENT})*)"
     r"(?::(?P<tag>[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?"
     r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*)"
     r":(?P<digest>[0-9a-fA-F]{32,}))?"

@@ -66,15 +66,15 @@ def compiled(
     kind = f"{gvk.api_version}/{gvk.kind}"
     listed = (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
     chosen = (rule for rule in listed if "plugin" not in rule or rule["plugin"] in plugins)
-    return _rules(chosen, gates)
+    return compile_rules(chosen, gates)
 
 
 @functools.lru_cache(maxsize=256)
 def _set(name: str, gates: frozenset[str]) -> tuple[Apply, ...]:
-    return _rules(packs.load("defaults")["sets"][name], gates)
+    return compile_rules(packs.load("defaults")["sets"][name], gates)
 
 
-def _rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
+def compile_rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
     return tuple(_rule(rule, gates) for rule in rules if _gate_allows(rule.get("gate"), gates))
 
 

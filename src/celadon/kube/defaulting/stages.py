@@ -201,10 +201,9 @@ def updated_form(
     meta = made.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
-        differs = any(_at(made, path) != _at(old, path) for path in rules.get("bump", ()))
-        if not subresource and differs:
-            meta["generation"] = metadata.generation(old) + 1
     _complete(made, codec)
+    if meta is not None and not subresource and _differ(made, old, codec, rules.get("bump", ())):
+        meta["generation"] = metadata.generation(old) + 1
     return made
 
 
@@ -221,6 +220,14 @@ def _set_or_remove(parent: dict[str, Any], key: str, value: Any) -> None:
         parent.pop(key, None)
     else:
         parent[key] = fresh(value)
+
+
+def _differ(
+    made: Mapping[str, Any], old: Mapping[str, Any], codec: StructCodec, paths: Iterable[str]
+) -> bool:
+    """Whether one of the paths holds something else; empty lists and maps are as good as none."""
+    new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
+    return any(_at(new_fields, path) != _at(old_fields, path) for path in paths)
 
 
 def _at(obj: Mapping[str, Any], path: str) -> Any:
