@@ -1,13 +1,14 @@
-"""Options of the test run."""
+"""What all tests share."""
 
 from __future__ import annotations
 
-import pytest
+import os
 
+from hypothesis import HealthCheck, settings
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden",
-        action="store_true",
-        help="rewrite the expectations of tests/cases; review the diff like code",
-    )
+# Machines differ in speed; a property that takes long on one of them is not wrong.
+settings.register_profile(
+    "everywhere", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("thorough", parent=settings.get_profile("everywhere"), max_examples=5000)
+settings.load_profile(os.environ.get("CELADON_HYPOTHESIS", "everywhere"))

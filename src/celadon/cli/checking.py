@@ -23,7 +23,15 @@ from celadon.cli.manifests import Manifests
 from celadon.cli.policies import PolicySet
 from celadon.cli.prepare import Prepare
 from celadon.cli.reading.problems import Problem
-from celadon.cli.report import ObjectResult, Place, Report, State, Violation
+from celadon.cli.report import (
+    Notice,
+    ObjectResult,
+    Place,
+    Report,
+    Silence,
+    State,
+    Violation,
+)
 from celadon.cli.requests import Asked, Question, ask, identity
 from celadon.cli.silences import notices
 
@@ -53,19 +61,33 @@ def check(
     asked, problems = _requests(manifests, settings, world)
     coverage = survey(engine, world, asked, policies)
     results = []
+    ignored: dict[tuple[str, str], Notice] = {}
     for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
-        results.append(_result(one, engine.review(one.request, world), policies, matched))
+        verdict = engine.review(one.request, world)
+        results.append(_result(one, verdict, policies, matched))
+        for decision in verdict.decisions:
+            if decision.action is Action.ADMIT:
+                _ignore(ignored, decision, one, policies)
         step(done)
     return Report(
         objects=tuple(results),
         policies=len(policies.policies),
         bindings=len(policies.bindings),
         policy_errors=tuple(policies.errors),
-        notices=tuple(notices(manifests, policies, asked, coverage)),
+        notices=(*notices(manifests, policies, asked, coverage), *ignored.values()),
         problems=(*manifests.problems, *problems),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
     )
+
+
+def _ignore(
+    ignored: dict[tuple[str, str], Notice], decision: Decision, asked: Asked, policies: PolicySet
+) -> None:
+    """An error that `failurePolicy: Ignore` let pass: said once per expression."""
+    field, rule = _rule(decision, policies)
+    text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
+    ignored.setdefault((decision.policy, field), Notice(Silence.ERROR_IGNORED, rule, text))
 
 
 def _world(manifests: Manifests) -> ObjectWorld:

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celadon.admission import Engine, MatchResources, Note, ObjectWorld, Outcome
+from celadon.admission import Cause, Engine, MatchResources, Note, ObjectWorld, Outcome, Verdict
 from celadon.cli.policies import PolicySet
 from celadon.cli.requests import Asked
 from celadon.kube import metadata
@@ -33,17 +33,32 @@ _MATCHED: Final = frozenset(
 @dataclass(slots=True)
 class Coverage:
     """What `survey` found. `outcomes` counts per policy how its evaluations ended; `notes` keeps
-    one of each kind; `matched` has per object the number of (policy, binding) pairs that match."""
+    one of each kind; `matched` has per object the number of (policy, binding) pairs that match;
+    `misconfigured` are policies that denied because of their own configuration."""
 
     outcomes: dict[str, Counter[Outcome]] = field(default_factory=dict)
     notes: dict[tuple[Outcome, str, str], tuple[Note, Asked]] = field(default_factory=dict)
     matched: list[int] = field(default_factory=list)
+    misconfigured: set[str] = field(default_factory=set)
 
     def evaluated(self, policy: str) -> bool:
-        """Whether the policy's expressions were evaluated on any object."""
-        return self.outcomes.get(policy, Counter())[Outcome.EVALUATED] > 0
+        """Whether the policy was evaluated, or failed to be, on any object."""
+        return (
+            policy in self.misconfigured
+            or self.outcomes.get(policy, Counter())[Outcome.EVALUATED] > 0
+        )
 
-    def _add(self, notes: Iterable[Note], asked: Asked) -> None:
+    def add(self, verdict: Verdict, asked: Asked) -> int:
+        """Takes in what was explained about an object; returns how many pairs match it."""
+        self._note(verdict.notes, asked)
+        wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
+        self.misconfigured.update(one.policy for one in wrong)
+        evaluated = {
+            (note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED
+        }
+        return len(evaluated | {(one.policy, one.binding) for one in wrong})
+
+    def _note(self, notes: Iterable[Note], asked: Asked) -> None:
         for note in notes:
             if note.policy:
                 self.outcomes.setdefault(note.policy, Counter())[note.outcome] += 1
@@ -61,11 +76,7 @@ def survey(
         key = asks.key(one)
         matched = known.get(key)
         if matched is None:
-            verdict = engine.explain(one.request, world)
-            coverage._add(verdict.notes, one)
-            matched = known[key] = len(
-                {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
-            ) + sum(not decision.binding for decision in verdict.decisions)
+            matched = known[key] = coverage.add(engine.explain(one.request, world), one)
         coverage.matched.append(matched)
     _look_for_the_rest(engine, world, asked, policies, coverage)
     return coverage
@@ -95,7 +106,7 @@ def _look_for_the_rest(
         ],
     )
     for one in asked:
-        coverage._add(smaller.explain(one.request, world).notes, one)
+        coverage.add(smaller.explain(one.request, world), one)
         if all(coverage.evaluated(name) for name in rest):
             return
 

@@ -60,6 +60,10 @@ class CommandParser(argparse.ArgumentParser):
     """Errors in the house's words, and a hint where more can be read."""
 
     def error(self, message: str) -> NoReturn:
+        unknown = message.removeprefix("unrecognized arguments: ").split()[0]
+        if unknown.startswith("--"):
+            options = [name for action in self._actions for name in action.option_strings]
+            message = f"no option `{unknown}`{did_you_mean(unknown, options)}"
         raise SystemExit(output.usage_error(self.prog, message))
 
 

@@ -54,7 +54,7 @@ def _refusals(report: Report, look: Look) -> Iterator[list[str]]:
     for error in report.policy_errors:
         yield [
             f"{look.paint('error', 'error:')} {error.message}",
-            f"  {error.kind.lower():8}{error.place}",
+            f"  {'binding' if error.kind.endswith('Binding') else 'policy':8}{error.place}",
         ]
     for result in report.objects:
         if result.state is State.DENIED:

@@ -49,7 +49,7 @@ def expand(arguments: Sequence[str]) -> Iterator[str | Problem]:
 
 
 def _identity(path: str) -> str:
-    return path if path == STDIN else os.path.realpath(path)
+    return path if path == STDIN else os.path.abspath(path)
 
 
 def _expand_one(argument: str) -> Iterator[str | Problem]:

@@ -1,0 +1,356 @@
+"""`celadon check` as a user meets it: exit codes, sentences, positions, notices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.files import binding, config_map, policy, run, write
+
+GOOD, BAD = config_map("good", x="ok"), config_map("bad", x="no")
+SENTENCE = (
+    "configmaps \"bad\" is forbidden: ValidatingAdmissionPolicy 'limit' with binding 'limit' "
+    "denied request: failed expression: object.data.x == 'ok'"
+)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("policies.json"), policy(), binding())
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    return run(capsys, "check", "-f", "policies.json", *words)
+
+
+def report(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    _, out, _ = check(capsys, *words, "-o", "json")
+    return json.loads(out)
+
+
+def reasons(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    return [notice["reason"] for notice in report(capsys, *words)["notices"]]
+
+
+def test_admitted(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = check(capsys, write(Path("a.json"), GOOD))
+    assert (code, err) == (0, "")
+    assert out.endswith("1 object: 1 admitted, 0 denied (1 policy, 1 binding)\n")
+
+
+def test_denied_with_the_servers_sentence_and_both_positions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = check(capsys, write(Path("a.json"), GOOD, BAD))
+    assert code == 1
+    assert out.startswith(
+        f"denied: {SENTENCE}\n"
+        "  rule    policies.json:30  spec.validations[0].expression\n"
+        "  object  a.json:12  ConfigMap default/bad\n"
+    )
+    assert "\033" not in out
+
+
+def test_quiet_says_only_what_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(capsys, "-q", write(Path("a.json"), GOOD)) == (0, "", "")
+    _, out, _ = check(capsys, "-q", write(Path("a.json"), GOOD, BAD))
+    assert "denied:" in out
+    assert "VERDICT" not in out
+
+
+def test_unreadable_files_do_not_stop_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken.yaml").write_text("a: 1\n\tb: 2\n")
+    code, out, err = check(capsys, write(Path("a.json"), BAD), "broken.yaml", "missing.yaml")
+    assert code == 2
+    assert SENTENCE in out
+    assert "error: broken.yaml:2: " in err
+    assert "error: missing.yaml: cannot be read: no such file or directory\n" in err
+
+
+def test_a_policy_that_does_not_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(expression="object.x +"), binding())
+    code, out, _ = check(capsys, write(Path("a.json"), GOOD))
+    assert code == 3
+    assert out.startswith(
+        'error: ValidatingAdmissionPolicy.admissionregistration.k8s.io "limit" is invalid: '
+        'spec.validations[0].expression: Invalid value: "object.x +": compilation failed: '
+    )
+    assert "  policy  policies.json:30\n" in out
+    assert reasons(capsys, "a.json") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"failurePolicy": 5}, "json: cannot unmarshal number into Go struct field"),
+        ({"failurePolice": "Fail"}, 'strict decoding error: unknown field "spec.failurePolice"'),
+        ({"failurePolicy": "Maybe"}, "Unsupported value"),
+    ],
+)
+def test_a_policy_the_server_would_not_accept(
+    capsys: pytest.CaptureFixture[str], change: dict[str, Any], message: str
+) -> None:
+    write(Path("policies.json"), policy(**change), binding())
+    errors = report(capsys, write(Path("a.json"), GOOD))["policyErrors"]
+    assert [error["line"] for error in errors] == [33]
+    assert message in errors[0]["message"]
+
+
+def test_an_evaluation_error_is_a_denial_that_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = check(capsys, write(Path("a.json"), config_map("empty")))
+    assert code == 3
+    assert "expression 'object.data.x == 'ok'' resulted in error: no such key: data" in out
+
+
+def test_an_ignored_error_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(failurePolicy="Ignore"), binding())
+    path = write(Path("a.json"), config_map("empty"))
+    assert check(capsys, path)[0] == 0
+    assert reasons(capsys, path) == ["error-ignored"]
+    assert check(capsys, path, "--strict")[0] == 3
+
+
+def test_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(), binding(actions="Warn Audit"))
+    path = write(Path("a.json"), BAD)
+    code, out, _ = check(capsys, path)
+    assert code == 0
+    assert out.startswith("warning: Validation failed for ValidatingAdmissionPolicy 'limit'")
+    assert "1 object: 1 admitted (1 with warnings), 0 denied" in out
+    assert check(capsys, path, "--fail-on", "warn")[0] == 1
+    _, out, _ = check(capsys, path, "-v")
+    assert "  audit   validation.policy.admission.k8s.io/validation_failure: [{" in out
+
+
+def test_silences(capsys: pytest.CaptureFixture[str]) -> None:
+    good = write(Path("a.json"), GOOD)
+    assert reasons(capsys, good) == []
+    assert reasons(capsys) == ["nothing-to-check"]
+
+    write(Path("policies.json"), policy())
+    assert reasons(capsys, good) == ["policy-without-binding"]
+
+    write(Path("policies.json"), policy(), binding("x", "limt"), binding())
+    assert reasons(capsys, good) == ["binding-without-policy"]
+    assert "did you mean `limit`?" in report(capsys, good)["notices"][0]["message"]
+
+    write(Path("policies.json"), GOOD)
+    assert reasons(capsys, good) == ["no-policy"]
+
+
+def test_a_policy_that_matches_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(Path("a.json"), GOOD)
+    rules = [
+        {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["*"]}
+    ]
+    write(Path("policies.json"), policy(rules=rules), binding())
+    (notice,) = report(capsys, path)["notices"]
+    assert notice["reason"] == "policy-unmatched"
+    assert notice["message"].endswith("its rules are about *.apps on UPDATE")
+    assert notice["help"] == "the objects were checked as CREATE: see `--operation`"
+
+    conditions = [{"name": "never", "expression": "object.data.x == 'never'"}]
+    write(Path("policies.json"), policy(matchConditions=conditions), binding())
+    (notice,) = report(capsys, path)["notices"]
+    assert "its match condition `never` is false" in notice["message"]
+
+    selector = {"matchResources": {"objectSelector": {"matchLabels": {"a": "b"}}}}
+    write(Path("policies.json"), policy(), binding(**selector))
+    (notice,) = report(capsys, path)["notices"]
+    assert "none of its bindings does" in notice["message"]
+    assert check(capsys, path)[0] == 0
+    assert check(capsys, path, "--strict")[0] == 3
+
+
+def test_a_match_condition_true_for_one_of_many_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    conditions = [{"name": "late", "expression": "object.metadata.name == 'cm-9'"}]
+    write(Path("policies.json"), policy(matchConditions=conditions), binding())
+    path = write(Path("a.json"), *(config_map(f"cm-{n}", x="ok") for n in range(10)))
+    assert reasons(capsys, path) == []
+
+
+PARAM_KIND = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
+
+
+def test_params(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = {"paramRef": {"name": "wanted", "parameterNotFoundAction": "Deny"}}
+    write(
+        Path("policies.json"),
+        policy(expression="object.data.x == params.data.x", **PARAM_KIND),
+        binding(**spec),
+    )
+    path = write(Path("a.json"), GOOD)
+    code, out, _ = check(capsys, path)
+    assert code == 3
+    assert "no params found for policy binding with `Deny` parameterNotFoundAction" in out
+    assert reasons(capsys, path) == ["param-missing"]
+    given = write(Path("p.json"), config_map("wanted", x="ok"))
+    code, out, _ = check(capsys, "-f", given, path)
+    assert code == 0
+    assert reasons(capsys, "-f", given, path) == []
+
+
+def test_params_that_may_be_absent(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = {"paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"}}
+    write(Path("policies.json"), policy(**PARAM_KIND), binding(**spec))
+    rules = report(capsys, "-f", write(Path("p.json"), config_map("p", "elsewhere")), "a.json")
+    assert rules["problems"]
+    path = write(Path("a.json"), config_map("bad", "here", x="no"))
+    assert reasons(capsys, "--lookup", "configmap", path) == ["nothing-to-check"]
+
+
+def test_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without RESOURCES, `-f` alone is sorted by kind."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+    extra = write(Path("all.json"), namespace, BAD)
+
+    def admitted(*words: str) -> list[str]:
+        return [one["kind"] for one in report(capsys, *words)["objects"]]
+
+    assert admitted("-f", extra) == ["ConfigMap"]
+    assert admitted("-f", extra, "--admit", "Namespace") == ["Namespace", "ConfigMap"]
+    assert admitted(extra) == ["Namespace", "ConfigMap"]
+    assert admitted(extra, "--lookup", "namespace,x") == ["ConfigMap"]
+    assert admitted("-f", extra, write(Path("good.json"), GOOD)) == ["ConfigMap"]
+    assert admitted("-f", extra, "--policy", "limit") == ["ConfigMap"]
+
+
+def test_update_and_delete(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(expression="object.data.x == oldObject.data.x"), binding())
+    old = write(Path("old.json"), config_map("a", x="1"), config_map("b", x="1"))
+    new = write(Path("new.json"), config_map("a", x="1"), config_map("b", x="2"))
+    results = report(capsys, "--operation", "UPDATE", "--old", old, new)["objects"]
+    assert [one["verdict"] for one in results] == ["admitted", "denied"]
+    other = write(Path("other.json"), config_map("c"))
+    (problem,) = report(capsys, "--operation", "update", "--old", old, other)["problems"]
+    assert problem["message"] == "no old object for ConfigMap `default/c`"
+    write(
+        Path("policies.json"), policy(expression="object == null && oldObject != null"), binding()
+    )
+    assert check(capsys, "--operation", "DELETE", new)[0] == 0
+
+
+def test_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+    expression = (
+        "request.userInfo.username == 'ann' && request.userInfo.groups == "
+        "['devs', 'system:authenticated'] && request.dryRun"
+    )
+    write(Path("policies.json"), policy(expression=expression), binding())
+    path = write(Path("a.json"), GOOD)
+    assert check(capsys, "--as", "ann", "--as-group", "devs", "--dry-run", path)[0] == 0
+    assert check(capsys, "--as", "ann", "--as-group", "devs", path)[0] == 1
+
+
+def test_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
+    selector = {"matchResources": {"namespaceSelector": {"matchLabels": {"env": "prod"}}}}
+    write(Path("policies.json"), policy(), binding(**selector))
+    document = {**BAD, "metadata": {"name": "bad"}}
+    path = write(Path("a.json"), document)
+    assert reasons(capsys, "-n", "shop", path) == ["policy-unmatched", "namespace-assumed"]
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "shop", "labels": {"env": "prod"}},
+    }
+    given = write(Path("n.json"), namespace)
+    code, out, _ = check(capsys, "-n", "shop", "-f", given, path)
+    assert code == 1
+    assert "ConfigMap shop/bad" in out
+
+
+def test_defaulting_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(expression="has(object.metadata.uid)"), binding())
+    path = write(Path("a.json"), GOOD)
+    assert check(capsys, path)[0] == 0
+    assert check(capsys, "--no-defaulting", path)[0] == 1
+
+
+def test_unknown_kinds_and_custom_resources(capsys: pytest.CaptureFixture[str]) -> None:
+    widget = {"apiVersion": "ex.io/v1", "kind": "Widget", "metadata": {"name": "w"}, "size": 5}
+    rules = [
+        {
+            "apiGroups": ["ex.io"],
+            "apiVersions": ["*"],
+            "operations": ["*"],
+            "resources": ["widgets"],
+        }
+    ]
+    write(Path("policies.json"), policy(expression="object.size < 5", rules=rules), binding())
+    path = write(Path("w.json"), widget)
+    found = report(capsys, path)
+    assert [notice["reason"] for notice in found["notices"]] == ["unknown-kind"]
+    assert found["objects"][0]["verdict"] == "denied"
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.ex.io"},
+        "spec": {
+            "group": "ex.io",
+            "scope": "Cluster",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {}}],
+        },
+    }
+    found = report(capsys, "-f", write(Path("crd.json"), definition), path)
+    assert found["notices"] == []
+    assert "namespace" not in found["objects"][0]
+
+
+def test_subresources(capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}]
+    expression = "request.subResource == 'exec' && object.kind == 'PodExecOptions'"
+    write(Path("policies.json"), policy(expression=expression, rules=rules), binding())
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+    path = write(Path("p.json"), pod)
+    assert check(capsys, "--operation", "CONNECT", "--subresource", "exec", path)[0] == 0
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "s"}}
+    (problem,) = report(capsys, write(Path("s.json"), scale))["problems"]
+    assert "deployments/scale" in problem["message"]
+    assert report(capsys, "--subresource", "deployments/scale", "s.json")["objects"]
+    (problem,) = report(capsys, "--subresource", "nope", "p.json")["problems"]
+    assert problem["message"] == "kind `Pod` has no subresource `nope`"
+
+
+def test_shapes(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    enabled: yes\n"
+    )
+    (problem,) = report(capsys, "a.yaml")["problems"]
+    assert (problem["line"], problem["message"]) == (
+        6,
+        "`metadata.labels.enabled` must be text, not true",
+    )
+    Path("a.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: 1\n"
+    )
+    (problem,) = report(capsys, "a.yaml")["problems"]
+    assert problem["message"].startswith(
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap'
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check"], "nothing to check"),
+        (["check", "a", "--operation", "UPDATE"], "needs the objects as they are now"),
+        (["check", "a", "--old", "b"], "goes with `--operation UPDATE`"),
+        (["check", "a", "--operation", "CONNECT"], "needs a `--subresource`"),
+        (["check", "-f", "-", "-"], "can only be read once"),
+        (["check", "a", "--as-group", "g"], "goes with `--as`"),
+        (["check", "-f", "policies.json", "--policy", "limt"], "did you mean `limit`?"),
+        (["check", "a", "--kubernetes-version", "1.99"], "unknown version `1.99`"),
+        (["check", "--polcy", "a"], "no option `--polcy`, did you mean `--policy`?"),
+        (["chek"], "no command `chek`, did you mean `check`?"),
+        (["--nope"], "no option `--nope`"),
+    ],
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "--help`" in err
