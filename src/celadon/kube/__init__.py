@@ -9,10 +9,24 @@ with the module's name in front (`metadata.labels(obj)`, `status.not_found(...)`
 
 from celadon.kube import fieldpath, metadata, name_rules, status
 from celadon.kube.authorization import User
-from celadon.kube.defaulting.context import ClusterObjects, DefaultingContext, Requester
-from celadon.kube.defaulting.stages import admit_form, stored_form, updated_form
+from celadon.kube.defaulting.context import (
+    DEFAULT_PLUGINS,
+    ClusterObjects,
+    DefaultingContext,
+    Requester,
+    ServiceNetwork,
+)
+from celadon.kube.defaulting.stages import (
+    CREATE,
+    DEFAULT,
+    PLUGINS,
+    admit_form,
+    defaulted,
+    stored_form,
+    updated_form,
+)
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
-from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.go_text import json_text, quote
 from celadon.kube.names import (
     ApiVersionError,
@@ -22,6 +36,12 @@ from celadon.kube.names import (
     GroupVersionKind,
     GroupVersionResource,
     parse_api_version,
+)
+from celadon.kube.patch import (
+    JsonPatchError,
+    JsonPatchTestFailed,
+    apply_json_patch,
+    apply_merge_patch,
 )
 from celadon.kube.quantity import Quantity, QuantityError
 from celadon.kube.quantity import parse as parse_quantity
@@ -35,19 +55,26 @@ from celadon.kube.resources import (
     guess_resource,
     known_resources,
 )
+from celadon.kube.schema import Schema, component, component_name, schema_for
 from celadon.kube.selector_text import parse_label_selector
 from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
+from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
 from celadon.kube.typed_values import DecodeError
 from celadon.kube.versions import environment
 
 __all__ = [
+    "CREATE",
+    "DEFAULT",
+    "DEFAULT_PLUGINS",
+    "PLUGINS",
     "ApiGroup",
     "ApiVersionError",
     "Catalog",
     "ClusterObjects",
     "DecodeError",
     "DefaultingContext",
+    "ErrorType",
     "FieldError",
     "FieldPath",
     "FieldSelector",
@@ -57,22 +84,34 @@ __all__ = [
     "GroupVersion",
     "GroupVersionKind",
     "GroupVersionResource",
+    "JsonPatchError",
+    "JsonPatchTestFailed",
     "LabelSelector",
+    "NamedText",
     "Quantity",
     "QuantityError",
     "Requester",
     "Requirement",
     "Resource",
+    "Schema",
     "SelectorError",
+    "ServiceNetwork",
     "Status",
     "StatusCause",
     "StatusDetails",
     "StatusError",
+    "StructCodec",
     "Subresource",
     "User",
     "admit_form",
     "api_groups",
+    "apply_json_patch",
+    "apply_merge_patch",
+    "codec_for",
+    "component",
+    "component_name",
     "custom_resources",
+    "defaulted",
     "environment",
     "fieldpath",
     "guess_resource",
@@ -86,7 +125,10 @@ __all__ = [
     "parse_label_selector",
     "parse_quantity",
     "quote",
+    "round_trip",
+    "schema_for",
     "status",
     "stored_form",
+    "unknown_fields",
     "updated_form",
 ]
