@@ -340,6 +340,8 @@ class _Descent:
         if negative:
             self.at = at + 1
             kind = self.kinds[at + 1]
+            if kind not in _SIGNED:
+                raise _GiveUp
         value = decode_literal(kind, self.texts[self.at], negative)
         self.at += 1
         self.height = 0
@@ -383,7 +385,8 @@ class _Descent:
         self.at = open_at + 1
         height = 0
         fields: list[StructField] = []
-        while self.kinds[self.at] not in _ENDS_BRACES:
+        more = self.kinds[self.at] not in _ENDS_BRACES
+        while more:
             optional = self._optional_mark()
             name = self._field_name()
             field_id = self.nodes.new_id(self.offsets[self.at])
@@ -391,8 +394,7 @@ class _Descent:
             value = self.expression()
             height = max(height, self.height)
             fields.append(StructField(field_id, name, value, optional))
-            if not self._comma_before_another("}"):
-                break
+            more = self._comma_before_another("}")
         self._close_aggregate("}")
         self.height = height
         return Struct(node_id, type_name, tuple(fields))
@@ -402,7 +404,8 @@ class _Descent:
         self.at += 1
         height = 0
         entries: list[MapEntry] = []
-        while self.kinds[self.at] not in _ENDS_BRACES:
+        more = self.kinds[self.at] not in _ENDS_BRACES
+        while more:
             optional = self._optional_mark()
             key = self.expression()
             height = max(height, self.height)
@@ -411,8 +414,7 @@ class _Descent:
             value = self.expression()
             height = max(height, self.height)
             entries.append(MapEntry(entry_id, key, value, optional))
-            if not self._comma_before_another("}"):
-                break
+            more = self._comma_before_another("}")
         self._close_aggregate("}")
         self.height = height
         return MapLiteral(node_id, tuple(entries))
@@ -423,13 +425,13 @@ class _Descent:
         height = 0
         elements: list[Expr] = []
         optional: list[int] = []
-        while self.kinds[self.at] not in _ENDS_BRACKETS:
+        more = self.kinds[self.at] not in _ENDS_BRACKETS
+        while more:
             if self._optional_mark():
                 optional.append(len(elements))
             elements.append(self.expression())
             height = max(height, self.height)
-            if not self._comma_before_another("]"):
-                break
+            more = self._comma_before_another("]")
         self._close_aggregate("]")
         self.height = height
         return ListLiteral(node_id, tuple(elements), frozenset(optional))
