@@ -9,6 +9,7 @@ with the module's name in front (`metadata.labels(obj)`, `status.not_found(...)`
 
 from celadon.kube import fieldpath, metadata, name_rules, status
 from celadon.kube.authorization import User
+from celadon.kube.columns import Column, columns_of
 from celadon.kube.defaulting.context import (
     DEFAULT_PLUGINS,
     ClusterObjects,
@@ -25,6 +26,7 @@ from celadon.kube.defaulting.stages import (
     stored_form,
     updated_form,
 )
+from celadon.kube.field_labels import resolve_fields
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.go_text import json_text, quote
@@ -72,6 +74,7 @@ __all__ = [
     "ApiVersionError",
     "Catalog",
     "ClusterObjects",
+    "Column",
     "DecodeError",
     "DefaultingContext",
     "ErrorType",
@@ -108,6 +111,7 @@ __all__ = [
     "apply_json_patch",
     "apply_merge_patch",
     "codec_for",
+    "columns_of",
     "component",
     "component_name",
     "custom_resources",
@@ -125,6 +129,7 @@ __all__ = [
     "parse_label_selector",
     "parse_quantity",
     "quote",
+    "resolve_fields",
     "round_trip",
     "schema_for",
     "status",

@@ -2,7 +2,8 @@
 
 The schemas do not know that `failurePolicy` is of type `v1.FailurePolicyType`, nor that the field
 `scope` of a rule comes from a struct embedded in another: both are listed here, as in
-k8s.io/api `*/v*/types.go`.
+k8s.io/api `*/v*/types.go`. The list of named types is not complete: it has the admission kinds and
+the fields of common kinds.
 """
 
 from __future__ import annotations
@@ -20,22 +21,50 @@ _SCALARS: Final = {
 }
 
 _RULE: Final = "RuleWithOperations.Rule."
+_RULE_FIELDS: Final = ("apiGroups", "apiVersions", "resources", "scope")
+_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
+_BY_LOCAL_REFERENCE: Final = (
+    "SecretKeySelector",
+    "SecretEnvSource",
+    "SecretProjection",
+    "ConfigMapKeySelector",
+    "ConfigMapEnvSource",
+    "ConfigMapProjection",
+    "ConfigMapVolumeSource",
+)
 EMBEDDED: Final[Mapping[str, Mapping[str, str]]] = {
     "NamedRuleWithOperations": {
         "operations": "RuleWithOperations.",
-        "apiGroups": _RULE,
-        "apiVersions": _RULE,
-        "resources": _RULE,
-        "scope": _RULE,
+        **dict.fromkeys(_RULE_FIELDS, _RULE),
     },
-    "RuleWithOperations": {
-        "apiGroups": "Rule.",
-        "apiVersions": "Rule.",
-        "resources": "Rule.",
-        "scope": "Rule.",
-    },
+    "RuleWithOperations": dict.fromkeys(_RULE_FIELDS, "Rule."),
+    "Probe": dict.fromkeys(_HANDLERS, "ProbeHandler."),
+    "IngressRule": {"http": "IngressRuleValue."},
+    **{struct: {"name": "LocalObjectReference."} for struct in _BY_LOCAL_REFERENCE},
 }
 """Struct, field: the embedded structs on the way to it."""
+
+MOSTLY_EMBEDDED: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    "Volume": ("VolumeSource.", frozenset({"name"})),
+    "EphemeralContainer": ("EphemeralContainerCommon.", frozenset({"targetContainerName"})),
+    "PersistentVolumeSpec": (
+        "PersistentVolumeSource.",
+        frozenset(
+            {
+                "accessModes",
+                "capacity",
+                "claimRef",
+                "mountOptions",
+                "nodeAffinity",
+                "persistentVolumeReclaimPolicy",
+                "storageClassName",
+                "volumeAttributesClassName",
+                "volumeMode",
+            }
+        ),
+    ),
+}
+"""Struct: the embedded struct that holds all fields but these."""
 
 NAMED: Final[Mapping[str, Mapping[str, str]]] = {
     "ValidatingAdmissionPolicySpec": {"failurePolicy": "FailurePolicyType"},
@@ -105,7 +134,11 @@ def _reference(component: str) -> str:
 
 def owner_path(owner: str, field: str) -> str:
     """The field with the embedded structs that the decoder names before it."""
-    return EMBEDDED.get(owner.rpartition(".")[2], {}).get(field, "") + field
+    struct = owner.rpartition(".")[2]
+    embedded, own_fields = MOSTLY_EMBEDDED.get(struct, ("", frozenset()))
+    if embedded and field not in own_fields:
+        return embedded + field
+    return EMBEDDED.get(struct, {}).get(field, "") + field
 
 
 def go_type(node: Any, owner: str, field: str) -> str:
