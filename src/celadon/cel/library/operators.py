@@ -1,4 +1,4 @@
-"""The operators: logic, equality, ordering, arithmetic, membership, indexing.
+"""The operators: logic, equality, ordering, membership, indexing, and arithmetic from its module.
 
 Every operator runs one implementation that looks at its operands itself, whatever overload the
 checker chose. `?:`, `&&`, `||` and `@not_strictly_false` have none: they do not evaluate all their
@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel import syntax
-from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import no_such_overload
+from celadon.cel.library import arithmetic_operators
 from celadon.cel.library import standard_costs as costs
+from celadon.cel.library.binary_overloads import binary
 from celadon.cel.types import (
     BOOL,
     BYTES,
@@ -29,7 +30,7 @@ from celadon.cel.types import (
     map_of,
     type_param,
 )
-from celadon.cel.values import arithmetic, containers, equality
+from celadon.cel.values import containers, equality
 
 _A = type_param("A")
 _B = type_param("B")
@@ -83,18 +84,6 @@ def _ordering(name: str, prefix: str, symbol: str, impl: Impl, doc: str, holds: 
     )
 
 
-def _binary(
-    id: str,
-    left: Type,
-    right: Type,
-    result: Type,
-    doc: str,
-    example: tuple[str, str],
-    cost: CostRule | None = None,
-) -> Overload:
-    return Overload(id, (left, right), result, cost=cost, doc=doc, examples=(example,))
-
-
 _LOGIC = (
     Function(
         syntax.CONDITIONAL,
@@ -111,7 +100,7 @@ _LOGIC = (
     Function(
         syntax.LOGICAL_AND,
         (
-            _binary(
+            binary(
                 "logical_and",
                 BOOL,
                 BOOL,
@@ -124,7 +113,7 @@ _LOGIC = (
     Function(
         syntax.LOGICAL_OR,
         (
-            _binary(
+            binary(
                 "logical_or",
                 BOOL,
                 BOOL,
@@ -153,7 +142,7 @@ _LOGIC = (
     Function(
         syntax.EQUALS,
         (
-            _binary(
+            binary(
                 "equals",
                 _A,
                 _A,
@@ -168,7 +157,7 @@ _LOGIC = (
     Function(
         syntax.NOT_EQUALS,
         (
-            _binary(
+            binary(
                 "not_equals",
                 _A,
                 _A,
@@ -179,190 +168,6 @@ _LOGIC = (
             ),
         ),
         equality.not_equal,
-    ),
-)
-
-_ARITHMETIC = (
-    Function(
-        syntax.ADD,
-        (
-            _binary(
-                "add_bytes",
-                BYTES,
-                BYTES,
-                BYTES,
-                "Concatenation.",
-                ("b'ab' + b'c'", "b'abc'"),
-                costs.CONCATENATION,
-            ),
-            _binary("add_double", DOUBLE, DOUBLE, DOUBLE, "Sum.", ("1.5 + 1.0", "2.5")),
-            _binary(
-                "add_duration_duration",
-                DURATION,
-                DURATION,
-                DURATION,
-                "Sum.",
-                ("duration('1m') + duration('1s')", "duration('61s')"),
-            ),
-            _binary(
-                "add_duration_timestamp",
-                DURATION,
-                TIMESTAMP,
-                TIMESTAMP,
-                "The instant that much later.",
-                (f"duration('24h') + {_T1}", _T2),
-            ),
-            _binary(
-                "add_timestamp_duration",
-                TIMESTAMP,
-                DURATION,
-                TIMESTAMP,
-                "The instant that much later.",
-                (f"{_T1} + duration('24h')", _T2),
-            ),
-            _binary("add_int64", INT, INT, INT, "Sum; overflow is an error.", ("1 + 2", "3")),
-            _binary(
-                "add_list",
-                _LIST,
-                _LIST,
-                _LIST,
-                "Concatenation.",
-                ("[1] + [2]", "[1, 2]"),
-                costs.LIST_CONCATENATION,
-            ),
-            _binary(
-                "add_string",
-                STRING,
-                STRING,
-                STRING,
-                "Concatenation.",
-                ("'ab' + 'c'", "'abc'"),
-                costs.CONCATENATION,
-            ),
-            _binary(
-                "add_uint64", UINT, UINT, UINT, "Sum; overflow is an error.", ("1u + 2u", "3u")
-            ),
-        ),
-        arithmetic.add,
-    ),
-    Function(
-        syntax.DIVIDE,
-        (
-            _binary("divide_double", DOUBLE, DOUBLE, DOUBLE, "Quotient.", ("1.0 / 4.0", "0.25")),
-            _binary(
-                "divide_int64",
-                INT,
-                INT,
-                INT,
-                "Quotient, cut off toward zero; division by zero is an error.",
-                ("-7 / 2", "-3"),
-            ),
-            _binary(
-                "divide_uint64",
-                UINT,
-                UINT,
-                UINT,
-                "Quotient, rounded down; division by zero is an error.",
-                ("7u / 2u", "3u"),
-            ),
-        ),
-        arithmetic.divide,
-    ),
-    Function(
-        syntax.MODULO,
-        (
-            _binary(
-                "modulo_int64",
-                INT,
-                INT,
-                INT,
-                "Remainder, with the sign of the left operand.",
-                ("-7 % 3", "-1"),
-            ),
-            _binary("modulo_uint64", UINT, UINT, UINT, "Remainder.", ("7u % 3u", "1u")),
-        ),
-        arithmetic.modulo,
-    ),
-    Function(
-        syntax.MULTIPLY,
-        (
-            _binary("multiply_double", DOUBLE, DOUBLE, DOUBLE, "Product.", ("1.5 * 2.0", "3.0")),
-            _binary(
-                "multiply_int64", INT, INT, INT, "Product; overflow is an error.", ("2 * 3", "6")
-            ),
-            _binary(
-                "multiply_uint64",
-                UINT,
-                UINT,
-                UINT,
-                "Product; overflow is an error.",
-                ("2u * 3u", "6u"),
-            ),
-        ),
-        arithmetic.multiply,
-    ),
-    Function(
-        syntax.NEGATE,
-        (
-            Overload(
-                "negate_double", (DOUBLE,), DOUBLE, doc="Negation.", examples=(("-(1.5)", "-1.5"),)
-            ),
-            Overload(
-                "negate_int64",
-                (INT,),
-                INT,
-                doc="Negation; overflow is an error.",
-                examples=(("-(5)", "-5"),),
-            ),
-        ),
-        arithmetic.negate,
-    ),
-    Function(
-        syntax.SUBTRACT,
-        (
-            _binary("subtract_double", DOUBLE, DOUBLE, DOUBLE, "Difference.", ("1.5 - 1.0", "0.5")),
-            _binary(
-                "subtract_duration_duration",
-                DURATION,
-                DURATION,
-                DURATION,
-                "Difference.",
-                ("duration('1m') - duration('1s')", "duration('59s')"),
-            ),
-            _binary(
-                "subtract_int64",
-                INT,
-                INT,
-                INT,
-                "Difference; overflow is an error.",
-                ("3 - 5", "-2"),
-            ),
-            _binary(
-                "subtract_timestamp_duration",
-                TIMESTAMP,
-                DURATION,
-                TIMESTAMP,
-                "The instant that much earlier.",
-                (f"{_T2} - duration('24h')", _T1),
-            ),
-            _binary(
-                "subtract_timestamp_timestamp",
-                TIMESTAMP,
-                TIMESTAMP,
-                DURATION,
-                "The time between two instants.",
-                (f"{_T2} - {_T1}", "duration('24h')"),
-            ),
-            _binary(
-                "subtract_uint64",
-                UINT,
-                UINT,
-                UINT,
-                "Difference; a negative one is an error.",
-                ("5u - 3u", "2u"),
-            ),
-        ),
-        arithmetic.subtract,
     ),
 )
 
@@ -386,7 +191,7 @@ _CONTAINERS = (
     Function(
         syntax.INDEX,
         (
-            _binary(
+            binary(
                 "index_list",
                 _LIST,
                 INT,
@@ -394,7 +199,7 @@ _CONTAINERS = (
                 "The element at a position, from 0; none there is an error.",
                 ("['a', 'b'][1]", "'b'"),
             ),
-            _binary(
+            binary(
                 "index_map",
                 _MAP,
                 _A,
@@ -408,7 +213,7 @@ _CONTAINERS = (
     Function(
         syntax.IN,
         (
-            _binary(
+            binary(
                 "in_list",
                 _A,
                 _LIST,
@@ -417,7 +222,7 @@ _CONTAINERS = (
                 ("2 in [1, 2]", "true"),
                 costs.IN_LIST,
             ),
-            _binary(
+            binary(
                 "in_map", _A, _MAP, BOOL, "Whether the key is present.", ("'a' in {'a': 1}", "true")
             ),
         ),
@@ -425,4 +230,9 @@ _CONTAINERS = (
     ),
 )
 
-FUNCTIONS: tuple[Function, ...] = (*_LOGIC, *_ARITHMETIC, *_ORDERING, *_CONTAINERS)
+FUNCTIONS: tuple[Function, ...] = (
+    *_LOGIC,
+    *arithmetic_operators.FUNCTIONS,
+    *_ORDERING,
+    *_CONTAINERS,
+)

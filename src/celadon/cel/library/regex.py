@@ -119,7 +119,6 @@ LIBRARY = Library(
                     examples=(("regex.extract('item-A', 'item-(\\\\w+)').value()", "'A'"),),
                 ),
             ),
-            pattern=1,
         ),
         Function(
             "regex.extractAll",
@@ -133,7 +132,6 @@ LIBRARY = Library(
                     examples=(("regex.extractAll('id:1, id:2', 'id:(\\\\d)')", "['1', '2']"),),
                 ),
             ),
-            pattern=1,
         ),
         Function(
             "regex.replace",
@@ -158,7 +156,6 @@ LIBRARY = Library(
                     examples=(("regex.replace('banana', 'a', 'x', 2)", "'bxnxna'"),),
                 ),
             ),
-            pattern=1,
         ),
     ),
 )

@@ -1,0 +1,19 @@
+"""The shape most operators share: two operands, no implementation of its own."""
+
+from __future__ import annotations
+
+from celadon.cel.cost_rules import CostRule
+from celadon.cel.declarations import Overload
+from celadon.cel.types import Type
+
+
+def binary(
+    id: str,
+    left: Type,
+    right: Type,
+    result: Type,
+    doc: str,
+    example: tuple[str, str],
+    cost: CostRule | None = None,
+) -> Overload:
+    return Overload(id, (left, right), result, cost=cost, doc=doc, examples=(example,))
