@@ -44,7 +44,7 @@ _SUBJECTS = st.text("aabbcA-\n1", max_size=12)
 @given(_patterns(), _SUBJECTS)
 def test_matches_are_those_of_the_reference(pattern: str, text: str) -> None:
     parsed = parse(pattern)
-    program = Program(parsed.tree, alphabet_of(parsed.tree))
+    program = Program(parsed.tree, alphabet_of(parsed.tree), captures=True)
     expected = pike.find_all(program, text, parsed.groups)
     finder = SpanFinder(program, anchored=starts_anchored(parsed.tree))
     assert finder.find_all(text, -1, parsed.groups) == expected

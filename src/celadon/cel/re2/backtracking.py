@@ -15,9 +15,9 @@ end, so the answer errs on the side of refusing.
 
 A search that is not anchored starts again at every position; the fronts include a new start each.
 For the question whether there is a match that is all. For the question where, starts that find one
-end the search, so only paths that have not matched add up (`_failing`); but finding all
-matches must not look far beyond the end of each, or the sum is quadratic: paths that go on after a
-match was possible must reach another one within `_MAX_OVERSHOOT` characters (`_overshooting`).
+end the search, so only paths that have not matched add up (`_failing`). Finding all matches must
+besides not look far beyond the end of each, or the sum is quadratic: paths that go on after a match
+was possible must reach another one within `_MAX_OVERSHOOT` characters (`_overshooting`).
 
 Patterns that fail may still be fine for short subjects: `short_limit` counts all paths through the
 graph, ignoring characters, and tells up to which length they stay below `_SHORT_BUDGET`.
@@ -34,7 +34,7 @@ from celadon.cel.re2.program import ASSERT, CHAR, CHOICE, MATCH, PENDING, Progra
 _MAX_PATHS = 64
 _MAX_FRONTS = 1500
 _MAX_OVERSHOOT = 16
-_SHORT_BUDGET = 20_000
+_SHORT_BUDGET = 100_000
 _SHORT_MAX = 256
 
 # Dictionary operations one analysis may take: some 20 ms.
@@ -82,26 +82,39 @@ class Analysis:
             return False
 
     def linear_find(self, *, anchored: bool) -> bool:
-        """Whether `re` finds all matches in linear time."""
+        """Whether `re` finds the first match in linear time."""
         try:
-            reach = self._reach(self._program.start)
-            start = self._started(0 if reach.may_match else _UNMATCHED)
-            if not self._bounded(start, {}, self._overshooting):
-                return False
-            failing = {} if reach.matches else self._started(_UNMATCHED)
-            return anchored or self._bounded(failing, failing, self._failing)
+            failing = self._started(_UNMATCHED)
+            if self._reach(self._program.start).matches:
+                failing = {}
+            return self._bounded(self._started(_UNMATCHED), {}, self._any) and (
+                anchored or self._bounded(failing, failing, self._failing)
+            )
         except _Refused:
             return False
 
-    def short_limit(self, *, anchored: bool) -> int:
-        """The length of subjects up to which `re` is quick whatever they are; 0 for none."""
+    def linear_find_all(self, *, anchored: bool) -> bool:
+        """Whether that holds for all matches together. An anchored pattern matches only once."""
+        try:
+            may_match = self._reach(self._program.start).may_match
+            start = self._started(0 if may_match else _UNMATCHED)
+            return self.linear_find(anchored=anchored) and (
+                anchored or self._bounded(start, {}, self._overshooting)
+            )
+        except _Refused:
+            return False
+
+    def short_limit(self, *, anchored: bool, find_all: bool = False) -> int:
+        """The length of subjects up to which `re` is quick whatever they are; 0 for none.
+
+        `find_all` allows for as many searches as the subject is long."""
         try:
             start = self._started(_UNMATCHED)
             front = start
             total = 0
             for length in range(_SHORT_MAX):
                 total += sum(front.values())
-                if total > _SHORT_BUDGET:
+                if total * (length + 1 if find_all else 1) > _SHORT_BUDGET:
                     return length
                 front = self._any(front, -1)
                 if not anchored:

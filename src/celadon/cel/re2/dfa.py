@@ -5,8 +5,8 @@ looked at, and what the character before was. States are dictionaries from chara
 so a character that was seen before in a state costs one lookup; `__missing__` works out the others.
 The two final answers, `_MATCHED` and `_DEAD`, are the only empty dictionaries.
 
-Memory is bounded: after `_MAX_ENTRIES` transitions all states are forgotten. The worst subject then
-pays what the nondeterministic automaton would cost, which is linear as well.
+Memory is bounded: when states and transitions come to more than `_MAX_CACHED`, all are forgotten.
+The worst subject then pays what the nondeterministic automaton would cost, which is linear as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from __future__ import annotations
 from celadon.cel.re2.program import ASSERT, CHAR, CHOICE, MATCH, PENDING, SAVE, SKIP, Program
 from celadon.cel.re2.sides import EDGE, holds, sides_of
 
-_MAX_ENTRIES = 20_000
+# Transitions, and instructions in all states together.
+_MAX_CACHED = 50_000
 
 
 class _State(dict[str, "_State"]):
@@ -30,7 +31,7 @@ class _State(dict[str, "_State"]):
         self._by_class: dict[int, _State] = {}
         self._matches_at_end: bool | None = None
         if automaton is not None:
-            self[""] = self
+            self[""] = _DEAD
 
     def __missing__(self, char: str) -> _State:
         automaton = self._automaton
@@ -40,7 +41,7 @@ class _State(dict[str, "_State"]):
         if following is None:
             following = automaton.step(self, number)
             self._by_class[number] = following
-        automaton.count_entry()
+        automaton.spend(1)
         self[char] = following
         return following
 
@@ -62,15 +63,15 @@ class Dfa:
         self.program = program
         self._anchored = anchored
         self.steps = 0
-        self._entries = 0
+        self._cached = 0
         self._states: dict[tuple[frozenset[int], int], _State] = {}
         self._sides = sides_of(program.alphabet)
 
     def search(self, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`."""
-        state = self._state({self.program.start}, EDGE)
         if not isinstance(text, str):
             raise TypeError(f"expected a str, not {text.__class__.__name__}")
+        state = self._state({self.program.start}, EDGE)
         if state:
             for char in text:
                 state = state[char]
@@ -80,10 +81,11 @@ class Dfa:
                 return state.matches_at_end()
         return state is _MATCHED
 
-    def count_entry(self) -> None:
-        self._entries += 1
-        if self._entries > _MAX_ENTRIES:
-            self._entries = 0
+    def spend(self, size: int) -> None:
+        """Counts what is put into the cache, and empties it when it is too much."""
+        self._cached += size
+        if self._cached > _MAX_CACHED:
+            self._cached = 0
             self._states = {}
 
     def step(self, state: _State, number: int) -> _State:
@@ -116,6 +118,7 @@ class Dfa:
         key = (threads, before)
         state = self._states.get(key)
         if state is None:
+            self.spend(len(threads))
             state = self._states[key] = _State(self, threads, before)
         return state
 

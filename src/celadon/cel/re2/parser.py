@@ -5,9 +5,7 @@ finished nodes with markers for open parentheses and bars, so nesting costs no r
 come in the order Go finds them. Some of what looks odd is there because limits and texts depend on
 it: adjacent literals count as one node, alternations of single characters become a set.
 
-Go bounds a pattern three ways (`checkLimits`): characters in classes, instructions, height. It
-looks at instructions only once the number of nodes it has allocated times the product of all
-repetition counts is large, so `_Limits` keeps that number as Go's allocator would.
+Nodes are counted on the way as Go allocates them, see `limits`.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from celadon.cel.re2.charsets import ANY, ANY_BUT_NEWLINE, CharSet, orbit
 from celadon.cel.re2.classes import parse_class, parse_class_escape, parse_escape
 from celadon.cel.re2.errors import ErrorCode, RegexError
 from celadon.cel.re2.factoring import alternatives, merge_single_chars
+from celadon.cel.re2.limits import Limits
 from celadon.cel.re2.syntax import (
     EMPTY,
     Assertion,
@@ -27,18 +26,13 @@ from celadon.cel.re2.syntax import (
     Concat,
     Literal,
     Node,
-    Repeat,
     capture,
     concat,
     repeat,
 )
 
-MAX_HEIGHT = 1000
 MAX_REPEAT = 1000
 """Largest count in `x{n}`, and largest product of nested ones."""
-MAX_SIZE = (128 << 20) // 40
-"""Instructions, as Go estimates them."""
-MAX_CLASS_RUNES = (128 << 20) // 4
 
 # Characters up to the next one that means something; `]` and `}` mean nothing by themselves.
 _PLAIN = re.compile(r"[^\\()|^$.\[*+?{]+")
@@ -97,48 +91,6 @@ def _check_characters(pattern: str) -> None:
             raise RegexError(ErrorCode.INVALID_UTF8, fragment)
 
 
-class _Limits:
-    """What Go's parser counts while it parses."""
-
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._nodes = 0
-        self._free = 0
-        self._class_runes = 0
-        self._repeats = 1
-        self._measuring = False
-
-    def allocate(self) -> None:
-        if self._free:
-            self._free -= 1
-        else:
-            self._nodes += 1
-
-    def release(self) -> None:
-        self._free += 1
-
-    def check(self, node: Node, stack: list[_Item]) -> None:
-        if isinstance(node, Chars):
-            self._class_runes += 2 * len(node.chars)
-        if self._class_runes > MAX_CLASS_RUNES or self._too_large(node, stack):
-            raise RegexError(ErrorCode.LARGE, self._pattern)
-        if node.facts.height > MAX_HEIGHT:
-            raise RegexError(ErrorCode.NESTING_DEPTH, self._pattern)
-
-    def _too_large(self, node: Node, stack: list[_Item]) -> bool:
-        if not self._measuring:
-            if isinstance(node, Repeat) and node.counted:
-                count = max(1, node.least if node.most is None else node.most)
-                self._repeats = min(MAX_SIZE, self._repeats * count)
-            if self._nodes < MAX_SIZE // self._repeats:
-                return False
-            self._measuring = True
-            for item in stack:
-                if not isinstance(item, _Paren | _Bar) and item.facts.size > MAX_SIZE:
-                    return True
-        return node.facts.size > MAX_SIZE
-
-
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -146,7 +98,7 @@ class _Parser:
         self._stack: list[_Item] = []
         self._flags = Flags()
         self._groups = 0
-        self._limits = _Limits(pattern)
+        self._limits = Limits(pattern)
         self._last_repeat: int | None = None
 
     def parse(self) -> Parsed:
@@ -213,6 +165,9 @@ class _Parser:
 
     # Pushing nodes.
 
+    def _finished(self) -> list[Node]:
+        return [item for item in self._stack if not isinstance(item, _Paren | _Bar)]
+
     def _new(self, node: Node) -> None:
         self._limits.allocate()
         self._push(node)
@@ -229,7 +184,7 @@ class _Parser:
             if joins:
                 self._limits.release()
             self._stack.append(node)
-        self._limits.check(node, self._stack)
+        self._limits.check(node, self._finished)
 
     def _top_literals_join(self) -> bool:
         """Go joins the two topmost literals before each push; we join them all in `_concat`."""
@@ -284,7 +239,7 @@ class _Parser:
         node = repeat(self._stack[-1], least, most, greedy=greedy, counted=counted)
         self._limits.allocate()
         self._stack[-1] = node
-        self._limits.check(node, self._stack)
+        self._limits.check(node, self._finished)
         large = counted and (least >= 2 or (most or 0) >= 2)
         if large and node.facts.repeats > MAX_REPEAT:
             raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, fragment)

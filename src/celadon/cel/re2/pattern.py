@@ -7,14 +7,17 @@ Whether there is a match (`search_fn`), first that applies:
 - `re` for subjects so short that it cannot take long, the automaton (`dfa`) for others;
 - the automaton.
 
-Where the matches are: `re` under the same condition, else `spans`. Groups: always `spans`.
+Where the matches are: first `search_fn`, as most often there is none; then `re` under like
+conditions, else `spans`. Groups: always `spans`.
 """
 
 from __future__ import annotations
 
 import enum
 import re
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 from celadon.cel.re2.alphabet import alphabet_of
@@ -25,6 +28,7 @@ from celadon.cel.re2.plain import plain_search
 from celadon.cel.re2.program import Program
 from celadon.cel.re2.reduction import MAX_HEIGHT, Question, question, starts_anchored
 from celadon.cel.re2.spans import Slots, SpanFinder
+from celadon.cel.re2.spares import Spares
 from celadon.cel.re2.syntax import Node
 from celadon.cel.re2.translation import to_python
 
@@ -36,6 +40,17 @@ _MAX_SIZE = 2000
 
 # Subjects shorter than this are not worth asking `re` about first.
 _MIN_SHORT_LIMIT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _PythonFinder:
+    """`re.Pattern.search`, good for subjects up to a length."""
+
+    search: Callable[..., re.Match[str] | None]
+    limit: int
+
+
+_NO_FINDER = _PythonFinder(re.compile("").search, -1)
 
 
 class Strategy(enum.Enum):
@@ -75,24 +90,28 @@ class Pattern:
 
     def find(self, text: str) -> Span | None:
         """Where the first match is."""
-        finder = self._python_finder
-        if finder is not None:
-            found = finder(text)
+        if not self.search_fn(text):
+            return None
+        finder = self._find_first
+        if len(text) <= finder.limit:
+            found = finder.search(text)
             return None if found is None else found.span()
-        spans = self.find_all(text, 1)
-        return spans[0] if spans else None
+        start, end, *_ = self._all_spans(text, 1)[0]
+        return start, end
 
     def find_all(self, text: str, limit: int = -1) -> list[Span]:
         """Where the matches are, at most `limit` unless that is negative. As Go `FindAllString`:
         an empty match right after another match is left out."""
-        finder = self._python_finder
-        if finder is None:
-            return [(slots[0], slots[1]) for slots in self._span_finder.find_all(text, limit, 0)]
+        if not self.search_fn(text):
+            return []
+        finder = self._find_next
+        if len(text) > finder.limit:
+            return [(slots[0], slots[1]) for slots in self._all_spans(text, limit)]
         found: list[Span] = []
         position = 0
         previous_end = -1
         while position <= len(text) and len(found) != limit:
-            match = finder(text, position)
+            match = finder.search(text, position)
             if match is None:
                 break
             start, end = match.span()
@@ -105,41 +124,51 @@ class Pattern:
     def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
         """The first match at or after `position`: its span, then one per group, None for groups
         that took no part. None when there is no match."""
-        found = self._span_finder.find_all(text, 1, self.groups, position)
+        found = self._all_groups(text, 1, position)
         return _spans(found[0]) if found else None
 
     def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
         """As `find_all`, each match as `match_groups` has it."""
-        return [_spans(slots) for slots in self._span_finder.find_all(text, limit, self.groups)]
+        return [_spans(slots) for slots in self._all_groups(text, limit, 0)]
 
     @cached_property
-    def _python_finder(self) -> Callable[..., re.Match[str] | None] | None:
-        """`re.Pattern.search`, where it finds the same matches in linear time."""
-        tree = self._tree
-        if tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE:
-            return None
-        translated = to_python(tree)
-        if translated is None:
-            return None
-        analysis = Analysis(_program(tree))
-        if not analysis.linear_find(anchored=starts_anchored(tree)):
-            return None
-        return re.compile(translated).search
+    def _find_first(self) -> _PythonFinder:
+        return _python_finder(self._tree, find_all=False)
 
     @cached_property
-    def _span_finder(self) -> SpanFinder:
-        return SpanFinder(_program(self._tree), anchored=starts_anchored(self._tree))
+    def _find_next(self) -> _PythonFinder:
+        return _python_finder(self._tree, find_all=True)
+
+    @cached_property
+    def _span_finders(self) -> Spares[SpanFinder]:
+        return Spares(lambda: _spans_of(self._tree, captures=False))
+
+    @cached_property
+    def _group_finders(self) -> Spares[SpanFinder]:
+        return Spares(lambda: _spans_of(self._tree, captures=True))
+
+    def _all_spans(self, text: str, limit: int) -> list[Slots]:
+        finder = self._span_finders.take()
+        found = finder.find_all(text, limit, 0)
+        self._span_finders.put(finder)
+        return found
+
+    def _all_groups(self, text: str, limit: int, position: int) -> list[Slots]:
+        finder = self._group_finders.take()
+        found = finder.find_all(text, limit, self.groups, position)
+        self._group_finders.put(finder)
+        return found
 
 
 def _searcher(tree: Node) -> tuple[Strategy, Search]:
-    if tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE:
+    if tree.facts.height > MAX_HEIGHT:
         return Strategy.AUTOMATON, _automaton(Question(tree, starts_anchored(tree)))
     asked = question(tree)
     plain = plain_search(asked)
     if plain is not None:
         return Strategy.PLAIN, plain
     automaton = _automaton(asked)
-    translated = to_python(asked.tree)
+    translated = None if _is_large(asked.tree) else to_python(asked.tree)
     if translated is None:
         return Strategy.AUTOMATON, automaton
     analysis = Analysis(_program(asked.tree))
@@ -150,6 +179,29 @@ def _searcher(tree: Node) -> tuple[Strategy, Search]:
         return Strategy.AUTOMATON, automaton
     short = _python_search(translated, anchored=asked.anchored)
     return Strategy.RE_IF_SHORT, _by_length(short, limit, automaton)
+
+
+def _python_finder(tree: Node, *, find_all: bool) -> _PythonFinder:
+    """How to find with `re` what `tree` matches, and for which subjects."""
+    translated = None if _is_large(tree) else to_python(tree)
+    if translated is None:
+        return _NO_FINDER
+    anchored = starts_anchored(tree)
+    analysis = Analysis(_program(tree))
+    prove = analysis.linear_find_all if find_all else analysis.linear_find
+    limit = sys.maxsize
+    if not prove(anchored=anchored):
+        limit = analysis.short_limit(anchored=anchored, find_all=find_all)
+    return _PythonFinder(re.compile(translated).search, limit) if limit else _NO_FINDER
+
+
+def _is_large(tree: Node) -> bool:
+    return tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE
+
+
+def _spans_of(tree: Node, *, captures: bool) -> SpanFinder:
+    program = Program(tree, alphabet_of(tree), captures=captures)
+    return SpanFinder(program, anchored=starts_anchored(tree))
 
 
 def _program(tree: Node) -> Program:
@@ -166,13 +218,13 @@ def _by_length(short: Search, limit: int, long: Search) -> Search:
 
 
 def _automaton(asked: Question) -> Search:
-    """The automaton, built when it is first asked."""
-    built: list[Dfa] = []
+    spares = Spares(lambda: Dfa(_program(asked.tree), anchored=asked.anchored))
 
     def search(text: str) -> bool:
-        if not built:
-            built.append(Dfa(_program(asked.tree), anchored=asked.anchored))
-        return built[0].search(text)
+        automaton = spares.take()
+        found = automaton.search(text)
+        spares.put(automaton)
+        return found
 
     return search
 

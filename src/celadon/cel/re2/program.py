@@ -47,10 +47,11 @@ Argument = int | AssertionKind | tuple[Node, Progress]
 
 
 class Program:
-    """`start` is where a match begins."""
+    """`start` is where a match begins. Without `captures` there are no SAVE instructions."""
 
-    def __init__(self, tree: Node, alphabet: Alphabet) -> None:
+    def __init__(self, tree: Node, alphabet: Alphabet, *, captures: bool = False) -> None:
         self.alphabet = alphabet
+        self._captures = captures
         self.op: list[int] = []
         self.out: list[int] = []
         self.arg: list[Argument] = []
@@ -88,6 +89,8 @@ class Program:
                 self._set(instruction, ASSERT, self.out[instruction], kind)
             case Literal():
                 self._literal(instruction, node, max(0, progress[0]))
+            case Capture() if not self._captures:
+                self._set(instruction, PENDING, self.out[instruction], (node.sub, _START))
             case Capture():
                 close = self._add(SAVE, self.out[instruction], 2 * node.index + 1)
                 self._set(instruction, SAVE, self._pending(node.sub, close), 2 * node.index)

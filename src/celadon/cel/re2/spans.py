@@ -3,18 +3,22 @@
 Go runs one search per match, each of which may look to the end of the subject; all matches of
 `a(?:.*x)?` in a row of a's take it quadratic time. Here the subject is read twice, for all matches:
 
-1. Forwards, the sets of instructions the automaton can be in before each character, starting anew
-   at every position. These are states of a deterministic automaton and cached as such.
-2. Backwards, which of those can still come to a match: the *viable* ones.
+1. Forwards: the instructions the automaton can arrive at before each character, starting anew at
+   every position, and the CHAR and MATCH instructions they reach without consuming, the *ends*.
+2. Backwards: which instructions can still come to a match, the *viable* ones.
 
-Then a match is found by walking from its start and always taking the most preferred way to an
-instruction that is viable. It never has to be taken back, and it is Go's leftmost-first match: the
-most preferred path among those that match.
+Then a match is found by walking from its start and always taking the most preferred way to a viable
+instruction. It never has to be taken back, and it is Go's leftmost-first match: the most preferred
+path among those that match.
 
-The caches are bounded like those of `dfa`. Per position of the subject two references are kept.
+Sets of instructions are bit masks, of which two are kept per position. What follows from what is
+cached, and the caches are emptied when they grow large: then, as in the worst case, each position
+takes time in proportion to the size of the program.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from celadon.cel.re2.program import ASSERT, CHAR, CHOICE, MATCH, PENDING, SAVE, Program
 from celadon.cel.re2.sides import EDGE, holds, sides_of
@@ -22,66 +26,50 @@ from celadon.cel.re2.sides import EDGE, holds, sides_of
 Slots = tuple[int, ...]
 """Start and end of the match, then of each group; -1 where a group took no part."""
 
-_MAX_ENTRIES = 20_000
+# Machine words in all caches together, roughly.
+_MAX_CACHED = 500_000
 
 # In place of the class of a character where the text ends.
 _AT_END = -1
 
-_Alive = frozenset[int]
+_Mask = int
 
-
-class _Place:
-    """A position with what is around it: the instructions of the automaton there, and the ways
-    between them that consume nothing, backwards."""
-
-    __slots__ = ("alive", "ends", "following", "sources")
-
-    def __init__(self) -> None:
-        self.sources: dict[int, list[int]] = {}
-        """Instruction to those that lead to it."""
-        self.ends: list[int] = []
-        """The CHAR and MATCH instructions."""
-        self.following: _State | None = None
-        self.alive: dict[_Alive, _Alive] = {}
-        """What is viable here, by what is viable at the next position."""
-
-
-class _State:
-    """The instructions arrived at, and the side to the left; `places` by the class of what comes
-    next."""
-
-    __slots__ = ("before", "places", "starts")
-
-    def __init__(self, starts: frozenset[int], before: int) -> None:
-        self.starts = starts
-        self.before = before
-        self.places: dict[int, _Place] = {}
+_Way = tuple[int, tuple[int, ...]]
+"""A CHAR or MATCH instruction, and the slots saved on the way to it."""
 
 
 class SpanFinder:
-    """`steps` counts instructions visited in all passes: the work done, for tests."""
+    """`steps` counts instructions looked at in all passes: the work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
-        self._program = program
-        self._anchored = anchored
-        self._sides = sides_of(program.alphabet)
-        self._states: dict[tuple[frozenset[int], int], _State] = {}
-        self._entries = 0
         self.steps = 0
+        self._cached = 0
+        self._program = program
+        self._restart = 0 if anchored else 1 << program.start
+        self._sides = [*sides_of(program.alphabet), EDGE]
+        # Instruction to those that go on to it without consuming; filled as they are reached.
+        self._sources: dict[int, list[int]] = {program.start: []}
+        self._linked: set[int] = set()
+        self._forwards: dict[tuple[_Mask, int, int], tuple[_Mask, _Mask]] = {}
+        self._backwards: dict[tuple[_Mask, int, int, _Mask], _Mask] = {}
+        self._ways: dict[tuple[int, int, int, _Mask], _Way] = {}
 
     def find_all(self, text: str, limit: int, groups: int, position: int = 0) -> list[Slots]:
         """The matches from `position` on, at most `limit` unless that is negative, as Go
         `Regexp.FindAllStringSubmatchIndex`: an empty match right after another is none."""
-        alive = self._alive(text)
-        start = self._program.start
+        classes = [self._program.alphabet.class_of(char) for char in text]
+        classes.append(_AT_END)
+        viable = self._viable(classes)
+        start = 1 << self._program.start
+        last_start = len(text) if self._restart else 0
         found: list[Slots] = []
         previous_end = -1
         while len(found) != limit:
-            while position < len(alive) and start not in alive[position]:
+            while position <= last_start and not viable[position] & start:
                 position += 1
-            if position >= len(alive):
+            if position > last_start:
                 break
-            slots = self._walk(text, alive, position, groups)
+            slots = self._walk(classes, viable, position, groups)
             end = slots[1]
             if end != position or end != previous_end:
                 found.append(slots)
@@ -89,152 +77,176 @@ class SpanFinder:
             previous_end = end
         return found
 
-    def _alive(self, text: str) -> list[_Alive]:
+    def _viable(self, classes: list[int]) -> list[_Mask]:
         """The viable instructions at each position, the end included."""
-        classes = [self._program.alphabet.class_of(char) for char in text]
-        places: list[_Place] = []
-        state = self._state(frozenset((self._program.start,)), EDGE)
+        reached = []
+        arrived = 1 << self._program.start
+        before = EDGE
         for number in classes:
-            place = self._place(state, number)
-            if place.following is None:
-                place.following = self._next(place, number)
-            places.append(place)
-            state = place.following
-        classes.append(_AT_END)
-        places.append(self._place(state, _AT_END))
-        alive: _Alive = frozenset()
-        result = []
-        for place, number in zip(reversed(places), reversed(classes), strict=True):
-            known = place.alive.get(alive)
-            if known is None:
-                self._count_entry()
-                known = place.alive[alive] = self._viable(place, number, alive)
-            alive = known
-            result.append(alive)
-        result.reverse()
-        return result
+            ends, arrived = self._forward(arrived, before, number)
+            reached.append((ends, before))
+            before = self._sides[number]
+        viable = [0]
+        for number, (ends, before) in zip(reversed(classes), reversed(reached), strict=True):
+            viable.append(self._backward(ends, before, number, viable[-1]))
+        viable.reverse()
+        viable.pop()
+        return viable
 
-    def _state(self, starts: frozenset[int], before: int) -> _State:
-        state = self._states.get((starts, before))
-        if state is None:
-            self._count_entry()
-            state = self._states[starts, before] = _State(starts, before)
-        return state
+    def _forward(self, arrived: _Mask, before: int, number: int) -> tuple[_Mask, _Mask]:
+        """The ends reached from the instructions arrived at, and where a character of class
+        `number` leads from there."""
+        key = arrived, before, number
+        known = self._forwards.get(key)
+        if known is None:
+            known = self._arrive(arrived, before, number)
+            self._spend(arrived, *known)
+            self._forwards[key] = known
+        return known
 
-    def _count_entry(self) -> None:
-        self._entries += 1
-        if self._entries > _MAX_ENTRIES:
-            self._entries = 0
-            self._states = {}
-
-    def _place(self, state: _State, number: int) -> _Place:
-        place = state.places.get(number)
-        if place is None:
-            self._count_entry()
-            after = EDGE if number == _AT_END else self._sides[number]
-            place = state.places[number] = self._explore(state, after)
-        return place
-
-    def _explore(self, state: _State, after: int) -> _Place:
+    def _arrive(self, arrived: _Mask, before: int, number: int) -> tuple[_Mask, _Mask]:
         program = self._program
-        place = _Place()
-        pending = list(state.starts)
-        place.sources = {instruction: [] for instruction in pending}
+        ops = program.op
+        bit = _bit(number)
+        ends = 0
+        following = self._restart
+        pending = list(_members(arrived))
+        seen = set(pending)
         while pending:
             instruction = pending.pop()
             self.steps += 1
-            while (op := program.op[instruction]) == PENDING:
+            while ops[instruction] == PENDING:
                 program.expand(instruction)
+            op = ops[instruction]
             if op in (CHAR, MATCH):
-                place.ends.append(instruction)
-            for target in self._choices(instruction, state.before, after):
-                if target not in place.sources:
-                    place.sources[target] = []
+                ends |= 1 << instruction
+                if op == CHAR and program.mask(instruction) & bit:
+                    following |= 1 << program.out[instruction]
+            targets = self._targets(instruction)
+            if instruction not in self._linked:
+                self._linked.add(instruction)
+                for target in targets:
+                    self._sources.setdefault(target, []).append(instruction)
+            if op == ASSERT and not self._holds(instruction, before, number):
+                continue
+            for target in targets:
+                if target not in seen:
+                    seen.add(target)
                     pending.append(target)
-                place.sources[target].append(instruction)
-        return place
+        return ends, following
 
-    def _choices(self, instruction: int, before: int, after: int) -> tuple[int, ...]:
+    def _targets(self, instruction: int) -> tuple[int, ...]:
         """Where an instruction goes without consuming, the preferred way first."""
         program = self._program
         op = program.op[instruction]
         if op in (CHAR, MATCH):
             return ()
         if op == CHOICE:
-            return (program.out[instruction], program.number(instruction))
-        if op == ASSERT and not holds(program.kind(instruction), before, after):
-            return ()
+            return program.out[instruction], program.number(instruction)
         return (program.out[instruction],)
 
-    def _next(self, place: _Place, number: int) -> _State:
-        program = self._program
-        bit = 1 << number
-        starts = {
-            program.out[instruction]
-            for instruction in place.ends
-            if program.op[instruction] == CHAR and program.mask(instruction) & bit
-        }
-        if not self._anchored:
-            starts.add(program.start)
-        return self._state(frozenset(starts), self._sides[number])
+    def _holds(self, assertion: int, before: int, number: int) -> bool | None:
+        return holds(self._program.kind(assertion), before, self._sides[number])
 
-    def _viable(self, place: _Place, number: int, following: _Alive) -> _Alive:
+    def _backward(self, ends: _Mask, before: int, number: int, following: _Mask) -> _Mask:
+        """What is viable at a position, given its ends and what is viable at the next."""
+        key = ends, before, number, following
+        known = self._backwards.get(key)
+        if known is None:
+            known = self._trace_back(ends, before, number, following)
+            self._spend(ends, following, known)
+            self._backwards[key] = known
+        return known
+
+    def _trace_back(self, ends: _Mask, before: int, number: int, following: _Mask) -> _Mask:
         program = self._program
-        bit = 0 if number == _AT_END else 1 << number
+        ops = program.op
+        bit = _bit(number)
         pending = [
-            instruction
-            for instruction in place.ends
-            if program.op[instruction] == MATCH
-            or (program.mask(instruction) & bit and program.out[instruction] in following)
+            end
+            for end in _members(ends)
+            if ops[end] == MATCH or (program.mask(end) & bit and following >> program.out[end] & 1)
         ]
         viable = set(pending)
         while pending:
             self.steps += 1
-            for source in place.sources[pending.pop()]:
-                if source not in viable:
+            for source in self._sources.get(pending.pop(), ()):
+                if source not in viable and (
+                    ops[source] != ASSERT or self._holds(source, before, number)
+                ):
                     viable.add(source)
                     pending.append(source)
-        return frozenset(viable)
+        return _mask_of(viable, len(ops))
 
-    def _walk(self, text: str, alive: list[_Alive], start: int, groups: int) -> Slots:
+    def _walk(self, classes: list[int], viable: list[_Mask], start: int, groups: int) -> Slots:
         """The most preferred match that begins at `start`, where there is one."""
         program = self._program
         instruction = program.start
-        slots: Slots = (-1,) * (2 * groups + 2)
+        slots = [-1] * (2 * groups + 2)
         at = start
         while True:
-            instruction, slots = self._preferred(text, alive[at], instruction, slots, at)
+            before = self._sides[classes[at - 1]] if at else EDGE
+            key = instruction, before, classes[at], viable[at]
+            way = self._ways.get(key)
+            if way is None:
+                way = self._choose(*key)
+                self._spend(viable[at])
+                self._ways[key] = way
+            instruction, saved = way
+            for slot in saved:
+                if slot < len(slots):
+                    slots[slot] = at
             if program.op[instruction] == MATCH:
                 return (start, at, *slots[2:])
             instruction = program.out[instruction]
             at += 1
 
-    def _preferred(
-        self, text: str, alive: _Alive, start: int, slots: Slots, at: int
-    ) -> tuple[int, Slots]:
-        """The first viable CHAR or MATCH in order of preference, and the slots on the way."""
+    def _choose(self, start: int, before: int, number: int, viable: _Mask) -> _Way:
+        """The most preferred way to a viable end."""
         program = self._program
-        before, after = self._around(text, at)
-        pending = [(start, slots)]
+        pending: list[_Way] = [(start, ())]
         seen: set[int] = set()
         while True:
-            instruction, slots = pending.pop()
-            if instruction in seen or instruction not in alive:
+            instruction, saved = pending.pop()
+            if instruction in seen or not viable >> instruction & 1:
                 continue
             seen.add(instruction)
             self.steps += 1
             op = program.op[instruction]
             if op in (CHAR, MATCH):
-                return instruction, slots
+                return instruction, saved
             if op == SAVE:
-                slot = program.number(instruction)
-                if slot < len(slots):
-                    slots = (*slots[:slot], at, *slots[slot + 1 :])
-            for target in reversed(self._choices(instruction, before, after)):
-                pending.append((target, slots))
+                saved = (*saved, program.number(instruction))
+            if op != ASSERT or self._holds(instruction, before, number):
+                pending.extend((target, saved) for target in reversed(self._targets(instruction)))
 
-    def _around(self, text: str, at: int) -> tuple[int, int]:
-        class_of = self._program.alphabet.class_of
-        before = self._sides[class_of(text[at - 1])] if at else EDGE
-        after = self._sides[class_of(text[at])] if at < len(text) else EDGE
-        return before, after
+    def _spend(self, *masks: _Mask) -> None:
+        """Counts what is about to be cached, and empties the caches when it is too much."""
+        self._cached += 16 + sum(mask.bit_length() >> 6 for mask in masks)
+        if self._cached > _MAX_CACHED:
+            self._cached = 0
+            self._forwards.clear()
+            self._backwards.clear()
+            self._ways.clear()
+
+
+def _bit(number: int) -> int:
+    return 0 if number == _AT_END else 1 << number
+
+
+def _members(mask: _Mask) -> Iterator[int]:
+    digits = bin(mask)[:1:-1]
+    index = digits.find("1")
+    while index >= 0:
+        yield index
+        index = digits.find("1", index + 1)
+
+
+def _mask_of(members: set[int], size: int) -> _Mask:
+    digits = bytearray(size)
+    for member in members:
+        digits[size - 1 - member] = 1
+    return int(digits.translate(_DIGITS), 2)
+
+
+_DIGITS = bytes.maketrans(bytes((0, 1)), b"01")
