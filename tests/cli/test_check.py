@@ -158,7 +158,7 @@ def test_a_policy_that_matches_nothing(capsys: pytest.CaptureFixture[str]) -> No
     (notice,) = report(capsys, path)["notices"]
     assert "its match condition `never` is false" in notice["message"]
 
-    selector = {"matchResources": {"objectSelector": {"matchLabels": {"a": "b"}}}}
+    selector: dict[str, Any] = {"matchResources": {"objectSelector": {"matchLabels": {"a": "b"}}}}
     write(Path("policies.json"), policy(), binding(**selector))
     (notice,) = report(capsys, path)["notices"]
     assert "none of its bindings does" in notice["message"]
@@ -173,11 +173,11 @@ def test_a_match_condition_true_for_one_of_many_alike(capsys: pytest.CaptureFixt
     assert reasons(capsys, path) == []
 
 
-PARAM_KIND = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
+PARAM_KIND: dict[str, Any] = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
 
 
 def test_params(capsys: pytest.CaptureFixture[str]) -> None:
-    spec = {"paramRef": {"name": "wanted", "parameterNotFoundAction": "Deny"}}
+    spec: dict[str, Any] = {"paramRef": {"name": "wanted", "parameterNotFoundAction": "Deny"}}
     write(
         Path("policies.json"),
         policy(expression="object.data.x == params.data.x", **PARAM_KIND),
@@ -195,7 +195,7 @@ def test_params(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_params_that_may_be_absent(capsys: pytest.CaptureFixture[str]) -> None:
-    spec = {"paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"}}
+    spec: dict[str, Any] = {"paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"}}
     write(Path("policies.json"), policy(**PARAM_KIND), binding(**spec))
     rules = report(capsys, "-f", write(Path("p.json"), config_map("p", "elsewhere")), "a.json")
     assert rules["problems"]
@@ -246,7 +246,7 @@ def test_the_user(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
-    selector = {"matchResources": {"namespaceSelector": {"matchLabels": {"env": "prod"}}}}
+    selector: dict[str, Any] = {"matchResources": {"namespaceSelector": {"matchLabels": {"env": "prod"}}}}
     write(Path("policies.json"), policy(), binding(**selector))
     document = {**BAD, "metadata": {"name": "bad"}}
     path = write(Path("a.json"), document)

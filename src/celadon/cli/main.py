@@ -113,14 +113,19 @@ def _run(words: Sequence[str]) -> int:
     command = next((one for one in COMMANDS if one.name == words[0]), None)
     try:
         if command is not None:
-            parser = parser_of(command)
-            return load(command).run(parser.parse_intermixed_args(list(words[1:])))
+            return load(command).run(_options(command, list(words[1:])))
         if words[0].startswith("-"):
             _overview().parse_args(list(words))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     hint = did_you_mean(words[0], [one.name for one in COMMANDS])
     return output.usage_error("celadon", f"no command `{words[0]}`{hint}")
+
+
+def _options(command: Command, words: list[str]) -> argparse.Namespace:
+    """Options may stand between files; behind `--` there are none (argparse cannot do both)."""
+    parser = parser_of(command)
+    return parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -1,0 +1,81 @@
+"""`celadon eval` as a user meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.files import run
+
+VALUES = [
+    ("1 + 1", "2"),
+    ("2u", "2u"),
+    ("1.5", "1.5"),
+    ("1.0", "1.0"),
+    ("double('NaN')", 'double("NaN")'),
+    ("double('-Infinity')", 'double("-Infinity")'),
+    ("'a\\nä'", '"a\\nä"'),
+    ("b'a\\x00\"'", 'b"a\\x00\\x22"'),
+    ("[1, 2]", "[1, 2]"),
+    ("{'a': {1: 2u}}", '{"a": {1: 2u}}'),
+    ("timestamp('2020-01-01T00:00:00Z')", 'timestamp("2020-01-01T00:00:00Z")'),
+    ("duration('90s')", 'duration("90s")'),
+    ("optional.of(1)", "optional.of(1)"),
+    ("optional.none()", "optional.none()"),
+    ("type(1)", "int"),
+    ("quantity('1500m')", 'kubernetes.Quantity("1500m")'),
+]
+
+
+@pytest.mark.parametrize(("expression", "shown"), VALUES)
+def test_values(capsys: pytest.CaptureFixture[str], expression: str, shown: str) -> None:
+    assert run(capsys, "eval", expression) == (0, f"{shown}\n", "")
+
+
+def test_variables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    manifest = tmp_path / "a.yaml"
+    manifest.write_text("apiVersion: v1\nkind: A\nspec: {size: 3}\n")
+    words = ["--object", str(manifest), "--params", str(manifest), "--var", "k=[4, 1.0]"]
+    assert (
+        run(capsys, "eval", "object.spec.size + params.spec.size + k[0] + k[1]", *words)[1]
+        == "11\n"
+    )
+
+
+def test_an_expression_that_begins_with_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "eval", "--", "-double('1.5')") == (0, "-1.5\n", "")
+
+
+def test_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(
+        capsys, "eval", "x + 1", "--var", "x=1", "--show-ast", "--show-python", "--cost"
+    )
+    assert code == 0
+    assert "_+_(" in out
+    assert "def " in out
+    assert out.endswith("\n2\ncost 2\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["1/0"], 3, "error: division by zero\n"),
+        (["nope"], 3, "undeclared reference to 'nope'"),
+        (
+            ["[1].sortBy(x, x)", "--kubernetes-version", "1.30"],
+            3,
+            "undeclared reference to 'sortBy'",
+        ),
+        (["x", "--var", "x"], 2, "is not of the form NAME=JSON"),
+        (["x", "--var", "x=text"], 2, "text needs quotes: `--var 'x=\"text\"'`"),
+        (["x", "--var", "x=1 2"], 2, "needs exactly one JSON value"),
+        (["x", "--object", "missing.yaml"], 2, "missing.yaml: cannot be read"),
+    ],
+)
+def test_errors(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
+) -> None:
+    found, out, err = run(capsys, "eval", *words)
+    assert (found, out) == (code, "")
+    assert message in err

@@ -1,0 +1,174 @@
+"""One report in every format."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from celadon.cli.exits import Exit
+from celadon.cli.formats import data, github, human, junit
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report import (
+    Notice,
+    ObjectResult,
+    Place,
+    PolicyError,
+    Report,
+    Silence,
+    State,
+    Violation,
+)
+
+KIND = "ValidatingAdmissionPolicy"
+FIELD = "spec.validations[0].expression"
+RULE = Violation("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",))
+OTHER = Violation("q", "c", "shop/x", FIELD, Place("q.yaml", 4), "two\nlines", ("Deny",))
+DENIED = ObjectResult(
+    place=Place("a.yaml", 3),
+    title="Pod shop/web",
+    api_version="v1",
+    kind="Pod",
+    namespace="shop",
+    name="web",
+    operation="CREATE",
+    state=State.DENIED,
+    code=422,
+    sentence='pods "web" is forbidden: no, 100%',
+    status={"code": 422},
+    violations=(RULE, OTHER),
+    policies=2,
+)
+WARNED = ObjectResult(
+    place=Place("b,c.yaml", 1),
+    title="Pod shop/old",
+    api_version="v1",
+    kind="Pod",
+    namespace="shop",
+    name="old",
+    operation="CREATE",
+    state=State.WARNED,
+    warnings=("careful",),
+    audit_annotations={"p/key": "value"},
+    violations=(replace(RULE, actions=("Warn",)),),
+    policies=1,
+)
+REPORT = Report(
+    objects=(DENIED, WARNED),
+    policies=2,
+    bindings=2,
+    policy_errors=(PolicyError(Place("r.yaml", 7), KIND, "r", "r", "is invalid: x\ny"),),
+    notices=(Notice(Silence.POLICY_UNBOUND, Place("s.yaml", 1), "policy `s`: no binding", "bind"),),
+    problems=(Problem("t.yaml", 2, "unreadable", "mend it"),),
+)
+
+
+def test_human() -> None:
+    assert human.render(REPORT, human.Look(verbosity=1)) == (
+        "error: is invalid: x\n"
+        "y\n"
+        "  policy  r.yaml:7\n"
+        "\n"
+        'denied: pods "web" is forbidden: no, 100%\n'
+        "  rule    p.yaml:9  spec.validations[0].expression\n"
+        "  object  a.yaml:3  Pod shop/web\n"
+        "  also    q/c: two\n"
+        "  rule    q.yaml:4  spec.validations[0].expression  params shop/x\n"
+        "\n"
+        "warning: careful\n"
+        "  rule    p.yaml:9  spec.validations[0].expression\n"
+        "  object  b,c.yaml:1  Pod shop/old\n"
+        "\n"
+        "notice: s.yaml:1: policy `s`: no binding\n"
+        "  bind\n"
+        "\n"
+        "VERDICT  OBJECT        POLICIES  FILE\n"
+        "denied   Pod shop/web         2  a.yaml:3\n"
+        "warned   Pod shop/old         1  b,c.yaml:1\n"
+        "  audit   p/key: value\n"
+        "\n"
+        "2 objects: 1 admitted (1 with warnings), 1 denied, 1 broken, 1 unreadable "
+        "(2 policies, 2 bindings)\n"
+    )
+
+
+def test_human_in_colour() -> None:
+    text = human.render(REPORT, human.Look(color=True))
+    assert "\033[31;1mdenied:\033[0m pods" in text
+    assert "\033[33;1mwarned\033[0m   Pod shop/old" in text
+
+
+def test_many_objects_are_not_all_listed() -> None:
+    admitted = ObjectResult(Place("a", 1), "Pod a", "v1", "Pod", "", "a", "CREATE", State.ADMITTED)
+    report = Report(objects=(admitted,) * 60 + (DENIED,))
+    assert human.render(report, human.Look()).count("Pod a") == 0
+    assert human.render(report, human.Look(verbosity=1)).count("Pod a") == 60
+
+
+def test_data() -> None:
+    document = json.loads(data.render_json(REPORT))
+    assert document == yaml.safe_load(data.render_yaml(REPORT)) == data.document(REPORT)
+    assert document["summary"] == {
+        "objects": 2,
+        "admitted": 1,
+        "denied": 1,
+        "warned": 1,
+        "untouched": 0,
+        "policies": 2,
+        "bindings": 2,
+        "exitCode": 2,
+    }
+    assert document["objects"][0]["violations"][1] == {
+        "policy": "q",
+        "binding": "c",
+        "param": "shop/x",
+        "field": "spec.validations[0].expression",
+        "rule": {"file": "q.yaml", "line": 4},
+        "message": "two\nlines",
+        "validationActions": ["Deny"],
+    }
+    assert document["problems"] == [
+        {"file": "t.yaml", "line": 2, "message": "unreadable", "help": "mend it"}
+    ]
+
+
+def test_github() -> None:
+    assert github.render(REPORT) == (
+        "::error file=t.yaml,line=2,title=unreadable input::unreadable\n"
+        "::error file=r.yaml,line=7,title=ValidatingAdmissionPolicy r::is invalid: x%0Ay\n"
+        '::error file=a.yaml,line=3,title=Pod shop/web denied::pods "web" is forbidden: no, 100%25'
+        "%0Arule: p.yaml:9%0Arule: q.yaml:4\n"
+        "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::careful\n"
+        "::notice file=s.yaml,line=1,title=policy-without-binding::policy `s`: no binding\n"
+    )
+
+
+def test_junit() -> None:
+    suites = ElementTree.fromstring(junit.render(REPORT))
+    assert suites.attrib == {"tests": "5", "failures": "1", "errors": "2"}
+    kinds = [[child.tag for child in case] for case in suites.iter("testcase")]
+    assert kinds == [["error"], ["error"], ["failure"], ["system-out"], ["skipped"]]
+    strict = Report(objects=(WARNED,), notices=REPORT.notices, strict=True, fail_on_warning=True)
+    assert ElementTree.fromstring(junit.render(strict)).attrib["failures"] == "2"
+    odd = Report(problems=(Problem("a\x00b", 0, "\ud800 <&>"),))
+    assert ElementTree.fromstring(junit.render(odd)).attrib["errors"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        (Report(), Exit.OK),
+        (Report(objects=(WARNED,)), Exit.OK),
+        (Report(objects=(WARNED,), fail_on_warning=True), Exit.DENIED),
+        (Report(objects=(DENIED,)), Exit.DENIED),
+        (Report(objects=(DENIED,), policy_errors=REPORT.policy_errors), Exit.POLICY),
+        (Report(notices=REPORT.notices), Exit.OK),
+        (Report(notices=REPORT.notices, strict=True), Exit.POLICY),
+        (REPORT, Exit.USAGE),
+    ],
+)
+def test_exit(report: Report, code: Exit) -> None:
+    assert report.exit is code

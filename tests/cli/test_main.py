@@ -1,0 +1,104 @@
+"""Help, version, Ctrl-C, closed pipes; what the shell sees."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from celadon import __version__
+from celadon.cli import main as main_module
+from celadon.cli.main import COMMANDS, main, parser_of
+from celadon.cli.output import Progress, use_color, write
+from tests.cli.files import run
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert all(command.name in out and command.summary in out for command in COMMANDS)
+    assert run(capsys, "--version")[:2] == (0, f"celadon {__version__}\n")
+    assert run(capsys)[0] == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_has_help_with_examples(
+    command: main_module.Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, command.name, "--help")
+    assert code == 0
+    assert "examples:\n  celadon" in out
+    assert "exit codes:" in out
+    assert all(action.help or action.choices for action in parser_of(command)._actions), (
+        "every option says what it is for"
+    )
+
+
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(words: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main_module, "_run", interrupted)
+    assert run(capsys, "check") == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently there")
+def test_a_closed_pipe_is_no_traceback() -> None:
+    read = "import os,sys; sys.stdout.flush(); os.close(0)"
+    command = f"{sys.executable} -m celadon eval \"'x'.replace('x', 'y')\" --show-python"
+    done = subprocess.run(  # our own interpreter
+        f"({command}; echo code $? >&2) | {sys.executable} -c '{read}'",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "code " in done.stderr
+
+
+def test_colour_depends_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert use_color(Terminal(), forbidden=False)
+    assert not use_color(Terminal(), forbidden=True)
+    assert not use_color(io.StringIO(), forbidden=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not use_color(Terminal(), forbidden=False)
+
+
+def test_what_the_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    write("ä\ud800\n")
+    assert raw.getvalue() == b"\\xe4\\ud800\n"
+
+
+def test_progress_is_patient_and_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    clock = iter([0.0, 1.0, 2.5, 2.55, 3.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    progress = Progress("read:")
+    for done in range(1, 5):
+        progress.step(done)
+    progress.done()
+    assert terminal.getvalue() == "\rread: 2\033[K\rread: 4\033[K\r\033[K"
+
+
+def test_main_without_arguments_reads_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["celadon", "--version"])
+    assert main() == 0
+    assert capsys.readouterr().out.startswith("celadon ")

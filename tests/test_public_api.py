@@ -1,0 +1,64 @@
+"""The doors show exactly what they promise, and importing one room loads no later one."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from tests.test_architecture import DOORS, MAY_USE, MODULES
+
+PRESENT = sorted(door for door in DOORS - {"celadon"} if door in MODULES)
+
+
+@pytest.mark.parametrize("door", PRESENT)
+def test_all_is_sorted_and_complete(door: str) -> None:
+    module = importlib.import_module(door)
+    names = list(module.__all__)
+    assert names == sorted(names, key=_by_kind), f"{door}.__all__ is not sorted"
+    assert len(set(names)) == len(names)
+    public = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not _is_submodule(door, name, value)
+    }
+    assert public - set(names) == set(), f"{door} shows names that are not in __all__"
+    assert set(names) - set(vars(module)) == set(), f"{door}.__all__ has names that are not there"
+
+
+def _by_kind(name: str) -> tuple[int, str]:
+    """Constants, then classes, then the rest: the order that the linter keeps."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def _is_submodule(door: str, name: str, value: object) -> bool:
+    return isinstance(value, types.ModuleType) and value.__name__ == f"{door}.{name}"
+
+
+@pytest.mark.parametrize("door", PRESENT)
+def test_a_room_loads_only_the_rooms_before_it(door: str) -> None:
+    room = door.split(".")[1]
+    code = (
+        f"import sys, {door}; "
+        "print(sorted({m.split('.')[1] for m in sys.modules if m.startswith('celadon.')}))"
+    )
+    loaded = subprocess.run(  # our own interpreter, our own code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert set(eval_names(loaded)) <= MAY_USE[room] | {room}
+
+
+def eval_names(text: str) -> list[str]:
+    """The names in a printed list of names."""
+    return [part.strip(" '\n") for part in text.strip("[]\n ").split(",")]
+
+
+def test_the_package_itself_loads_nothing() -> None:
+    code = "import sys, celadon; print([m for m in sys.modules if m.startswith('celadon.')])"
+    loaded = subprocess.run(  # our own interpreter, our own code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert loaded.strip() == "[]"
