@@ -160,19 +160,20 @@ def expand(nodes: Nodes, macro: Macro, call: Call, keep_call: bool) -> Expr | No
 
 def _copy(nodes: Nodes, root: Expr) -> Expr:
     """Without recursion: expansions of nested macros may be very deep."""
-    order: list[Expr] = []
-    pending: list[Expr] = [root]
+    copies: dict[int, Expr] = {}
+    pending: list[tuple[Expr, bool]] = [(root, False)]
     while pending:
-        node = pending.pop()
-        order.append(node)
-        pending.extend(children(node))
+        node, parts_are_copied = pending.pop()
+        if node.id in copies:
+            continue
+        if parts_are_copied:
+            copies[node.id] = _rebuild(nodes, node, copies)
+            continue
+        pending.append((node, True))
+        pending.extend((child, False) for child in children(node))
         call = nodes.macro_calls.get(node.id)
         if call is not None:
-            pending.append(call)
-    copies: dict[int, Expr] = {}
-    for node in reversed(order):
-        if node.id not in copies:
-            copies[node.id] = _rebuild(nodes, node, copies)
+            pending.append((call, False))
     for node_id in list(copies):
         call = nodes.macro_calls.get(node_id)
         if call is not None:

@@ -36,7 +36,7 @@ from celadon.cel.recovery.network import (
     StateKind,
     Step,
 )
-from celadon.cel.recovery.prediction import CEL_PREDICTOR, NoViableAlternativeError
+from celadon.cel.recovery.prediction import Context, NoViableAlternativeError, Predictor
 from celadon.cel.recovery.stream import Token, TokenStream
 
 #: A selected keyword gives this message a friendlier form (cel-go `parser/parser.go`).
@@ -68,11 +68,11 @@ class ParseStopped(Exception):
 
 @dataclass(slots=True, eq=False)
 class OpenRule:
-    """A rule that has begun. `return_state` is None for the first one."""
+    """A rule that has begun."""
 
     rule: str
     parent: OpenRule | None
-    return_state: State | None
+    context: Context
     precedence: int
     node: ParseNode
 
@@ -98,6 +98,7 @@ class Machine:
         self._reported = 0
         self._stream = TokenStream(text, self._report)
         self._state = CEL_NETWORK.starts["start"]
+        self._predictor = Predictor()
         self._open: OpenRule | None = None
         self._depths = dict.fromkeys(CEL_NETWORK.starts, 0)
         self._recovering = False
@@ -107,7 +108,7 @@ class Machine:
 
     def parse(self) -> ParseNode:
         """The parse tree. Raises `ParseStopped`."""
-        running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, None)]
+        running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, Context())]
         result: ParseNode | None = None
         while running:
             opened, routine = running[-1]
@@ -119,19 +120,17 @@ class Machine:
                 self._open = opened.parent
                 result = opened.node
             else:
-                follow = step.state.transitions[0].target
-                running.append(self._begin(step.rule, step.precedence, follow))
+                context = opened.context.enter(step.state.transitions[0].target)
+                running.append(self._begin(step.rule, step.precedence, context))
                 result = None
         assert result is not None
         return result
 
-    def _begin(
-        self, rule: str, precedence: int, return_state: State | None
-    ) -> tuple[OpenRule, _Routine]:
+    def _begin(self, rule: str, precedence: int, context: Context) -> tuple[OpenRule, _Routine]:
         self._state = CEL_NETWORK.starts[rule]
         name = CEL_NETWORK.sole_names.get(rule) or rule
         node = ParseNode(name, self._stream.token(1))
-        opened = OpenRule(rule, self._open, return_state, precedence, node)
+        opened = OpenRule(rule, self._open, context, precedence, node)
         self._open = opened
         self._depths[rule] += 1
         if self._depths[rule] > self._limits.recursion:
@@ -186,8 +185,8 @@ class Machine:
                 return len(step.branches)
             raise self._no_viable_alternative(current, current)
         try:
-            number = CEL_PREDICTOR.predict(
-                step.decision, opened.precedence, opened, self._stream.kind
+            number = self._predictor.predict(
+                step.decision, opened.precedence, opened.context, self._stream.kind
             )
         except NoViableAlternativeError as error:
             raise self._no_viable_alternative(current, self._stream.token(error.ahead)) from None
@@ -284,24 +283,28 @@ class Machine:
         """What may come next, also beyond the ends of the open rules."""
         following = CEL_NETWORK.next_kinds(state or self._state)
         kinds = following
-        opened = self._open
-        while END in following and opened is not None:
-            if opened.return_state is None:
-                kinds |= {tokens.EOF}
-                break
-            following = CEL_NETWORK.next_kinds(opened.return_state)
+        for return_state in self._return_states():
+            if END not in following:
+                return kinds - {END}
+            following = CEL_NETWORK.next_kinds(return_state)
             kinds |= following
-            opened = opened.parent
+        if END in following:
+            kinds |= {tokens.EOF}
         return kinds - {END}
 
     def _recovery_kinds(self) -> Kinds:
         """What may follow any of the open rules."""
         kinds: set[str] = set()
-        opened = self._open
-        while opened is not None and opened.return_state is not None:
-            kinds |= CEL_NETWORK.next_kinds(opened.return_state)
-            opened = opened.parent
+        for return_state in self._return_states():
+            kinds |= CEL_NETWORK.next_kinds(return_state)
         return frozenset(kinds - {END})
+
+    def _return_states(self) -> Iterable[State]:
+        """Where the open rules return to, from the innermost outwards."""
+        context = None if self._open is None else self._open.context
+        while context is not None and context.return_state is not None:
+            yield context.return_state
+            context = context.parent
 
     def _report(self, message: str, offset: int) -> None:
         message = _KEYWORD_SELECTED.sub(r"mismatched input '\1' expecting IDENTIFIER", message)

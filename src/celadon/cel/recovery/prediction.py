@@ -21,25 +21,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from celadon.cel import tokens
 from celadon.cel.recovery.network import CEL_NETWORK, Network, State, StateKind
 
 
-class Frame(Protocol):
-    """An open rule of the parser; `return_state` is None for the first one."""
+class Context:
+    """The open rules of the parser: where the last one returns to, and the context it is in.
 
-    @property
-    def return_state(self) -> State | None: ...
+    Rules that are open in the same way share one instance. The first rule has no `return_state`.
+    """
 
-    @property
-    def parent(self) -> Frame | None: ...
+    __slots__ = ("_inner", "parent", "return_state")
+
+    def __init__(self, return_state: State | None = None, parent: Context | None = None) -> None:
+        self.return_state = return_state
+        self.parent = parent
+        self._inner: dict[int, Context] = {}
+
+    def enter(self, return_state: State) -> Context:
+        inner = self._inner.get(return_state.number)
+        if inner is None:
+            inner = self._inner[return_state.number] = Context(return_state, self)
+        return inner
 
 
 #: States to return to, the next one first. Its end is None (nothing more, or in the first round:
-#: anything) or, in the second round, an open rule of the parser.
-Stack: TypeAlias = "tuple[State, Stack] | Frame | None"
+#: anything) or, in the second round, a context of the parser.
+Stack: TypeAlias = "tuple[State, Stack] | Context | None"
 #: What comes at a position ahead; 1 is the current token.
 Lookahead: TypeAlias = Callable[[int], str]
 
@@ -76,11 +86,10 @@ class Group:
     exempt: bool = False
 
 
-class _Round(NamedTuple):
-    """How paths are followed. `precedence` is that of the open rule, where it matters."""
+class _Checks(NamedTuple):
+    """What counts on the way from the start of a decision: its rule, and the precedence there."""
 
     rule: str
-    with_context: bool
     precedence: int
 
 
@@ -94,64 +103,32 @@ class _Node:
     next: dict[str, _Node | None] = field(default_factory=dict)
 
 
-class Predictor:
-    """Remembers the first round of all decisions, which changes no answer."""
+class _Round:
+    """Follows paths without context, or with contexts. Remembers where it has been."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, with_context: bool) -> None:
         self._network = network
-        self._starts: dict[tuple[int, int], _Node] = {}
+        self._with_context = with_context
+        self._starts: dict[tuple[int, int, Context | None], _Node] = {}
         self._nodes: dict[frozenset[object], _Node] = {}
 
-    def predict(self, decision: State, precedence: int, frame: Frame, look: Lookahead) -> int:
-        """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
+    def start(self, decision: State, precedence: int, context: Context | None) -> _Node:
         if not decision.is_suffix_loop:
             precedence = 0
-        node = self._start(decision, precedence)
-        ahead = 1
-        while True:
-            kind = look(ahead)
-            following = self._step(node, kind)
-            if following is None:
-                return _completed(node.groups, ahead)
-            if following.in_conflict:
-                return self._predict_in_context(decision, precedence, frame, look)
-            if following.alternative is not None:
-                return following.alternative
-            node = following
-            ahead += kind != tokens.EOF
-
-    def _predict_in_context(
-        self, decision: State, precedence: int, frame: Frame, look: Lookahead
-    ) -> int:
-        how = _Round("", with_context=True, precedence=precedence)
-        groups = self._follow_start(decision, frame, how)
-        ahead = 1
-        while True:
-            kind = look(ahead)
-            following = self._reach(groups, kind, how)
-            if not following:
-                return _completed(groups, ahead)
-            alternative = _only(following) or _viable(following)
-            if alternative is not None:
-                return alternative
-            groups = following
-            ahead += kind != tokens.EOF
-
-    def _start(self, decision: State, precedence: int) -> _Node:
-        key = (decision.number, precedence)
+        key = (decision.number, precedence, context)
         node = self._starts.get(key)
         if node is None:
-            rule = decision.rule if decision.is_suffix_loop else ""
-            groups = self._follow_start(decision, None, _Round(rule, False, precedence))
-            if decision.is_suffix_loop:
+            groups = self._follow_start(decision, precedence, context)
+            if decision.is_suffix_loop and not self._with_context:
                 groups = _by_precedence(groups, precedence)
             node = self._starts[key] = self._node(groups)
         return node
 
-    def _step(self, node: _Node, kind: str) -> _Node | None:
+    def step(self, node: _Node, kind: str) -> _Node | None:
+        """Where a token of that kind leads; None if nowhere."""
         if kind in node.next:
             return node.next[kind]
-        groups = self._reach(node.groups, kind, _Round("", with_context=False, precedence=0))
+        groups = self._reach(node.groups, kind)
         following = self._node(groups) if groups else None
         node.next[kind] = following
         return following
@@ -161,18 +138,21 @@ class Predictor:
         node = self._nodes.get(key)
         if node is None:
             alternative = _only(groups)
-            in_conflict = alternative is None and _conflicts(groups)
+            if alternative is None and self._with_context:
+                alternative = _viable(groups)
+            in_conflict = alternative is None and not self._with_context and _conflicts(groups)
             node = self._nodes[key] = _Node(groups, alternative, in_conflict)
         return node
 
-    def _follow_start(self, decision: State, stack: Stack, how: _Round) -> tuple[Group, ...]:
+    def _follow_start(self, decision: State, precedence: int, stack: Stack) -> tuple[Group, ...]:
         paths = (
             _Path(transition.target, number, stack)
             for number, transition in enumerate(decision.transitions, start=1)
         )
-        return self._follow(paths, how, checking=True, at_end=False)
+        rule = decision.rule if decision.is_suffix_loop else ""
+        return self._follow(paths, _Checks(rule, precedence), at_end=False)
 
-    def _reach(self, groups: Iterable[Group], kind: str, how: _Round) -> tuple[Group, ...]:
+    def _reach(self, groups: Iterable[Group], kind: str) -> tuple[Group, ...]:
         """Where the paths are after a token of this kind."""
         stopped: list[Group] = []
         moved: list[_Path] = []
@@ -183,19 +163,19 @@ class Predictor:
             for transition in group.state.transitions:
                 if kind in transition.kinds:
                     moved.extend(_moved(group, transition.target))
-        reached = self._follow(moved, how, checking=False, at_end=at_end)
+        reached = self._follow(moved, None, at_end=at_end)
         if at_end:
             reached = tuple(g for g in reached if g.state.kind is StateKind.STOP)
-        if how.with_context or at_end:
+        if self._with_context or at_end:
             have_stopped = any(g.state.kind is StateKind.STOP for g in reached)
-            if not (how.with_context and have_stopped):
+            if not (self._with_context and have_stopped):
                 reached += tuple(stopped)
         return reached
 
     def _follow(
-        self, paths: Iterable[_Path], how: _Round, *, checking: bool, at_end: bool
+        self, paths: Iterable[_Path], checks: _Checks | None, *, at_end: bool
     ) -> tuple[Group, ...]:
-        """All places before a token that the paths lead to. With `checking`, precedences count."""
+        """All places before a token that the paths lead to by free steps."""
         groups: dict[tuple[State, int, int], Group] = {}
         pending = [(path, 0) for path in paths]
         seen = {path for path, _ in pending}
@@ -205,41 +185,30 @@ class Predictor:
             if state.kind is StateKind.STOP and stack is not None:
                 nexts = [(_returned(path), depth - 1)]
             else:
-                if _waits(state, with_context=how.with_context):
+                if _waits(state, with_context=self._with_context):
                     group = groups.setdefault(
                         (state, alternative, needs), Group(state, alternative, needs)
                     )
                     group.stacks.add(stack)
                     group.escaped |= escaped
                     group.exempt |= exempt
-                nexts = self._successors(path, depth, how, checking=checking, at_end=at_end)
+                nexts = self._successors(path, depth, checks, at_end=at_end)
             for step in nexts:
                 if step[0] not in seen:
                     seen.add(step[0])
                     pending.append(step)
-        if not how.with_context:
+        if not self._with_context:
             for group in groups.values():
                 group.stacks = _absorbed(group.stacks)
         return tuple(groups.values())
 
     def _successors(
-        self, path: _Path, depth: int, how: _Round, *, checking: bool, at_end: bool
+        self, path: _Path, depth: int, checks: _Checks | None, *, at_end: bool
     ) -> list[tuple[_Path, int]]:
         """One free step. `depth` counts the rules entered since the start of the decision."""
-        state, alternative, stack, needs, _, exempt = path
+        state, stack = path.state, path.stack
         if state.kind is StateKind.STOP:
-            if how.with_context:
-                return []
-            return [
-                (
-                    _Path(
-                        *(t.target, alternative, None, needs, True),
-                        exempt or (t.outermost and state.rule == how.rule),
-                    ),
-                    depth - 1,
-                )
-                for t in state.transitions
-            ]
+            return [] if self._with_context else _anywhere(path, depth, checks)
         nexts: list[tuple[_Path, int]] = []
         for number, transition in enumerate(state.transitions):
             if transition.kinds:
@@ -251,15 +220,25 @@ class Predictor:
                 nexts.append((entered, depth + (depth >= 0)))
             elif number == 0 and _is_inner_loop(state, stack):
                 continue
-            elif checking and depth == 0 and transition.precedence:
-                if not how.with_context:
+            elif checks is not None and depth == 0 and transition.precedence:
+                if not self._with_context:
                     needed = path._replace(state=transition.target, needs=transition.precedence)
                     nexts.append((needed, depth))
-                elif transition.precedence >= how.precedence:
+                elif transition.precedence >= checks.precedence:
                     nexts.append((path._replace(state=transition.target), depth))
             else:
                 nexts.append((path._replace(state=transition.target), depth))
         return nexts
+
+
+def _anywhere(path: _Path, depth: int, checks: _Checks | None) -> list[tuple[_Path, int]]:
+    """From the end of a rule, without context, to wherever the rule is invoked."""
+    rule = "" if checks is None else checks.rule
+    leaves = [(t.target, t.outermost and path.state.rule == rule) for t in path.state.transitions]
+    return [
+        (path._replace(state=target, escaped=True, exempt=path.exempt or exempt), depth - 1)
+        for target, exempt in leaves
+    ]
 
 
 def _moved(group: Group, target: State) -> Iterable[_Path]:
@@ -366,4 +345,36 @@ def _viable(groups: tuple[Group, ...]) -> int | None:
     return winners.pop() if len(winners) == 1 else None
 
 
-CEL_PREDICTOR = Predictor(CEL_NETWORK)
+#: What is remembered without context is the same for all texts, and finite.
+_WITHOUT_CONTEXT = _Round(CEL_NETWORK, with_context=False)
+
+
+class Predictor:
+    """For one parse, because contexts differ from text to text."""
+
+    def __init__(self) -> None:
+        self._in_context = _Round(CEL_NETWORK, with_context=True)
+
+    def predict(self, decision: State, precedence: int, context: Context, look: Lookahead) -> int:
+        """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
+        node = _WITHOUT_CONTEXT.start(decision, precedence, None)
+        alternative = _run(_WITHOUT_CONTEXT, node, look)
+        if alternative is None:
+            node = self._in_context.start(decision, precedence, context)
+            alternative = _run(self._in_context, node, look)
+        assert alternative is not None
+        return alternative
+
+
+def _run(how: _Round, node: _Node, look: Lookahead) -> int | None:
+    """The alternative; None if two of them are in conflict."""
+    ahead = 1
+    while True:
+        kind = look(ahead)
+        following = how.step(node, kind)
+        if following is None:
+            return _completed(node.groups, ahead)
+        if following.in_conflict or following.alternative is not None:
+            return following.alternative
+        node = following
+        ahead += kind != tokens.EOF
