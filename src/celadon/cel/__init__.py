@@ -21,12 +21,14 @@ from celadon.cel.errors import (
     ProgramError,
 )
 from celadon.cel.issues import Issue, Issues
+from celadon.cel.partial import AttributePattern, Unknown
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
 
 __all__ = [
     "Ast",
+    "AttributePattern",
     "CelError",
     "CheckedAst",
     "Compilation",
@@ -39,6 +41,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "Switches",
+    "Unknown",
     "print_checked",
     "types",
 ]

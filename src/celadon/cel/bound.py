@@ -280,7 +280,7 @@ def _multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     for left, x in a.items():
         for right, y in b.items():
             if len(left) < len(right):
-                left, right = right, left  # noqa: PLW2901  # the longer one first
+                left, right = right, left  # the longer one first
             padded = right + (0,) * (len(left) - len(right))
             exponents = tuple(i + j for i, j in zip(left, padded, strict=True))
             if sum(exponents) > _MAX_DEGREE or math.isinf(x) or math.isinf(y):

@@ -38,7 +38,7 @@ class Chain:
             for step in self.steps
             if step.expr is None and not step.optional and step.key.__class__ is str
         )
-        return keys if len(keys) == len(self.steps) else None  # type: ignore[return-value]  # all str
+        return keys if len(keys) == len(self.steps) else None
 
 
 def last_step(node: Expr) -> tuple[Expr, Step] | None:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 MAX_UINT64 = (1 << 64) - 1
 
-#: Cost of looking at one unit (code point, byte, element) of a string: cel-go `StringTraversalCostFactor`.
-#: Kept as a divisor, because 0.1 is not exact in binary and the results must be.
+#: Cost of looking at one unit (code point, byte, element) of a string, cel-go's
+#: `StringTraversalCostFactor`. Kept as a divisor, because 0.1 is not
+#: exact in binary and the results must be.
 TRAVERSAL_DIVISOR = 10
 #: Cost of a regular expression per unit of its text: cel-go `RegexStringLengthCostFactor` (0.25).
 REGEX_DIVISOR = 4

@@ -29,7 +29,7 @@ from celadon.cel.library.standard import LIBRARY as STANDARD
 from celadon.cel.parser import ParseOptions, parse
 from celadon.cel.program import Program
 from celadon.cel.source import Source
-from celadon.cel.switches import Switches
+from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.unchecked import without_check
@@ -48,9 +48,6 @@ class Compilation:
         if self.ast is None:
             raise CompileError(self.issues)
         return self.ast
-
-
-_DEFAULTS = Switches()
 
 
 class Environment:
@@ -73,7 +70,7 @@ class Environment:
         container: str = "",
         validators: Iterable[Validator] = (),
         standard: Library = STANDARD,
-        switches: Switches = _DEFAULTS,
+        switches: Switches = DEFAULT_SWITCHES,
     ) -> None:
         loaded = (standard, *libraries)
         self.switches = switches

@@ -9,7 +9,7 @@ metered one, which decides the value or the error (see `codegen`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celadon.cel.bound import CostBound
@@ -19,6 +19,8 @@ from celadon.cel.codegen.plain import Plain, Unsupported
 from celadon.cel.codegen.prefixes import shared_prefixes
 from celadon.cel.emitter import Emitter
 from celadon.cel.errors import EvaluationError
+from celadon.cel.partial import AttributePattern, evaluate_partial, residual
+from celadon.cel.syntax import Ast
 from celadon.cel.types import Type
 
 #: "No limit", as a number that no cost reaches.
@@ -37,7 +39,16 @@ class Program:
     generate it, and either result serves.)
     """
 
-    __slots__ = ("__weakref__", "_bound", "_context", "_metered", "evaluate", "name", "source", "type")
+    __slots__ = (
+        "__weakref__",
+        "_bound",
+        "_context",
+        "_metered",
+        "evaluate",
+        "name",
+        "source",
+        "type",
+    )
 
     evaluate: Callable[[Activation], Any]
 
@@ -73,6 +84,16 @@ class Program:
             error.cost = cost
             raise error
         return value, cost
+
+    def evaluate_partial(
+        self, activation: Activation, unknowns: Sequence[AttributePattern]
+    ) -> tuple[Any, Ast]:
+        """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
+        waits for, and the expression that is left. Raises `EvaluationError`."""
+        outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
+        if isinstance(outcome, EvaluationError):
+            raise EvaluationError(outcome.message)
+        return outcome, residual(self._context, outcomes)
 
     def _exact(self, activation: Activation) -> Any:
         return self.evaluate_metered(activation)[0]

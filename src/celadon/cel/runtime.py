@@ -126,7 +126,7 @@ def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int
 
 
 class Lazy:
-    """A name bound by `optMap`, `sortBy` or `cel.bind`: computed at its first use, charged there."""
+    """A name that `optMap`, `sortBy` or `cel.bind` binds: computed and charged at its first use."""
 
     __slots__ = ("compute", "value")
 

@@ -22,3 +22,6 @@ class Switches:
     cross_type_numeric_comparisons: bool = False
     presence_test_has_cost: bool = True
     keyword_fields: bool = False
+
+
+DEFAULT_SWITCHES = Switches()

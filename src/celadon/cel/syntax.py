@@ -48,7 +48,7 @@ BLOCK = "cel.@block"
 ACCUMULATOR = "@result"
 UNUSED = "#unused"
 
-LiteralValue: TypeAlias = "None | bool | int | Uint | float | str | bytes"
+LiteralValue: TypeAlias = "bool | int | Uint | float | str | bytes | None"
 
 
 @dataclass(slots=True, eq=False)

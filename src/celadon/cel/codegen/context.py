@@ -10,9 +10,17 @@ from celadon.cel import syntax
 from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, ObjectType, Overload
 from celadon.cel.runtime import implementation
-from celadon.cel.switches import Switches
-from celadon.cel.syntax import Call, CheckedAst, Comprehension, Expr, Ident, ListLiteral, Literal
-from celadon.cel.syntax import MapLiteral
+from celadon.cel.switches import DEFAULT_SWITCHES, Switches
+from celadon.cel.syntax import (
+    Call,
+    CheckedAst,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+)
 from celadon.cel.types import Kind
 from celadon.cel.values.messages import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
@@ -39,7 +47,7 @@ class Context:
     functions: Mapping[str, Function]
     costs: Mapping[str, CostRule]
     constants: Mapping[int, Any] = field(default_factory=dict)
-    switches: Switches = Switches()
+    switches: Switches = DEFAULT_SWITCHES
     objects: Mapping[str, ObjectType] = field(default_factory=dict)
 
     def is_constant(self, node: Expr) -> bool:

@@ -310,7 +310,7 @@ class Metered:
             base = self.value(chain.base)
         operand = self.steps(base, chain.steps)
         result, key = e.name(), e.constant(node.field)
-        self.charge()
+        self.charge(2 if self.context.switches.presence_test_has_cost else 1)
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", node.id):
             e.emit(f"{result} = {key} in {operand}", node.id)
         with e.block("else:"):

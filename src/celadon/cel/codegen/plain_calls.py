@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.chains import chain_of
-from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
@@ -191,7 +190,7 @@ def _not(w: Plain, node: Call) -> str:
     return f"(not {w.boolean(node.args[0])})"
 
 
-# --- membership and size --------------------------------------------------------------------------
+# --- membership and size -------------------------------------------------------------------------
 
 
 def _in(w: Plain, node: Call) -> str | None:
@@ -229,7 +228,7 @@ def _size(w: Plain, node: Call) -> str:
     return f"{w.emitter.runtime('len')}({w.value(_operands(node)[0])})"
 
 
-# --- strings --------------------------------------------------------------------------------------
+# --- strings -------------------------------------------------------------------------------------
 
 
 def _method(name: str) -> Writer:
@@ -267,7 +266,7 @@ def _matches(w: Plain, node: Call) -> str | None:
     return f"(True if {e.bind(compiled.search_fn, 'r')}({w.value(receiver)}) else False)"
 
 
-# --- optionals --------------------------------------------------------------------------------------
+# --- optionals -----------------------------------------------------------------------------------
 
 
 def _has_value(w: Plain, node: Call) -> str:

@@ -3,6 +3,8 @@
 A state is the set of instructions the nondeterministic automaton can be in, before assertions are
 looked at, and what the character before was. States are dictionaries from character to next state,
 so a character that was seen before in a state costs one lookup; `__missing__` works out the others.
+Where a match may begin anywhere, what begins at a position does not depend on the state and is kept
+apart (`_beginnings`), so that states stay small.
 The two final answers, `_MATCHED` and `_DEAD`, are the only empty dictionaries.
 
 Memory is bounded: when states and transitions come to more than `_MAX_CACHED`, all are forgotten.
@@ -57,13 +59,14 @@ _DEAD = _State(None, frozenset(), EDGE)
 
 
 class Dfa:
-    """`steps` counts transitions worked out, as opposed to looked up: the work done, for tests."""
+    """`steps` counts instructions looked at to work out transitions: the work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
         self.program = program
         self._anchored = anchored
         self.steps = 0
         self._cached = 0
+        self._beginnings: dict[tuple[int, int], set[int] | None] = {}
         self._states: dict[tuple[frozenset[int], int], _State] = {}
         self._sides = sides_of(program.alphabet)
 
@@ -71,7 +74,7 @@ class Dfa:
         """Whether the pattern matches somewhere in `text`."""
         if not isinstance(text, str):
             raise TypeError(f"expected a str, not {text.__class__.__name__}")
-        state = self._state({self.program.start}, EDGE)
+        state = self._state({self.program.start} if self._anchored else set(), EDGE)
         if state:
             for char in text:
                 state = state[char]
@@ -90,30 +93,54 @@ class Dfa:
 
     def step(self, state: _State, number: int) -> _State:
         """The state after a character of class `number`."""
-        self.steps += 1
-        program = self.program
-        bit = 1 << number
         side = self._sides[number]
-        following: set[int] = set()
-        for instruction in self._reached(state, side):
-            op = program.op[instruction]
-            if op == MATCH:
-                return _MATCHED
-            if op == CHAR and program.mask(instruction) & bit:
-                following.add(program.out[instruction])
+        following = self._targets(self._reached(state, side), number)
+        if following is None:
+            return _MATCHED
         if not self._anchored:
-            following.add(program.start)
+            beginning = self._beginning(state.before, number)
+            if beginning is None:
+                return _MATCHED
+            following |= beginning
         return self._state(following, side)
 
     def matches_at_end(self, state: _State) -> bool:
+        reached = set(self._reached(state, EDGE))
+        if not self._anchored:
+            reached |= self._follow({self.program.start}, state.before, EDGE)
+        return self._has_match(reached)
+
+    def _targets(self, reached: set[int] | frozenset[int], number: int) -> set[int] | None:
+        """Where a character leads; None when there is a match already."""
+        program = self.program
+        bit = 1 << number
+        targets: set[int] = set()
+        for instruction in reached:
+            self.steps += 1
+            op = program.op[instruction]
+            if op == MATCH:
+                return None
+            if op == CHAR and program.mask(instruction) & bit:
+                targets.add(program.out[instruction])
+        return targets
+
+    def _beginning(self, before: int, number: int) -> set[int] | None:
+        """The targets of a match that begins with a character of class `number`."""
+        key = before, number
+        if key not in self._beginnings:
+            reached = self._follow({self.program.start}, before, self._sides[number])
+            self._beginnings[key] = self._targets(reached, number)
+        return self._beginnings[key]
+
+    def _has_match(self, threads: set[int] | frozenset[int]) -> bool:
         op = self.program.op
-        return any(op[instruction] == MATCH for instruction in self._reached(state, EDGE))
+        return any(op[instruction] == MATCH for instruction in threads)
 
     def _state(self, starts: set[int], before: int) -> _State:
         threads = frozenset(self._follow(starts, before, None))
-        if not threads:
+        if self._anchored and not threads:
             return _DEAD
-        if any(self.program.op[instruction] == MATCH for instruction in threads):
+        if self._has_match(threads):
             return _MATCHED
         key = (threads, before)
         state = self._states.get(key)

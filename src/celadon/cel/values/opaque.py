@@ -1,4 +1,4 @@
-"""The base of abstract values: what a library's own type (`net.IP`, `kubernetes.Quantity`) provides."""
+"""The base of abstract values: what a library's own type (`net.IP`, …) provides."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Opaque:
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             raise no_such_overload()
-        return self.equals(other)  # type: ignore[arg-type]  # the class was just compared
+        return self.equals(other)
 
     __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
 
