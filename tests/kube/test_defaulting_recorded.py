@@ -48,9 +48,9 @@ CLUSTER_FIELDS = {
 def endpoint(path: str) -> tuple[Resource, str]:
     """The resource and the namespace of a collection's URL."""
     parts = path.partition("?")[0].strip("/").split("/")
-    group, version, rest = (
-        ("", parts[1], parts[2:]) if parts[0] == "api" else (*parts[1:3], parts[3:])
-    )
+    core = parts[0] == "api"
+    group, version = ("" if core else parts[1]), parts[1 if core else 2]
+    rest = parts[2 if core else 3 :]
     namespace = ""
     if len(rest) > 2 and rest[0] == "namespaces":
         namespace, rest = rest[1], rest[2:]

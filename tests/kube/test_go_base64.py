@@ -29,6 +29,8 @@ def test_read(text: str, want: str) -> None:
         ("AAAAA", 4),
         ("AAA", 0),
         ("AA=", 3),
+        ("AA=\n", 4),
+        ("AA=\n=A", 5),
         ("AA=A", 2),
         ("A===", 1),
         ("AA==A", 4),

@@ -48,6 +48,18 @@ LAYOUT = '"2006-01-02T15:04:05Z07:00"'
             "2026-01-02T03:04:05",
             f'parsing time "2026-01-02T03:04:05" as {LAYOUT}: cannot parse "" as "Z07:00"',
         ),
+        (
+            "2026-01-02T03:04:05+25:00",
+            'parsing time "2026-01-02T03:04:05+25:00": time zone offset hour out of range',
+        ),
+        (
+            "2026-01-02T03:04:05+00:61",
+            'parsing time "2026-01-02T03:04:05+00:61": time zone offset minute out of range',
+        ),
+        (
+            "0001-01-01T00:00:00+01:00",
+            'parsing time "0001-01-01T00:00:00+01:00": year out of range',
+        ),
         ("2026-13-02T03:04:05Z", 'parsing time "2026-13-02T03:04:05Z": month out of range'),
         ("2026-02-30T03:04:05Z", 'parsing time "2026-02-30T03:04:05Z": day out of range'),
         ("2026-01-02T24:04:05Z", 'parsing time "2026-01-02T24:04:05Z": hour out of range'),

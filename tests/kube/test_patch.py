@@ -138,13 +138,23 @@ def test_refused(operation: dict[str, Any], message: str) -> None:
     assert str(error.value) == message
 
 
+def test_deep_documents_are_refused() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(JsonPatchError, match=r"^exceeded max depth$"):
+        apply_json_patch(deep, [])
+    with pytest.raises(JsonPatchError, match=r"^exceeded max depth$"):
+        apply_merge_patch(deep, deep)
+
+
 def test_failed_tests_can_be_told_apart() -> None:
     with pytest.raises(JsonPatchTestFailed):
         apply_json_patch(DOCUMENT, [{"op": "test", "path": "/a", "value": 1}])
 
 
 def test_whole_document_and_order() -> None:
-    operations = [
+    operations: list[dict[str, Any]] = [
         {"op": "replace", "path": "", "value": {"z": []}},
         {"op": "add", "path": "/z/-", "value": {"k": 1}},
         {"op": "copy", "from": "/z/0", "path": "/z/-"},

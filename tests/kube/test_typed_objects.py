@@ -111,6 +111,11 @@ def at(obj: Any, path: str) -> Any:
                             "schema": {
                                 "openAPIV3Schema": {
                                     "additionalProperties": False,
+                                    "additionalItems": {"type": "string", "nope": 1},
+                                    "maximum": 1.5,
+                                    "minimum": 0,
+                                    "allOf": [{"items": [{"nope": 1}, None]}],
+                                    "dependencies": {"a": ["b"], "c": {"nope": 1}},
                                     "items": {"type": "string", "nope": 1},
                                     "default": {"a": None},
                                     "enum": [None, 1],
@@ -123,6 +128,11 @@ def at(obj: Any, path: str) -> Any:
             "spec.versions.0.schema.openAPIV3Schema",
             {
                 "additionalProperties": False,
+                "additionalItems": {"type": "string"},
+                "maximum": 1.5,
+                "minimum": 0,
+                "allOf": [{"items": [{}, {}]}],
+                "dependencies": {"a": ["b"], "c": {}},
                 "items": {"type": "string"},
                 "default": {"a": None},
                 "enum": [None, 1],
@@ -205,6 +215,34 @@ UNMARSHAL = "json: cannot unmarshal"
             "int32",
         ),
         (
+            "v1/Pod",
+            {"spec": {"volumes": [{"name": "v", "emptyDir": 1}]}},
+            f"{UNMARSHAL} number into Go struct field Volume.spec.volumes.VolumeSource.emptyDir "
+            "of type v1.EmptyDirVolumeSource",
+        ),
+        (
+            "v1/Pod",
+            {"spec": {"containers": [{"resources": {"limits": []}}]}},
+            f"{UNMARSHAL} array into Go struct field ResourceRequirements.spec.containers"
+            ".resources.limits of type v1.ResourceList",
+        ),
+        (
+            "v1/Event",
+            {"eventTime": 1},
+            f"{UNMARSHAL} number into Go struct field Event.eventTime of type string",
+        ),
+        (
+            "apiextensions.k8s.io/v1/CustomResourceDefinition",
+            {"spec": {"versions": [{"schema": {"openAPIV3Schema": {"maximum": "1"}}}]}},
+            f"{UNMARSHAL} string into Go struct field JSONSchemaProps.spec.versions.schema"
+            ".openAPIV3Schema.maximum of type float64",
+        ),
+        (
+            "v1/Event",
+            {"firstTimestamp": "never"},
+            'parsing time "never" as "2006-01-02T15:04:05Z07:00": cannot parse "never" as "2006"',
+        ),
+        (
             "v1/Secret",
             {"data": {"a": 5}},
             f"{UNMARSHAL} number into Go struct field Secret.data of type []uint8",
@@ -251,6 +289,15 @@ def test_refused(kind: str, obj: Any, message: str) -> None:
     with pytest.raises(DecodeError) as error:
         round_trip(obj, gvk(kind))
     assert str(error.value) == message
+
+
+def test_deep_objects_are_refused() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"not": deep}
+    crd = {"spec": {"versions": [{"schema": {"openAPIV3Schema": deep}}]}}
+    with pytest.raises(DecodeError, match=r"^exceeded max depth$"):
+        round_trip(crd, gvk("apiextensions.k8s.io/v1/CustomResourceDefinition"))
 
 
 def test_kinds_that_are_not_built_in() -> None:

@@ -8,6 +8,7 @@ element and names the first one the text does not fit.
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from typing import Final
 
@@ -111,14 +112,9 @@ def _walk_zone(text: str, layout: str, rest: str) -> None:
 
 def _instant(text: str, layout: str) -> tuple[datetime.datetime, str]:
     """The instant in UTC with whole seconds, and the fraction digits."""
-    match = _CANONICAL.fullmatch(text)
-    if match is None:
-        _walk(text, layout)
-        match = _CANONICAL.fullmatch(_lenient(text))
-    else:
-        _walk(text, layout)
-    if match is None:
-        raise _refuse(text, layout, text, layout)
+    _walk(text, layout)
+    match = _CANONICAL.fullmatch(text) or _CANONICAL.fullmatch(_lenient(text))
+    assert match is not None  # whatever passed the walk is of this form
     year, month, day, hour, minute, second = (int(match[i]) for i in range(1, 7))
     try:
         moment = datetime.datetime(max(year, 1), month, day, hour, minute, second)
@@ -138,12 +134,14 @@ def _lenient(text: str) -> str:
     return re.sub(r"T(\d):", r"T0\1:", text.replace(",", "."), count=1)
 
 
+@functools.lru_cache(maxsize=1024)
 def canonical_time(text: str) -> str:
     """`2026-01-02T03:04:05Z`. TimeError when the text is no RFC 3339 timestamp."""
     moment, _ = _instant(text, RFC3339)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
 
+@functools.lru_cache(maxsize=1024)
 def canonical_micro_time(text: str) -> str:
     """`2026-01-02T03:04:05.000006Z`; the input must have six fraction digits."""
     moment, fraction = _instant(text, RFC3339_MICRO)

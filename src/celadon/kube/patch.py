@@ -240,7 +240,13 @@ def apply_json_patch(
     document: Any, operations: Sequence[Mapping[str, Any]], *, copy_limit: int = COPY_LIMIT
 ) -> Any:
     """The patched document. JsonPatchError when an operation does not apply."""
-    application = _Application(_copy(document), copy_limit)
+    try:
+        return _applied(_Application(_copy(document), copy_limit), operations)
+    except RecursionError:
+        raise JsonPatchError("exceeded max depth") from None
+
+
+def _applied(application: _Application, operations: Sequence[Mapping[str, Any]]) -> Any:
     apply = {
         "add": application.add,
         "remove": application.remove,
@@ -270,6 +276,13 @@ def _without_nulls(value: Any) -> Any:
 
 def apply_merge_patch(document: Any, patch: Any) -> Any:
     """The document with the patch merged into it; null removes a member."""
+    try:
+        return _merged(document, patch)
+    except RecursionError:
+        raise JsonPatchError("exceeded max depth") from None
+
+
+def _merged(document: Any, patch: Any) -> Any:
     if not isinstance(document, dict):
         return _without_nulls(patch)
     if not isinstance(patch, dict):
@@ -281,5 +294,5 @@ def apply_merge_patch(document: Any, patch: Any) -> Any:
         elif merged.get(key) is None:
             merged[key] = _without_nulls(value)
         else:
-            merged[key] = apply_merge_patch(merged[key], value)
+            merged[key] = _merged(merged[key], value)
     return merged

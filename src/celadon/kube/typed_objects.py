@@ -278,6 +278,8 @@ def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
         return codec.decode(obj)
     except Mismatch as mismatch:
         raise DecodeError(mismatch.message()) from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
 
 
 def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
@@ -291,7 +293,10 @@ def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
 
 
 def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[str]:
-    """Paths of the fields that the kind does not have, in the order of the document."""
+    """Paths of the fields that the kind does not have, in the order of the document.
+
+    For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
+    """
     codec = codec_for(gvk)
     found: list[str] = []
     if codec is not None:

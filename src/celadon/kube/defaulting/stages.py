@@ -79,15 +79,14 @@ def _decoded(obj: Mapping[str, Any], gvk: GroupVersionKind) -> tuple[dict[str, A
 
 
 def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
-    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is."""
+    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
+
+    It is shared with the object given in: nothing changes it afterwards.
+    """
     codec = struct_codec(schema.OBJECT_META)
-    made = {key: fresh(value) for key, value in obj.items() if key != "metadata"}
+    made = {key: value for key, value in obj.items() if key != "metadata"}
     made["metadata"] = decode(codec, obj.get("metadata") or {})
     return made, codec
-
-
-def _copy(obj: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: fresh(value) for key, value in obj.items()}
 
 
 def _complete(made: dict[str, Any], codec: StructCodec) -> None:
@@ -111,7 +110,7 @@ def admit_form(
     None leaves the object's own. DecodeError when a value does not fit the kind.
     """
     if not gvk.group and codec_for(gvk) is None:
-        return _copy(obj)
+        return dict(obj)
     made, codec = _decoded(obj, gvk)
     run = _start(made, context)
     if DEFAULT in phases:
@@ -262,7 +261,7 @@ def stored_form(
     """
     codec = codec_for(gvk)
     if codec is None:
-        return _copy(obj)
+        return dict(obj)
     made, _ = _decoded(_without_empty(obj, struct_codec(codec.name)), gvk)
     run = _start(made, context)
     _apply(run, gvk, DEFAULT)
