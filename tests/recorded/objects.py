@@ -11,7 +11,8 @@ from celadon.kube import GroupVersionKind, Resource, metadata, status
 from celadon.kube.defaulting.context import DEFAULT_PLUGINS, DefaultingContext
 from celadon.kube.defaulting.stages import admit_form, stored_form, updated_form
 from celadon.kube.schema import Schema, schema_for
-from celadon.kube.typed_objects import DecodeError, unknown_fields
+from celadon.kube.typed_objects import unknown_fields
+from celadon.kube.typed_values import DecodeError
 from tests.recorded import custom
 from tests.recorded.calls import Call
 
@@ -43,7 +44,9 @@ def creates_on_update(resource: Resource, call: Call) -> bool:
     return call.method == "PUT" and resource.gvr.resource in CREATED_BY_UPDATE
 
 
-def unknown_field_warnings(body: Any, kind: GroupVersionKind) -> list[str]:
+def unknown_field_warnings(body: Any, kind: GroupVersionKind, call: Call) -> list[str]:
+    if call.first("fieldValidation") == "Ignore":
+        return []
     return [f'unknown field "{path}"' for path in unknown_fields(body, kind)]
 
 
@@ -80,7 +83,8 @@ def on_update(
         return {**old, "spec": body.get("spec", {})}
     if resource.custom:
         body = custom.defaulted(custom.pruned(body, kind, crds), kind, crds)
-    body = {**body, "metadata": {"namespace": call.namespace, **body.get("metadata", {})}}
+    if resource.namespaced:
+        body = {**body, "metadata": {"namespace": call.namespace, **body.get("metadata", {})}}
     try:
         made = updated_form(body, old, kind, CONTEXT, subresource=call.subresource)
     except DecodeError as error:
@@ -100,10 +104,10 @@ def stored(obj: dict[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
     return {**stored_form(obj, kind, CONTEXT), "apiVersion": kind.api_version, "kind": kind.kind}
 
 
-def shown_by(subresource: str, obj: dict[str, Any]) -> dict[str, Any]:
+def shown_by(subresource: str, obj: Mapping[str, Any]) -> dict[str, Any]:
     """The object as an endpoint shows it: only `scale` has a shape of its own."""
     if subresource != "scale":
-        return obj
+        return dict(obj)
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     given = metadata.metadata(obj)
     labels = obj["spec"].get("selector", {}).get("matchLabels", {})
@@ -119,9 +123,9 @@ def shown_by(subresource: str, obj: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def applied(subresource: str, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def applied(subresource: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """The stored object after a write through an endpoint."""
-    changed = copy.deepcopy(old if subresource == "scale" else new)
+    changed: dict[str, Any] = copy.deepcopy(dict(old if subresource == "scale" else new))
     if subresource == "scale" and new["spec"].get("replicas") != old["spec"].get("replicas"):
         changed["spec"]["replicas"] = new["spec"].get("replicas", 0)
         changed["metadata"]["generation"] = metadata.generation(old) + 1

@@ -106,6 +106,8 @@ class Server:
         resource = self._world.catalog.by_gvr(call.resource)
         if resource is None or not resource.served:
             raise status.route_not_found()
+        if not resource.by_default:
+            raise Unsupported("an API version that is off by default may be deprecated")
         self._authorize(call, resource)
         if resource.gvr.group_resource in EXEMPT and resource.gvr.resource not in KINDS:
             raise Unsupported(f"{resource.gvr.resource} is answered by the server itself")
@@ -157,7 +159,7 @@ class Server:
         kind = resource.kind_of(call.subresource)
         assert kind is not None
         body = self._body(call)
-        warnings = objects.unknown_field_warnings(body, kind)
+        warnings = objects.unknown_field_warnings(body, kind, call)
         if call.subresource:
             self._existing(call, resource)
         decoded = self._decoded(call, body, resource)
@@ -201,7 +203,7 @@ class Server:
         body = self._body(call)
         if call.method == "PATCH":
             body = objects.patched(before, body, call.content_type, kind)
-        warnings = objects.unknown_field_warnings(body, kind)
+        warnings = objects.unknown_field_warnings(body, kind, call)
         decoded = self._decoded(call, body, resource)
         sent = decoded.document if decoded is not None else body
         new = objects.on_update(sent, before, kind, call, resource, self._schemas)

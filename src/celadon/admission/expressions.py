@@ -109,12 +109,13 @@ class PolicyScope:
 
     `version` is the server's; expressions are compiled as new ones, at the version before, unless
     `stored` says that the stored object already has them. A policy without variables has no
-    `variables` at all.
+    `variables` at all; one with variables has it from the first of them on, empty as yet.
     """
 
-    def __init__(self, version: str, *, has_params: bool) -> None:
+    def __init__(self, version: str, *, has_params: bool, has_variables: bool) -> None:
         self._versions = {False: previous_minor(version), True: version}
         self._has_params = has_params
+        self._has_variables = has_variables
         self._fields: dict[str, Type] = {}
         self._environments: dict[tuple[bool, bool], Environment] = {}
 
@@ -144,7 +145,7 @@ class PolicyScope:
         env = self._environments.get((stored, authorizer))
         if env is None:
             env = base_environment(self._versions[stored], self._has_params, authorizer)
-            if self._fields:
+            if self._has_variables:
                 env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
             self._environments[stored, authorizer] = env
         return env

@@ -86,7 +86,9 @@ def compile_policy(
 ) -> CompiledPolicy:
     """As a stored policy: everything this version of Kubernetes knows may be used."""
     spec = policy.spec
-    scope = PolicyScope(version, has_params=spec.param_kind is not None)
+    scope = PolicyScope(
+        version, has_params=spec.param_kind is not None, has_variables=bool(spec.variables)
+    )
     variables: dict[str, Expression] = {}
     for variable in spec.variables:
         variables[variable.name] = scope.declare(variable.name, variable.expression, stored=True)

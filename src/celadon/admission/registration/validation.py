@@ -1,6 +1,6 @@
 """API validation of policies and bindings: every complaint, in upstream's order and words.
 
-`validate_policy` and `validate_binding` check the spec; `metadata` has a module of its own. As
+`validate_policy` and `validate_binding` check the whole object but a policy's status. As
 k8s.io/kubernetes `pkg/apis/admissionregistration/validation`. Expressions are compiled as for a
 new object: at the compatibility version, one minor below. On update, an expression that the old
 object already had is compiled with everything this version knows instead (ratcheting), and match
@@ -21,6 +21,7 @@ from celadon.admission.expressions import (
     PolicyScope,
     trim_space,
 )
+from celadon.admission.registration.object_meta import validate_object_meta
 from celadon.admission.registration.rules import (
     validate_label_selector,
     validate_match_resources,
@@ -80,11 +81,13 @@ def validate_policy(
     old: ValidatingAdmissionPolicy | None = None,
     version: str = DEFAULT_VERSION,
 ) -> list[FieldError]:
-    """The spec of a defaulted policy; `old` is the stored object on update."""
+    """A defaulted policy; `old` is the stored object on update."""
     spec = policy.spec
     known = _Known.of(_EMPTY if old is None else old.spec)
-    scope = PolicyScope(version, has_params=spec.param_kind is not None)
-    errors: list[FieldError] = []
+    scope = PolicyScope(
+        version, has_params=spec.param_kind is not None, has_variables=bool(spec.variables)
+    )
+    errors = validate_object_meta(policy.metadata)
     if spec.failure_policy is None:
         errors.append(fieldpath.required(_SPEC.child("failurePolicy")))
     elif spec.failure_policy not in FAILURE_POLICIES:
@@ -292,9 +295,9 @@ def _compiled(error: ExpressionError | None, text: str, path: FieldPath) -> list
 
 
 def validate_binding(binding: ValidatingAdmissionPolicyBinding) -> list[FieldError]:
-    """The spec of a defaulted binding; the same on create and update."""
+    """A defaulted binding; the same on create and update."""
     spec = binding.spec
-    errors: list[FieldError] = []
+    errors = validate_object_meta(binding.metadata)
     name = _SPEC.child("policyName")
     if not spec.policy_name:
         errors.append(fieldpath.required(name))

@@ -1,0 +1,367 @@
+"""Requests through the whole engine: what is matched, in which order, what comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.engine import Engine
+from celadon.admission.request import Operation
+from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Outcome
+from celadon.admission.world import ObjectWorld
+from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.authorization import User
+from tests.admission.building import (
+    CONFIG_MAP,
+    RULE,
+    WORLD,
+    binding,
+    config_map,
+    judge,
+    policy,
+    refusal,
+    request,
+)
+
+
+def test_a_denial_is_a_status() -> None:
+    verdict = judge(policy(validations=[{"expression": "object.metadata.name == 'x'"}]))
+    cause = (
+        "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: "
+        "failed expression: object.metadata.name == 'x'"
+    )
+    assert verdict.code == 422
+    assert verdict.status == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": f'configmaps "c" is forbidden: {cause}',
+        "reason": "Invalid",
+        "details": {"name": "c", "kind": "configmaps", "causes": [{"message": cause}]},
+        "code": 422,
+    }
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("Forbidden", 403), ("RequestEntityTooLarge", 413), ("Invalid", 422)]
+)
+def test_the_reason_decides_the_code(reason: str, code: int) -> None:
+    verdict = judge(policy(validations=[{"expression": "false", "reason": reason}]))
+    assert verdict.code == code
+    assert verdict.status is not None
+    assert verdict.status["reason"] == reason
+
+
+def test_true_validations_allow_without_a_trace() -> None:
+    verdict = judge(policy(validations=[{"expression": "object.kind == 'ConfigMap'"}]))
+    assert verdict.allowed
+    assert verdict.decisions == ()
+
+
+def test_a_policy_without_binding_is_inert() -> None:
+    assert judge(policy(), binding(policy_name="other")).allowed
+
+
+def test_policies_are_asked_in_the_order_of_their_names() -> None:
+    verdict = judge(
+        policy("z", validations=[{"expression": "false", "message": "from z"}]),
+        policy("a", validations=[{"expression": "false", "message": "from a"}]),
+        binding("bz", "z"),
+        binding("ba", "a"),
+    )
+    assert refusal(verdict) == "from a"
+    assert [d.policy for d in verdict.decisions] == ["a", "z"]
+
+
+def test_a_denial_does_not_silence_later_policies() -> None:
+    verdict = judge(
+        policy("a"),
+        policy("z", validations=[{"expression": "false", "message": "careful"}]),
+        binding("ba", "a"),
+        binding("bz", "z", "Warn"),
+    )
+    assert not verdict.allowed
+    assert verdict.warnings == (
+        "Validation failed for ValidatingAdmissionPolicy 'z' with binding 'bz': careful",
+    )
+
+
+def test_audit_records_the_first_failure() -> None:
+    verdict = judge(
+        policy(validations=[{"expression": "true"}, {"expression": "false", "message": "<no>"}]),
+        binding("b", "p", "Audit"),
+    )
+    assert verdict.allowed
+    assert verdict.audit_annotations == {
+        VALIDATION_FAILURE: (
+            r'[{"message":"\u003cno\u003e","policy":"p","binding":"b","expressionIndex":1,'
+            r'"validationActions":["Audit"]}]'
+        )
+    }
+
+
+ERRORS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "run time",
+        {"validations": [{"expression": "object.data.x == 'a'"}]},
+        "expression 'object.data.x == 'a'' resulted in error: no such key: data",
+    ),
+    (
+        "in a variable",
+        {
+            "variables": [{"name": "v", "expression": "object.data.x"}],
+            "validations": [{"expression": "variables.v == 'a'"}],
+        },
+        "expression 'variables.v == 'a'' resulted in error: composited variable \"v\" fails to "
+        "evaluate: no such key: data",
+    ),
+    (
+        "two match conditions",
+        {
+            "matchConditions": [
+                {"name": "a", "expression": "object.x == 1"},
+                {"name": "b", "expression": "object.y == 1"},
+                {"name": "c", "expression": "object.x == 1"},
+            ]
+        },
+        "[expression 'object.x == 1' resulted in error: no such key: x, "
+        "expression 'object.y == 1' resulted in error: no such key: y]",
+    ),
+    (
+        "does not compile",
+        {"validations": [{"expression": "1"}]},
+        "compilation error: must evaluate to bool but got int",
+    ),
+    (
+        "no namespace in a match condition",
+        {"matchConditions": [{"name": "a", "expression": "namespaceObject.metadata.name == 'ns'"}]},
+        "expression 'namespaceObject.metadata.name == 'ns'' resulted in error: "
+        "no such key: metadata",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "text"), [row[1:] for row in ERRORS], ids=[r[0] for r in ERRORS])
+def test_errors_deny_or_are_ignored(spec: dict[str, Any], text: str) -> None:
+    assert refusal(judge(policy(**spec))) == text
+    assert judge(policy(**spec, failurePolicy="Ignore")).allowed
+
+
+def test_a_false_validation_denies_whatever_the_failure_policy_says() -> None:
+    assert not judge(policy(failurePolicy="Ignore")).allowed
+
+
+@pytest.mark.parametrize(
+    ("conditions", "allowed"),
+    [
+        (["true", "true"], False),
+        (["true", "false"], True),
+        (["object.nope == 1", "false"], True),
+    ],
+)
+def test_match_conditions(conditions: list[str], allowed: bool) -> None:
+    given = [{"name": f"c{i}", "expression": text} for i, text in enumerate(conditions)]
+    assert judge(policy(matchConditions=given)).allowed is allowed
+
+
+MESSAGES: list[tuple[str, dict[str, str], str]] = [
+    ("message", {"message": "  plain "}, "plain"),
+    ("expression wins", {"message": "plain", "messageExpression": "' made '"}, "made"),
+    ("error", {"message": "plain", "messageExpression": "object.nope"}, "plain"),
+    ("blank", {"message": "plain", "messageExpression": "'  '"}, "plain"),
+    ("two lines", {"message": "plain", "messageExpression": r"'a\nb'"}, "plain"),
+    ("too long", {"messageExpression": "'x' + object.long"}, "failed expression: false"),
+    ("longest", {"messageExpression": "object.long"}, "x" * 5120),
+]
+
+
+@pytest.mark.parametrize(
+    ("validation", "text"), [row[1:] for row in MESSAGES], ids=[row[0] for row in MESSAGES]
+)
+def test_the_text_of_a_failed_validation(validation: dict[str, str], text: str) -> None:
+    # `string(...)` because a message expression must be of type string
+    if "messageExpression" in validation:
+        validation = {
+            **validation,
+            "messageExpression": f"string({validation['messageExpression']})",
+        }
+    asked = request(config_map(long="x" * 5120))
+    verdict = judge(policy(validations=[{"expression": "false", **validation}]), asked=asked)
+    assert refusal(verdict) == text
+
+
+def test_annotations_of_all_bindings_are_joined() -> None:
+    params = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": "ns"},
+            "data": {"v": value},
+        }
+        for name, value in (("p1", "x"), ("p2", "y"), ("p3", "x"))
+    ]
+    ref = {"selector": {}, "parameterNotFoundAction": "Deny"}
+    verdict = judge(
+        policy(
+            paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
+            auditAnnotations=[{"key": "k", "valueExpression": "string(params.data.v)"}],
+        ),
+        binding(paramRef=ref),
+        world=WORLD.with_objects(params),
+    )
+    assert verdict.allowed
+    assert verdict.audit_annotations == {"p/k": "x, y"}
+
+
+def test_an_annotation_that_fails_denies_under_any_action() -> None:
+    spec: dict[str, Any] = {
+        "auditAnnotations": [{"key": "k", "valueExpression": "string(object.nope)"}]
+    }
+    verdict = judge(policy(**spec), binding("b", "p", "Audit"))
+    text = "expression 'string(object.nope)' resulted in error: no such key: nope"
+    assert refusal(verdict) == text
+    assert verdict.decisions[0].cause is Cause.ANNOTATION
+    assert judge(policy(**spec, failurePolicy="Ignore"), binding("b", "p", "Audit")).allowed
+
+
+def test_a_missing_namespace_is_reported_as_it_is() -> None:
+    verdict = judge(
+        policy(failurePolicy="Ignore", validations=[{"expression": "true"}]), world=ObjectWorld()
+    )
+    assert verdict.code == 404
+    assert verdict.message == 'namespaces "ns" not found'
+
+
+def test_a_namespace_selector_without_namespace_is_a_configuration_error() -> None:
+    constraints = {
+        "resourceRules": [RULE],
+        "namespaceSelector": {"matchLabels": {"env": "prod"}},
+    }
+    given = policy(matchConstraints=constraints)
+    text = 'failed to configure policy: namespaces "ns" not found'
+    verdict = judge(given, world=ObjectWorld())
+    assert refusal(verdict) == text
+    assert verdict.message.startswith(
+        "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p'"
+    )
+    assert " with binding " not in verdict.message
+
+
+def test_exempt_resources_are_never_judged() -> None:
+    everything = {
+        "resourceRules": [
+            {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+        ]
+    }
+    registered = policy(matchConstraints=everything)
+    group = "admissionregistration.k8s.io"
+    exempt = request(
+        kind=GroupVersionKind(group, "v1", "ValidatingAdmissionPolicy"),
+        resource=GroupVersionResource(group, "v1", "validatingadmissionpolicies"),
+        namespace="",
+    )
+    hooks = request(
+        kind=GroupVersionKind(group, "v1", "ValidatingWebhookConfiguration"),
+        resource=GroupVersionResource(group, "v1", "validatingwebhookconfigurations"),
+        namespace="",
+    )
+    assert judge(registered, asked=exempt).allowed
+    assert not judge(registered, asked=hooks).allowed
+
+
+def test_a_deletion_has_only_an_old_object() -> None:
+    given = policy(
+        validations=[{"expression": "object == null && oldObject.metadata.name == request.name"}]
+    )
+    asked = request(operation=Operation.DELETE, old_object=config_map())
+    assert judge(given, asked=asked).allowed
+
+
+def test_authorizer_answers_from_rbac() -> None:
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "r", "namespace": "ns"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["sign"]}],
+    }
+    bound = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "rb", "namespace": "ns"},
+        "roleRef": {"kind": "Role", "name": "r"},
+        "subjects": [{"kind": "User", "name": "alice"}],
+    }
+    given = policy(
+        validations=[
+            {
+                "expression": "authorizer.requestResource.check('sign').allowed()",
+                "message": "may not sign",
+            }
+        ]
+    )
+    world = WORLD.with_objects([role, bound])
+    assert judge(given, asked=request(user=User("alice")), world=world).allowed
+    assert not judge(given, asked=request(user=User("bob")), world=world).allowed
+
+
+def test_the_authorizer_is_not_there_for_annotations() -> None:
+    given = policy(
+        auditAnnotations=[
+            {"key": "k", "valueExpression": "authorizer.path('/').check('x').reason()"}
+        ]
+    )
+    assert refusal(judge(given)).endswith("no such attribute(s): authorizer")
+
+
+def test_explain_tells_everything() -> None:
+    engine = Engine(
+        [
+            policy("a", validations=[{"expression": "true"}, {"expression": "false"}]),
+            policy("b", matchConditions=[{"name": "never", "expression": "false"}]),
+            policy("c"),
+            policy("d", matchConstraints={"resourceRules": [{**RULE, "resources": ["pods"]}]}),
+        ],
+        [
+            binding("ba", "a"),
+            binding("bb", "b"),
+            binding("bd", "d"),
+            binding("lost", "nobody"),
+            binding("ba2", "a", matchResources={"objectSelector": {"matchLabels": {"x": "y"}}}),
+        ],
+    )
+    verdict = engine.explain(request(), WORLD)
+    assert [(d.policy, d.index, d.action, d.cost) for d in verdict.decisions] == [
+        ("a", 0, Action.ADMIT, 0),
+        ("a", 1, Action.DENY, 0),
+    ]
+    assert [(n.outcome, n.policy, n.binding, n.detail) for n in verdict.notes] == [
+        (Outcome.BINDING_WITHOUT_POLICY, "nobody", "lost", ""),
+        (Outcome.EVALUATED, "a", "ba", ""),
+        (Outcome.BINDING_UNMATCHED, "a", "ba2", ""),
+        (Outcome.CONDITION_FALSE, "b", "bb", "never"),
+        (Outcome.POLICY_WITHOUT_BINDING, "c", "", ""),
+        (Outcome.POLICY_UNMATCHED, "d", "", ""),
+    ]
+    assert verdict.status == engine.review(request(), WORLD).status
+
+
+def test_a_replaced_engine_compiles_only_what_is_new() -> None:
+    kept = policy("a")
+    engine = Engine([kept], [binding("b", "a")])
+    other = engine.replaced([kept, policy("z")], [binding("b", "a")])
+    assert other.policies[0] is engine.policies[0]
+    assert [compiled.name for compiled in other.policies] == ["a", "z"]
+
+
+def test_kinds_of_requests_do_not_get_mixed_up() -> None:
+    engine = Engine([policy()], [binding()])
+    secret = request(
+        kind=GroupVersionKind("", "v1", "Secret"),
+        resource=GroupVersionResource("", "v1", "secrets"),
+    )
+    for _ in range(2):
+        assert not engine.review(request(), WORLD).allowed
+        assert engine.review(secret, WORLD).allowed
+    assert request().kind == CONFIG_MAP

@@ -1,0 +1,113 @@
+"""From `paramRef` to objects, and the errors on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.policy.params import ParamError, collect, param_name, resolve
+from celadon.admission.registration.types import ParamKind, ParamRef
+from celadon.admission.world import ObjectWorld
+from celadon.kube import known_resources, metadata
+
+CATALOG = known_resources()
+MAPS = resolve(ParamKind("v1", "ConfigMap"), CATALOG)
+CLUSTER = resolve(ParamKind("v1", "Namespace"), CATALOG)
+
+
+def config_map(name: str, namespace: str, **labels: str) -> dict[str, Any]:
+    given = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": given}
+
+
+WORLD = ObjectWorld(
+    [
+        config_map("b", "ns", tier="x"),
+        config_map("a", "ns", tier="x"),
+        config_map("c", "ns"),
+        config_map("a", "other"),
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}},
+    ]
+)
+
+
+def names(ref: ParamRef, namespace: str = "ns", source: Any = MAPS) -> list[str]:
+    return [param_name(found) for found in collect(source, ref, namespace, WORLD)]
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        (ParamRef(name="a"), ["ns/a"]),
+        (ParamRef(name="a", namespace="other"), ["other/a"]),
+        (ParamRef(selector={}), ["ns/a", "ns/b", "ns/c"]),
+        (ParamRef(selector={"matchLabels": {"tier": "x"}}), ["ns/a", "ns/b"]),
+        (ParamRef(name="z", parameter_not_found_action="Allow"), []),
+        (ParamRef(name="z"), []),
+    ],
+)
+def test_what_is_found(ref: ParamRef, expected: list[str]) -> None:
+    assert names(ref) == expected
+
+
+def test_without_kind_or_ref_the_params_are_null() -> None:
+    assert collect(None, ParamRef(name="a"), "ns", WORLD) == (None,)
+    assert collect(MAPS, None, "ns", WORLD) == (None,)
+    assert param_name(None) == ""
+
+
+def test_cluster_scoped_params_ignore_the_request_namespace() -> None:
+    assert names(ParamRef(name="ns"), "anywhere", CLUSTER) == ["ns"]
+
+
+ERRORS: list[tuple[ParamRef, str, Any, str]] = [
+    (
+        ParamRef(name="a"),
+        "",
+        MAPS,
+        "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources",
+    ),
+    (
+        ParamRef(name="a", namespace="x"),
+        "ns",
+        CLUSTER,
+        "paramRef.namespace must not be provided for a cluster-scoped `paramKind`",
+    ),
+    (
+        ParamRef(name="a", selector={}),
+        "ns",
+        MAPS,
+        "paramRef.name and paramRef.selector are mutually exclusive",
+    ),
+    (ParamRef(), "ns", MAPS, "one of name or selector must be provided"),
+    (
+        ParamRef(name="z", parameter_not_found_action="Deny"),
+        "ns",
+        MAPS,
+        "no params found for policy binding with `Deny` parameterNotFoundAction",
+    ),
+]
+
+
+@pytest.mark.parametrize(("ref", "namespace", "source", "text"), ERRORS)
+def test_errors(ref: ParamRef, namespace: str, source: Any, text: str) -> None:
+    with pytest.raises(ParamError) as caught:
+        collect(source, ref, namespace, WORLD)
+    assert str(caught.value) == text
+
+
+def test_an_unknown_kind_is_an_error_and_a_bad_version_none() -> None:
+    with pytest.raises(ParamError) as caught:
+        resolve(ParamKind("example.com/v1", "BadParamKind"), CATALOG)
+    assert str(caught.value) == (
+        "failed to find resource referenced by paramKind: 'example.com/v1, Kind=BadParamKind'"
+    )
+    with pytest.raises(ParamError, match="'/v2, Kind=ConfigMap'"):
+        resolve(ParamKind("v2", "ConfigMap"), CATALOG)
+    assert resolve(ParamKind("a/b/c", "K"), CATALOG) is None
+
+
+def test_params_have_their_type() -> None:
+    (found,) = collect(MAPS, ParamRef(name="a"), "ns", WORLD)
+    assert str(metadata.gvk(found)) == "/v1, Kind=ConfigMap"

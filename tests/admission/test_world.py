@@ -1,0 +1,60 @@
+"""Worlds made of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.admission.world import ObjectWorld
+from celadon.kube import GroupVersionResource
+
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "boxes.x.io"},
+    "spec": {
+        "group": "x.io",
+        "names": {"kind": "Box", "plural": "boxes"},
+        "scope": "Namespaced",
+        "versions": [
+            {"name": "v1", "served": True, "storage": True},
+            {"name": "v2", "served": True, "storage": False},
+        ],
+    },
+}
+BOXES = GroupVersionResource("x.io", "v1", "boxes")
+
+
+def box(name: str, version: str = "v1", namespace: str = "ns") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": f"x.io/{version}", "kind": "Box", "metadata": metadata}
+
+
+def test_custom_resources_need_their_definition() -> None:
+    assert ObjectWorld([box("a")]).list(BOXES, "ns") == []
+    world = ObjectWorld([box("b"), CRD, box("a", "v2")])
+    assert world.list(BOXES, "ns") == [box("a"), box("b")]
+    assert world.get(BOXES._replace(version="v2"), "ns", "b") == box("b", "v2")
+    assert world.get(BOXES, "other", "b") is None
+
+
+def test_worlds_do_not_change() -> None:
+    world = ObjectWorld([CRD])
+    larger = world.with_objects([box("a")])
+    assert world.get(BOXES, "ns", "a") is None
+    assert larger.get(BOXES, "ns", "a") == box("a")
+    assert larger.catalog is world.catalog
+    assert larger.without(box("a")).get(BOXES, "ns", "a") is None
+    assert ObjectWorld().with_objects([CRD]).catalog.by_gvr(BOXES) is not None
+
+
+def test_an_object_without_namespace_is_in_default() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    world = ObjectWorld([secret])
+    assert world.get(GroupVersionResource("", "v1", "secrets"), "default", "s") == secret
+
+
+def test_namespaces_may_be_implied() -> None:
+    assert ObjectWorld().namespace("n") is None
+    implied = ObjectWorld(implicit_namespaces=True).with_objects([]).namespace("n")
+    assert implied is not None
+    assert implied["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
