@@ -4,12 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 .PHONY: demo test check bench clean
 
 demo: $(VENV)/.installed
-	@echo '$$ celadon check -f examples/policies examples/manifests'
-	@$(BIN)/celadon check -f examples/policies examples/manifests || test $$? -eq 1
+	@echo '$$ celadon check $(DEMO)'
+	@$(BIN)/celadon check $(DEMO) || test $$? -eq 1  # 1: denied, as intended
 
 test: $(VENV)/.developed
 	$(BIN)/pytest
@@ -17,7 +18,7 @@ test: $(VENV)/.developed
 check: $(VENV)/.developed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict
+	$(BIN)/mypy --strict -p celadon -p tests
 
 bench: $(VENV)/.developed
 	$(BIN)/python -m bench

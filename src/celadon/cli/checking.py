@@ -66,7 +66,7 @@ def check(
         verdict = engine.review(one.request, world)
         results.append(_result(one, verdict, policies, matched))
         for decision in verdict.decisions:
-            if decision.action is Action.ADMIT:
+            if decision.action is Action.ADMIT and decision.cause is not Cause.VALIDATION:
                 _ignore(ignored, decision, one, policies)
         step(done)
     return Report(

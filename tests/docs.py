@@ -1,0 +1,64 @@
+"""Console blocks of the documentation: commands, and the output that is shown under them.
+
+A block begins with three backticks and `console`; a line that begins with `$ ` is a command, the
+lines up to the next command or the end of the block are its output. `update(path)` rewrites the
+outputs: `python -m tests.docs README.md docs/cli.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from celadon.cli.main import main
+from tests.paths import ROOT
+
+_BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
+_COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A command and what the documentation says it prints."""
+
+    command: str
+    output: str
+
+
+def shown(path: Path) -> list[Shown]:
+    """All commands of a document, in order."""
+    return [
+        Shown(command, output)
+        for block in _BLOCK.findall(path.read_text(encoding="utf-8"))
+        for command, output in _COMMAND.findall(block)
+    ]
+
+
+def actual(command: str) -> str:
+    """What a command prints, standard error first."""
+    words = shlex.split(command)
+    assert words[0] == "celadon", f"only celadon is run: {command}"
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        main(words[1:])
+    return err.getvalue() + out.getvalue()
+
+
+def update(path: Path) -> None:
+    """Write the actual outputs into the document."""
+
+    def block(match: re.Match[str]) -> str:
+        commands = _COMMAND.sub(lambda one: f"$ {one[1]}\n{actual(one[1])}", match[1])
+        return f"```console\n{commands}```\n"
+
+    path.write_text(_BLOCK.sub(block, path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        update(Path(name))

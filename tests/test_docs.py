@@ -1,0 +1,73 @@
+"""The documentation is true: shown outputs, snippets, commands, options, links, Makefile."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.main import COMMANDS, Command, parser_of
+from tests.docs import Shown, actual, shown
+from tests.paths import ROOT
+
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "examples" / "README.md",
+]
+COMMANDS_SHOWN = [
+    pytest.param(one, id=f"{page.name}: {one.command[:60]}")
+    for page in PAGES
+    for one in shown(page)
+]
+
+
+@pytest.mark.parametrize("one", COMMANDS_SHOWN)
+def test_shown_output_is_the_actual_one(one: Shown) -> None:
+    assert one.output == actual(one.command), "rewrite it with `python -m tests.docs PAGE`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_sessions(page: Path) -> None:
+    sessions = re.findall(r"```pycon\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    text = "\n".join(sessions)
+    failed, _ = runner.run(parser.get_doctest(text, {}, page.name, str(page), 0))
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_and_option_is_documented(command: Command) -> None:
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    section = re.search(rf"^## celadon {command.name}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.M)
+    assert section is not None, f"docs/cli.md has no section `celadon {command.name}`"
+    for action in parser_of(command)._actions:
+        for option in action.option_strings or [action.metavar]:
+            if option not in ("-h", "--help"):
+                assert f"`{option}" in section[1], f"{command.name}: {option} is not described"
+
+
+def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    demo = re.search(r"^DEMO := (.*)$", makefile, re.M)
+    assert demo is not None
+    assert shown(ROOT / "README.md")[0].command == f"celadon check {demo[1]}"
+
+
+def test_changelog_has_unreleased_changes_on_top() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (.*)$", text, re.M)[1] == "Unreleased"  # type: ignore[index]  # a None is a failure too
+
+
+def test_every_example_is_mentioned() -> None:
+    story = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    for path in (ROOT / "examples" / "policies").iterdir():
+        assert f"policies/{path.name}" in story
