@@ -43,7 +43,7 @@ class Limits:
         self._free += 1
 
     def check(self, node: Node, finished: Callable[[], list[Node]]) -> None:
-        """Raises `RegexError`. `finished` gives the nodes on the parser's stack, `node` among them."""
+        """Raises `RegexError`. `finished` gives the nodes on the parser's stack."""
         if isinstance(node, Chars):
             self._class_runes += 2 * len(node.chars)
         if self._class_runes > MAX_CLASS_RUNES or self._too_large(node, finished):
