@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celadon.admission.activation import RequestContext, request_value
 from celadon.admission.request import Operation
 from celadon.admission.world import ObjectWorld
@@ -70,7 +72,7 @@ def test_namespaces_have_no_namespace_object() -> None:
 
 def test_namespace_selectors_of_namespaces_look_at_what_comes_in() -> None:
     incoming = {"metadata": {"name": "ns", "labels": {"env": "new"}}}
-    given = {
+    given: dict[str, Any] = {
         "kind": GroupVersionKind("", "v1", "Namespace"),
         "resource": GroupVersionResource("", "v1", "namespaces"),
     }

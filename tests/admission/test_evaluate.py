@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from celadon.admission import limits
-from celadon.admission.activation import LazyVariables, size_bound
 from celadon.admission.engine import Engine
 from celadon.admission.expressions import PolicyScope
 from celadon.admission.metering import OUT_OF_BUDGET, Meter, OutOfBudget, run_plain
 from celadon.admission.policy.compile import compile_policy
 from celadon.admission.request import Request
+from celadon.admission.sizes import size_bound
+from celadon.admission.variables import LazyVariables
 from celadon.cel import EvaluationError
 from tests.admission.building import WORLD, binding, config_map, judge, policy, refusal, request
 
@@ -134,7 +135,7 @@ def test_errors_of_variables_are_kept() -> None:
         seen.append(expression.text)
         return run_plain(expression, activation)
 
-    activation = {"object": {}}
+    activation: dict[str, Any] = {"object": {}}
     variables = LazyVariables({"v": variable, "w": broken}, activation, run)
     for _ in range(2):
         with pytest.raises(EvaluationError, match='composited variable "v" fails to evaluate: no'):

@@ -2,25 +2,19 @@
 
 `RequestContext` is made once per review. Whatever several policies need is computed there at its
 first use and kept: labels, the Namespace, the `request` value, converted objects, the size that
-bounds costs. `LazyVariables` is the `variables` of one phase of one evaluation.
-
-As k8s.io/apiserver `pkg/admission/plugin/cel/{activation,composition}.go`.
+bounds costs. As k8s.io/apiserver `pkg/admission/plugin/cel/activation.go`.
 """
 
 from __future__ import annotations
 
-import json
-import marshal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from celadon.admission import limits
 from celadon.admission.authorization import authorizer_values
-from celadon.admission.expressions import Expression
 from celadon.admission.matching import NAMESPACES, Hit, MatchError
 from celadon.admission.request import Operation, Request
+from celadon.admission.sizes import size_bound
 from celadon.admission.world import World
-from celadon.cel import EvaluationError
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,
@@ -30,7 +24,6 @@ from celadon.kube import (
 )
 
 JsonObject = Mapping[str, Any]
-Run = Callable[[Expression, Mapping[str, Any]], Any]
 
 _NAMESPACE_METADATA: Final = (
     "name",
@@ -46,54 +39,7 @@ _NAMESPACE_METADATA: Final = (
     "annotations",
     "finalizers",
 )
-_MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
 _SMALL_PARTS: Final = 1024  # kinds, resources, the operation and the names of all members
-
-
-class LazyVariables(dict[str, Any]):
-    """Variables computed when first read, and kept; errors too.
-
-    INVARIANT (one phase): match conditions, validations, message expressions and audit annotations
-    each start with a new one, so a variable is computed at most once in each.
-    """
-
-    __slots__ = ("_activation", "_errors", "_expressions", "_run")
-
-    def __init__(
-        self, expressions: Mapping[str, Expression], activation: Mapping[str, Any], run: Run
-    ) -> None:
-        super().__init__()
-        self._expressions = expressions
-        self._activation = activation
-        self._run = run
-        self._errors: dict[str, str] = {}
-
-    def __missing__(self, name: str) -> Any:
-        expression = self._expressions.get(name)
-        if expression is None:
-            raise KeyError(name)
-        text = self._errors.get(name)
-        if text is None:
-            try:
-                value = self._run(expression, self._activation)
-            except EvaluationError as error:
-                what = "compile" if expression.error is not None else "evaluate"
-                text = f'composited variable "{name}" fails to {what}: {error}'
-                self._errors[name] = text
-            else:
-                self[name] = value
-                return value
-        raise EvaluationError(text)
-
-    def __contains__(self, name: object) -> bool:
-        """`has(variables.x)` evaluates x."""
-        if name not in self._expressions:
-            return False
-        self[str(name)]
-        return True
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self._expressions else default
 
 
 class RequestContext:
@@ -240,22 +186,6 @@ class RequestContext:
                 self._namespace_size = size_bound(self._namespace)
             namespace = self._namespace_size
         return self._size + namespace + extra <= size
-
-
-def size_bound(value: Any) -> int:
-    """An upper bound of what the cost model can count in a value: one for everything in it, and
-    one more for each byte of a text. Marshalling without references is just that, and quick."""
-    try:
-        return len(marshal.dumps(value, _MARSHAL_FORMAT))
-    except ValueError:  # nested too deeply, or a mapping that is no dict
-        return _json_size(value)
-
-
-def _json_size(value: Any) -> int:
-    try:
-        return len(json.dumps(value, default=dict))
-    except RecursionError:
-        return limits.UNBOUNDED_SIZE
 
 
 def request_value(

@@ -12,8 +12,7 @@ from typing import Any
 from celadon.admission.rbac import Answer
 from celadon.admission.request import Request
 from celadon.admission.world import World
-from celadon.kube.authorization import Attributes
-from celadon.kube.library.authz import Authorizer
+from celadon.kube import Attributes, Authorizer
 
 
 class RememberedAnswers:

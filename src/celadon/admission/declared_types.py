@@ -11,44 +11,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.cel.declarations import ObjectType
-from celadon.cel.types import (
-    BOOL,
-    DYN,
-    INT,
-    STRING,
-    TIMESTAMP,
-    Kind,
-    Type,
-    list_of,
-    map_of,
-    object_type,
-)
+from celadon.cel import types
+from celadon.cel.extend import ObjectType
 
 VARIABLES_TYPE: Final = "kubernetes.variables"
-REQUEST: Final = object_type("kubernetes.AdmissionRequest")
-NAMESPACE: Final = object_type("kubernetes.Namespace")
-VARIABLES: Final = object_type(VARIABLES_TYPE)
+REQUEST: Final = types.object_type("kubernetes.AdmissionRequest")
+NAMESPACE: Final = types.object_type("kubernetes.Namespace")
+VARIABLES: Final = types.object_type(VARIABLES_TYPE)
 
-_KIND: Final = object_type("kubernetes.GroupVersionKind")
-_RESOURCE: Final = object_type("kubernetes.GroupVersionResource")
-_USER: Final = object_type("kubernetes.UserInfo")
-_NAMESPACE_METADATA: Final = object_type("kubernetes.NamespaceMetadata")
-_NAMESPACE_SPEC: Final = object_type("kubernetes.NamespaceSpec")
-_NAMESPACE_STATUS: Final = object_type("kubernetes.NamespaceStatus")
-_NAMESPACE_CONDITION: Final = object_type("kubernetes.NamespaceCondition")
-_TEXT_MAP: Final = map_of(STRING, STRING)
+_KIND: Final = types.object_type("kubernetes.GroupVersionKind")
+_RESOURCE: Final = types.object_type("kubernetes.GroupVersionResource")
+_USER: Final = types.object_type("kubernetes.UserInfo")
+_NAMESPACE_METADATA: Final = types.object_type("kubernetes.NamespaceMetadata")
+_NAMESPACE_SPEC: Final = types.object_type("kubernetes.NamespaceSpec")
+_NAMESPACE_STATUS: Final = types.object_type("kubernetes.NamespaceStatus")
+_NAMESPACE_CONDITION: Final = types.object_type("kubernetes.NamespaceCondition")
+_TEXT_MAP: Final = types.map_of(types.STRING, types.STRING)
 
 OBJECT_TYPES: Final = (
-    ObjectType(_KIND.name, {"group": STRING, "version": STRING, "kind": STRING}),
-    ObjectType(_RESOURCE.name, {"group": STRING, "version": STRING, "resource": STRING}),
+    ObjectType(_KIND.name, {"group": types.STRING, "version": types.STRING, "kind": types.STRING}),
+    ObjectType(
+        _RESOURCE.name, {"group": types.STRING, "version": types.STRING, "resource": types.STRING}
+    ),
     ObjectType(
         _USER.name,
         {
-            "username": STRING,
-            "uid": STRING,
-            "groups": list_of(STRING),
-            "extra": map_of(STRING, list_of(STRING)),
+            "username": types.STRING,
+            "uid": types.STRING,
+            "groups": types.list_of(types.STRING),
+            "extra": types.map_of(types.STRING, types.list_of(types.STRING)),
         },
     ),
     ObjectType(
@@ -56,49 +47,49 @@ OBJECT_TYPES: Final = (
         {
             "kind": _KIND,
             "resource": _RESOURCE,
-            "subResource": STRING,
+            "subResource": types.STRING,
             "requestKind": _KIND,
             "requestResource": _RESOURCE,
-            "requestSubResource": STRING,
-            "name": STRING,
-            "namespace": STRING,
-            "operation": STRING,
+            "requestSubResource": types.STRING,
+            "name": types.STRING,
+            "namespace": types.STRING,
+            "operation": types.STRING,
             "userInfo": _USER,
-            "dryRun": BOOL,
-            "options": DYN,
+            "dryRun": types.BOOL,
+            "options": types.DYN,
         },
     ),
     ObjectType(
         _NAMESPACE_METADATA.name,
         {
-            "name": STRING,
-            "generateName": STRING,
-            "namespace": STRING,
+            "name": types.STRING,
+            "generateName": types.STRING,
+            "namespace": types.STRING,
             "labels": _TEXT_MAP,
             "annotations": _TEXT_MAP,
-            "UID": STRING,
-            "creationTimestamp": TIMESTAMP,
-            "deletionTimestamp": TIMESTAMP,
-            "deletionGracePeriodSeconds": INT,
-            "generation": INT,
-            "resourceVersion": STRING,
-            "finalizers": list_of(STRING),
+            "UID": types.STRING,
+            "creationTimestamp": types.TIMESTAMP,
+            "deletionTimestamp": types.TIMESTAMP,
+            "deletionGracePeriodSeconds": types.INT,
+            "generation": types.INT,
+            "resourceVersion": types.STRING,
+            "finalizers": types.list_of(types.STRING),
         },
     ),
-    ObjectType(_NAMESPACE_SPEC.name, {"finalizers": list_of(STRING)}),
+    ObjectType(_NAMESPACE_SPEC.name, {"finalizers": types.list_of(types.STRING)}),
     ObjectType(
         _NAMESPACE_CONDITION.name,
         {
-            "status": STRING,
-            "type": STRING,
-            "lastTransitionTime": TIMESTAMP,
-            "message": STRING,
-            "reason": STRING,
+            "status": types.STRING,
+            "type": types.STRING,
+            "lastTransitionTime": types.TIMESTAMP,
+            "message": types.STRING,
+            "reason": types.STRING,
         },
     ),
     ObjectType(
         _NAMESPACE_STATUS.name,
-        {"phase": STRING, "conditions": list_of(_NAMESPACE_CONDITION)},
+        {"phase": types.STRING, "conditions": types.list_of(_NAMESPACE_CONDITION)},
     ),
     ObjectType(
         NAMESPACE.name,
@@ -112,30 +103,30 @@ OBJECT_TYPES: Final = (
 
 _KEPT: Final = frozenset(
     {
-        Kind.ANY,
-        Kind.BOOL,
-        Kind.BYTES,
-        Kind.DOUBLE,
-        Kind.DURATION,
-        Kind.INT,
-        Kind.NULL,
-        Kind.STRING,
-        Kind.TIMESTAMP,
-        Kind.UINT,
+        types.Kind.ANY,
+        types.Kind.BOOL,
+        types.Kind.BYTES,
+        types.Kind.DOUBLE,
+        types.Kind.DURATION,
+        types.Kind.INT,
+        types.Kind.NULL,
+        types.Kind.STRING,
+        types.Kind.TIMESTAMP,
+        types.Kind.UINT,
     }
 )
 
 
-def variable_type(result: Type) -> Type:
+def variable_type(result: types.Type) -> types.Type:
     """The type under which a variable is known to later expressions."""
     if result.kind in _KEPT:
         return result
-    if result.kind is Kind.LIST and len(result.params) == 1:
-        return list_of(variable_type(result.params[0]))
-    if result.kind is Kind.MAP and len(result.params) == 2:
-        return map_of(*map(variable_type, result.params))
-    return DYN
+    if result.kind is types.Kind.LIST and len(result.params) == 1:
+        return types.list_of(variable_type(result.params[0]))
+    if result.kind is types.Kind.MAP and len(result.params) == 2:
+        return types.map_of(*map(variable_type, result.params))
+    return types.DYN
 
 
-def variables_object(fields: Mapping[str, Type]) -> ObjectType:
+def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
     return ObjectType(VARIABLES_TYPE, dict(fields))

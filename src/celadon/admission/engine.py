@@ -1,7 +1,7 @@
 """The engine: all policies and bindings at once, one request at a time.
 
 `Engine(policies, bindings)` compiles and pairs them; `review` judges a request. Per endpoint and
-operation the engine keeps the short list of policies that can match (`_Candidate`), so a request
+operation the engine keeps the short list of policies that can match (`Candidate`), so a request
 touches only those. Policies are looked at in the order of their names, bindings of one policy
 likewise, params by namespace and name; upstream's orders are random (decision 0003).
 
@@ -12,18 +12,25 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from celadon.admission import limits
 from celadon.admission.activation import RequestContext
+from celadon.admission.candidates import (
+    BoundCandidate,
+    Candidate,
+    EndpointCandidates,
+    Hook,
+    candidate_for,
+    endpoint_candidates,
+)
 from celadon.admission.conversion import ConversionError
-from celadon.admission.matching import EXEMPT, Hit, MatchError, MatchPlan, Target, matches, plan
+from celadon.admission.matching import EXEMPT, Hit, MatchError, Target, matches
 from celadon.admission.policy import params
 from celadon.admission.policy.compile import CompiledPolicy, compile_policy
 from celadon.admission.policy.evaluate import Evaluation, Evaluator, Finding
-from celadon.admission.policy.params import ParamError, ParamSource
+from celadon.admission.policy.params import ParamError
 from celadon.admission.registration.types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -41,50 +48,16 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
-from celadon.kube import Catalog, GroupVersionKind, GroupVersionResource, StatusError
-from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
+from celadon.kube import (
+    DEFAULT_VERSION,
+    Catalog,
+    GroupVersionKind,
+    GroupVersionResource,
+    StatusError,
+)
 
 JsonObject = Mapping[str, Any]
-Evaluate = Callable[[Mapping[str, Any]], Any]
 _Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class _Hook:
-    """A policy with the bindings that name it."""
-
-    policy: ValidatingAdmissionPolicy
-    compiled: CompiledPolicy
-    bindings: tuple[ValidatingAdmissionPolicyBinding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _BoundCandidate:
-    binding: ValidatingAdmissionPolicyBinding
-    plan: MatchPlan
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A policy that requests to one endpoint may match. `error` is why its params are unknown.
-    `quick` are its validations, where they are true the whole answer: for such requests nothing
-    is converted, and the policy asks for nothing but the request itself."""
-
-    compiled: CompiledPolicy
-    plan: MatchPlan
-    bindings: tuple[_BoundCandidate, ...]
-    source: ParamSource | None
-    error: str
-    quick: tuple[Evaluate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _EndpointCandidates:
-    """What an engine remembers for an endpoint. `quick_size` is the size of a request that no
-    quick candidate needs to count the cost of; negative when there are no quick ones."""
-
-    candidates: tuple[_Candidate, ...]
-    quick_size: int
 
 
 class Engine:
@@ -99,7 +72,7 @@ class Engine:
         bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
         version: str = DEFAULT_VERSION,
         *,
-        compiled: Iterable[_Hook] = (),
+        compiled: Iterable[Hook] = (),
     ) -> None:
         self.version = version
         known = {id(hook.policy): hook.compiled for hook in compiled}
@@ -109,7 +82,7 @@ class Engine:
         hooks = []
         for policy in sorted(policies, key=lambda one: one.name):
             program = known.get(id(policy)) or compile_policy(policy, version)
-            hooks.append(_Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
+            hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
         self._hooks = tuple(hooks)
         self._inert = tuple(
             Note(Outcome.BINDING_WITHOUT_POLICY, name, binding.name)
@@ -117,7 +90,7 @@ class Engine:
             for binding in orphans
         )
         self._catalog: Catalog | None = None
-        self._candidates: dict[_Endpoint, _EndpointCandidates] = {}
+        self._candidates: dict[_Endpoint, EndpointCandidates] = {}
 
     def replaced(
         self,
@@ -134,7 +107,7 @@ class Engine:
     def review(self, request: Request, world: World) -> Verdict:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored."""
         endpoint = self._candidates_for(request, world.catalog)
-        candidates: Sequence[_Candidate] = endpoint.candidates
+        candidates: Sequence[Candidate] = endpoint.candidates
         if not candidates:
             return ALLOWED
         context = RequestContext(request, world)
@@ -168,13 +141,13 @@ class Engine:
         return folder.verdict()
 
     def _explain_hook(
-        self, hook: _Hook, target: Target, catalog: Catalog, dispatch: _Dispatch
+        self, hook: Hook, target: Target, catalog: Catalog, dispatch: _Dispatch
     ) -> None:
         name = hook.compiled.name
         if not hook.bindings:
             dispatch.folder.note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
             return
-        candidate = _candidate(hook, target, catalog)
+        candidate = candidate_for(hook, target, catalog)
         if candidate is None:
             dispatch.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
             return
@@ -184,7 +157,7 @@ class Engine:
                 dispatch.folder.note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
         dispatch.judge(candidate)
 
-    def _candidates_for(self, request: Request, catalog: Catalog) -> _EndpointCandidates:
+    def _candidates_for(self, request: Request, catalog: Catalog) -> EndpointCandidates:
         if catalog is not self._catalog:
             self._catalog, self._candidates = catalog, {}
         endpoint = (
@@ -196,16 +169,16 @@ class Engine:
         )
         found = self._candidates.get(endpoint)
         if found is None:
-            found = _endpoint_candidates(self._find_candidates(_target(request), catalog))
+            found = endpoint_candidates(self._find_candidates(_target(request), catalog))
             if len(self._candidates) >= limits.CANDIDATE_CACHE_ENTRIES:
                 self._candidates = {}
             self._candidates[endpoint] = found
         return found
 
-    def _find_candidates(self, target: Target, catalog: Catalog) -> tuple[_Candidate, ...]:
+    def _find_candidates(self, target: Target, catalog: Catalog) -> tuple[Candidate, ...]:
         if target.resource.group_resource in EXEMPT:
             return ()
-        found = (_candidate(hook, target, catalog) for hook in self._hooks if hook.bindings)
+        found = (candidate_for(hook, target, catalog) for hook in self._hooks if hook.bindings)
         return tuple(candidate for candidate in found if candidate is not None)
 
 
@@ -219,44 +192,7 @@ def _target(request: Request) -> Target:
     )
 
 
-def _candidate(hook: _Hook, target: Target, catalog: Catalog) -> _Candidate | None:
-    spec = hook.policy.spec
-    if spec.match_constraints is None:
-        return None
-    policy_plan = plan(spec.match_constraints, target, catalog)
-    if policy_plan is None:
-        return None
-    source, error = None, ""
-    if spec.param_kind is not None:
-        try:
-            source = params.resolve(spec.param_kind, catalog)
-        except ParamError as problem:
-            error = str(problem)
-        else:
-            if source is None:
-                return None
-    bound = []
-    for binding in hook.bindings:
-        binding_plan = plan(binding.spec.match_resources, target, catalog)
-        if binding_plan is not None:
-            bound.append(_BoundCandidate(binding, binding_plan))
-    if not bound and not error:
-        return None
-    quick = hook.compiled.quick if _is_own(policy_plan.direct, target) else ()
-    return _Candidate(hook.compiled, policy_plan, tuple(bound), source, error, quick)
-
-
-def _is_own(hit: Hit | None, target: Target) -> bool:
-    """Whether every request to the target is matched as what it is."""
-    return hit is not None and hit.kind == target.kind and hit.resource == target.resource
-
-
-def _endpoint_candidates(candidates: tuple[_Candidate, ...]) -> _EndpointCandidates:
-    sizes = [candidate.compiled.plain_size for candidate in candidates if candidate.quick]
-    return _EndpointCandidates(candidates, min(sizes, default=-1))
-
-
-def _undecided(endpoint: _EndpointCandidates, context: RequestContext) -> Sequence[_Candidate]:
+def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequence[Candidate]:
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
@@ -290,7 +226,7 @@ class _Dispatch:
         self.evaluator = evaluator
         self.folder = folder
 
-    def judge(self, candidate: _Candidate) -> None:
+    def judge(self, candidate: Candidate) -> None:
         """One policy with all its bindings."""
         name = candidate.compiled.name
         try:
@@ -316,8 +252,8 @@ class _Dispatch:
 
     def _judge_binding(
         self,
-        candidate: _Candidate,
-        bound: _BoundCandidate,
+        candidate: Candidate,
+        bound: BoundCandidate,
         hit: Hit,
         annotations: dict[str, list[str]],
     ) -> None:

@@ -23,15 +23,13 @@ from celadon.admission.declared_types import (
     variable_type,
     variables_object,
 )
-from celadon.cel import Environment, Program, ProgramError
-from celadon.cel.types import BOOL, DYN, NULL, STRING, Type
-from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
-from celadon.kube.versions import environment, previous_minor
+from celadon.cel import Environment, Program, ProgramError, types
+from celadon.kube import AUTHORIZER, RESOURCE_CHECK, environment, previous_minor
 
-BOOL_RESULT: Final = (BOOL,)
-MESSAGE_RESULT: Final = (STRING,)
-ANNOTATION_RESULT: Final = (STRING, NULL)
-ANY_RESULT: Final[tuple[Type, ...]] = ()
+BOOL_RESULT: Final = (types.BOOL,)
+MESSAGE_RESULT: Final = (types.STRING,)
+ANNOTATION_RESULT: Final = (types.STRING, types.NULL)
+ANY_RESULT: Final[tuple[types.Type, ...]] = ()
 
 _SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -59,7 +57,7 @@ class Expression:
     text: str
     program: Program | None
     error: ExpressionError | None = None
-    type: Type = DYN
+    type: types.Type = types.DYN
 
     @property
     def detail(self) -> str:
@@ -69,9 +67,14 @@ class Expression:
 @cache
 def base_environment(version: str, has_params: bool, authorizer: bool) -> Environment:
     """What every expression may name: the request, its objects, the namespace."""
-    names = {"object": DYN, "oldObject": DYN, "request": REQUEST, "namespaceObject": NAMESPACE}
+    names = {
+        "object": types.DYN,
+        "oldObject": types.DYN,
+        "request": REQUEST,
+        "namespaceObject": NAMESPACE,
+    }
     if has_params:
-        names["params"] = DYN
+        names["params"] = types.DYN
     if authorizer:
         names["authorizer"] = AUTHORIZER
         names["authorizer.requestResource"] = RESOURCE_CHECK
@@ -79,7 +82,7 @@ def base_environment(version: str, has_params: bool, authorizer: bool) -> Enviro
 
 
 def compile_expression(
-    env: Environment, text: str, allowed: tuple[Type, ...] = ANY_RESULT
+    env: Environment, text: str, allowed: tuple[types.Type, ...] = ANY_RESULT
 ) -> Expression:
     """`allowed` are the result types; none at all allows everything."""
     compilation = env.compile(text)
@@ -98,7 +101,7 @@ def compile_expression(
     return Expression(text, program, None, result)
 
 
-def _wrong_type(result: Type, allowed: tuple[Type, ...]) -> str:
+def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
     if len(allowed) == 1:
         return f"must evaluate to {allowed[0]} but got {result}"
     return f"must evaluate to one of [{' '.join(map(str, allowed))}] but got {result}"
@@ -116,7 +119,7 @@ class PolicyScope:
         self._versions = {False: previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
-        self._fields: dict[str, Type] = {}
+        self._fields: dict[str, types.Type] = {}
         self._environments: dict[tuple[bool, bool], Environment] = {}
 
     def declare(self, name: str, text: str, *, stored: bool = False) -> Expression:
@@ -129,7 +132,7 @@ class PolicyScope:
     def compile(
         self,
         text: str,
-        allowed: tuple[Type, ...] = ANY_RESULT,
+        allowed: tuple[types.Type, ...] = ANY_RESULT,
         *,
         authorizer: bool = True,
         stored: bool = False,

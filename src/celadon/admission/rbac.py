@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import SelectorError, label_selector, metadata, quote
-from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube import Attributes, Ruling, SelectorError, User, label_selector, metadata, quote
 
 JsonObject = Mapping[str, Any]
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.authorization import User
+from celadon.kube import GroupVersionKind, GroupVersionResource, User
 
 JsonObject = Mapping[str, Any]
 

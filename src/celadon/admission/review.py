@@ -15,8 +15,7 @@ from typing import Any, Final, TypeVar
 
 from celadon.admission.request import Operation, Request
 from celadon.admission.verdict import VALIDATION_FAILURE, Verdict
-from celadon.kube import GroupVersionKind, GroupVersionResource, name_rules
-from celadon.kube.authorization import User
+from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
 
 GROUP: Final = "admission.k8s.io"
 API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")

@@ -13,13 +13,13 @@ from typing import Any, Protocol
 from celadon.admission.conversion import convert
 from celadon.admission.rbac import Answer, RbacAuthorizer
 from celadon.kube import (
+    Attributes,
     Catalog,
     GroupVersionKind,
     GroupVersionResource,
     known_resources,
     metadata,
 )
-from celadon.kube.authorization import Attributes
 
 JsonObject = Mapping[str, Any]
 _Key = tuple[str, str, str, str]

@@ -8,7 +8,7 @@ with the module's name in front (`metadata.labels(obj)`, `status.not_found(...)`
 """
 
 from celadon.kube import fieldpath, metadata, name_rules, status
-from celadon.kube.authorization import User
+from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
 from celadon.kube.defaulting.context import (
     DEFAULT_PLUGINS,
@@ -30,6 +30,8 @@ from celadon.kube.field_labels import resolve_fields
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.go_text import json_text, quote
+from celadon.kube.library.authz import Authorizer
+from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
 from celadon.kube.names import (
     ApiVersionError,
     GroupKind,
@@ -63,15 +65,21 @@ from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, la
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
 from celadon.kube.typed_values import DecodeError
-from celadon.kube.versions import environment
+from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
+from celadon.kube.versions import environment, previous_minor
 
 __all__ = [
+    "AUTHORIZER",
     "CREATE",
     "DEFAULT",
     "DEFAULT_PLUGINS",
+    "DEFAULT_VERSION",
     "PLUGINS",
+    "RESOURCE_CHECK",
     "ApiGroup",
     "ApiVersionError",
+    "Attributes",
+    "Authorizer",
     "Catalog",
     "ClusterObjects",
     "Column",
@@ -96,6 +104,7 @@ __all__ = [
     "Requester",
     "Requirement",
     "Resource",
+    "Ruling",
     "Schema",
     "SelectorError",
     "ServiceNetwork",
@@ -128,6 +137,7 @@ __all__ = [
     "parse_field_selector",
     "parse_label_selector",
     "parse_quantity",
+    "previous_minor",
     "quote",
     "resolve_fields",
     "round_trip",

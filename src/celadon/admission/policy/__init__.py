@@ -1,0 +1,1 @@
+"""Policies: compiled (`compile`), given their params (`params`), evaluated (`evaluate`)."""

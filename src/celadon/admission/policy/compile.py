@@ -29,7 +29,7 @@ from celadon.admission.registration.types import (
     ValidatingAdmissionPolicy,
     Validation,
 )
-from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
+from celadon.kube import DEFAULT_VERSION
 
 
 @dataclass(frozen=True, slots=True)

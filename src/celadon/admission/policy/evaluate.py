@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celadon.admission import limits
-from celadon.admission.activation import LazyVariables, RequestContext, size_bound
+from celadon.admission.activation import RequestContext
 from celadon.admission.conditions import evaluate as evaluate_conditions
 from celadon.admission.expressions import trim_space
 from celadon.admission.matching import Hit
 from celadon.admission.metering import Meter, OutOfBudget, Run, attempt, run_plain
 from celadon.admission.policy.compile import CompiledPolicy, CompiledValidation
+from celadon.admission.sizes import size_bound
+from celadon.admission.variables import LazyVariables
 from celadon.admission.verdict import Action, Cause
 
 JsonObject = Mapping[str, Any]

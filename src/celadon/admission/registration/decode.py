@@ -16,13 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from celadon.admission.registration import types as registration
 from celadon.admission.registration.defaults import default_binding, default_policy
-from celadon.kube import GroupVersionKind
-from celadon.kube.typed_objects import (
-    codec_for,
-    decode,
-    unknown_fields,
-)
-from celadon.kube.typed_values import DecodeError
+from celadon.kube import DecodeError, GroupVersionKind, round_trip, unknown_fields
 
 T = TypeVar("T")
 
@@ -65,13 +59,11 @@ def _through_struct(
     document: Any, kind: str, version: str
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     gvk = GroupVersionKind(registration.GROUP, "v1", kind)
-    codec = codec_for(gvk)
-    assert codec is not None, f"{gvk} is built in"
     try:
-        clean = decode(codec, document)
+        clean = round_trip(document, gvk)
     except DecodeError as error:
         raise RegistrationError(kind, version, str(error)) from error
-    codec.complete(clean)
+    assert clean is not None, f"{gvk} is built in"
     clean["apiVersion"] = f"{registration.GROUP}/{version}"
     clean["kind"] = kind
     return clean, tuple(unknown_fields(document, gvk))

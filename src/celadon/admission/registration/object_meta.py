@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
-from celadon.kube.fieldpath import NamedText
-from celadon.kube.name_rules import prefix_as_name
+from celadon.kube import FieldError, FieldPath, NamedText, fieldpath, name_rules
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""
@@ -41,7 +39,7 @@ def _names(meta: JsonObject) -> list[FieldError]:
     generate, name = meta.get("generateName", ""), meta.get("name", "")
     if generate:
         path = _PATH.child("generateName")
-        messages = name_rules.dns1123_subdomain(prefix_as_name(generate))
+        messages = name_rules.dns1123_subdomain(name_rules.prefix_as_name(generate))
         errors += [fieldpath.invalid(path, generate, message) for message in messages]
     path = _PATH.child("name")
     if not name:

@@ -19,14 +19,16 @@ from celadon.admission.registration.types import (
 )
 from celadon.kube import (
     ApiVersionError,
+    Attributes,
     Catalog,
     FieldError,
     FieldPath,
     GroupVersionKind,
+    Ruling,
+    User,
     fieldpath,
     parse_api_version,
 )
-from celadon.kube.authorization import Attributes, Ruling, User
 
 ALL: Final = "*"
 _PARAM_KIND: Final = FieldPath("spec.paramKind")

@@ -39,6 +39,7 @@ from celadon.admission.registration.types import (
     Variable,
 )
 from celadon.kube import (
+    DEFAULT_VERSION,
     ApiVersionError,
     FieldError,
     FieldPath,
@@ -46,7 +47,6 @@ from celadon.kube import (
     name_rules,
     parse_api_version,
 )
-from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 
 FAILURE_POLICIES: Final = ("Fail", "Ignore")
 REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
