@@ -1,0 +1,107 @@
+"""Cases of the public CEL conformance suite (cel.dev), as cel-go runs them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from celadon import cel
+from celadon.cel.declarations import Function, Library, Overload, Variable
+from celadon.cel.library import (
+    bindings,
+    comprehensions,
+    encoders,
+    math,
+    optionals,
+    strings,
+)
+from celadon.cel.macros import BLOCK_MACROS, PROTOS_MACROS
+from celadon.cel.types import Type
+from tests.conformance.grading import Grades
+from tests.conformance.tagged import decode, encode, same
+from tests.conformance.type_texts import parse_type
+
+_BLOCK_SLOTS = 30
+_HARNESS = Library(
+    "harness",
+    macros=(*BLOCK_MACROS, *PROTOS_MACROS),
+    variables=tuple(Variable(f"@index{n}", cel.types.DYN) for n in range(_BLOCK_SLOTS)),
+)
+_LIBRARIES = (
+    optionals.library(),
+    bindings.library(),
+    encoders.LIBRARY,
+    math.library(),
+    strings.library(),
+    comprehensions.LIBRARY,
+    _HARNESS,
+)
+
+
+def run(case: dict[str, Any]) -> Grades:
+    grades = Grades()
+    env = _environment(case.get("container", ""), json.dumps(case.get("type_env", [])))
+    want = case["want"]
+    checked, text = _compile(env, case)
+    if checked is None:
+        grades.give(
+            "class", got=f"compile error\n{text}", want=_expected(want), agrees="error" in want
+        )
+        return grades
+    if "type" in want:
+        grades.give("type", got=str(checked.type), want=want["type"])
+    if case.get("check_only"):
+        return grades
+    activation = {name: decode(value) for name, value in case.get("bindings", {}).items()}
+    try:
+        outcome = encode(env.program(checked).evaluate(activation))
+    except (cel.EvaluationError, cel.ProgramError) as error:
+        grades.give("class", got=f"error {error}", want=_expected(want), agrees="error" in want)
+        return grades
+    grades.give("class", got=outcome, want=_expected(want), agrees="error" not in want)
+    if "value" in want:
+        grades.give("value", got=outcome, want=want["value"], agrees=same(outcome, want["value"]))
+    return grades
+
+
+def _expected(want: dict[str, Any]) -> str:
+    return "error" if "error" in want else f"value {want.get('value')}"
+
+
+def _compile(env: cel.Environment, case: dict[str, Any]) -> tuple[cel.CheckedAst | None, str]:
+    if not case.get("disable_check"):
+        compilation = env.compile(case["expr"])
+        return compilation.ast, compilation.issues.display()
+    ast, issues = env.parse(case["expr"])
+    return (None if ast is None else env.unchecked(ast)), issues.display()
+
+
+@cache
+def _environment(container: str, type_env: str) -> cel.Environment:
+    variables: dict[str, Type] = {}
+    functions: list[Function] = []
+    for entry in json.loads(type_env):
+        if "overloads" in entry:
+            functions.append(_function(entry))
+        else:
+            variables[entry["name"]] = parse_type(entry["type"])
+    return cel.Environment(
+        variables,
+        libraries=(*_LIBRARIES, Library("declared", functions=tuple(functions))),
+        container=container,
+        switches=cel.Switches(optional_syntax=True, escaped_identifiers=True, fold_constants=False),
+    )
+
+
+def _function(entry: dict[str, Any]) -> Function:
+    overloads = tuple(
+        Overload(
+            overload["id"],
+            tuple(parse_type(param) for param in overload["params"]),
+            parse_type(overload["result"]),
+            member=overload["member"],
+        )
+        for overload in entry["overloads"]
+    )
+    return Function(entry["name"], overloads)
