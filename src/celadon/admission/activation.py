@@ -19,6 +19,7 @@ from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    User,
     metadata,
     status,
 )
@@ -192,51 +193,51 @@ def request_value(
     request: Request, kind: GroupVersionKind, resource: GroupVersionResource
 ) -> dict[str, Any]:
     """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
-    original_kind, original_resource = request.original_kind, request.original_resource
     value: dict[str, Any] = {
         "uid": "",
-        "kind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+        "kind": _kind_value(kind),
         "resource": _resource_value(resource),
-        "requestKind": {
-            "group": original_kind.group,
-            "version": original_kind.version,
-            "kind": original_kind.kind,
-        },
-        "requestResource": _resource_value(original_resource),
+        "requestKind": _kind_value(request.original_kind),
+        "requestResource": _resource_value(request.original_resource),
         "operation": request.operation.value,
-        "userInfo": _user_value(request),
+        "userInfo": _user_value(request.user),
         "object": None,
         "oldObject": None,
         "dryRun": request.dry_run,
         "options": request.options,
     }
-    optional = {
-        "subResource": request.subresource,
-        "requestSubResource": request.original_subresource,
-        "name": request.name,
-        "namespace": request.namespace,
-    }
-    value.update((key, text) for key, text in optional.items() if text)
+    if request.subresource:
+        value["subResource"] = request.subresource
+    if request.original_subresource:
+        value["requestSubResource"] = request.original_subresource
+    if request.name:
+        value["name"] = request.name
+    if request.namespace:
+        value["namespace"] = request.namespace
     return value
 
 
+def _kind_value(kind: GroupVersionKind) -> dict[str, str]:
+    group, version, name = kind
+    return {"group": group, "version": version, "kind": name}
+
+
 def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
-    return {
-        "group": resource.group,
-        "version": resource.version,
-        "resource": resource.resource,
-    }
+    group, version, name = resource
+    return {"group": group, "version": version, "resource": name}
 
 
-def _user_value(request: Request) -> dict[str, Any]:
-    user = request.user
-    members: dict[str, Any] = {
-        "username": user.name,
-        "uid": user.uid,
-        "groups": list(user.groups),
-        "extra": {key: list(values) for key, values in user.extra.items()},
-    }
-    return {key: value for key, value in members.items() if value}
+def _user_value(user: User) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    if user.name:
+        value["username"] = user.name
+    if user.uid:
+        value["uid"] = user.uid
+    if user.groups:
+        value["groups"] = list(user.groups)
+    if user.extra:
+        value["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return value
 
 
 def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
