@@ -46,6 +46,8 @@ def replay(scenario: dict[str, Any], name: str) -> Result:
         for i, step in enumerate(scenario["steps"]):
             if "wait" in step:
                 _wait(server, step["wait"])
+            if find(step["want"], "/body/status/observedGeneration") is not None:
+                raise Unsupported("shows what the status controller wrote")
             got = _comparable(server.handle(parse(step)), step)
             where = f"step {i} {step['method']} {step['path']}"
             wrong += [f"{where}: {d}" for d in differences(step["want"], got)]
