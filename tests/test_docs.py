@@ -50,7 +50,7 @@ def test_every_command_and_option_is_documented(command: Command) -> None:
     section = re.search(rf"^## celadon {command.name}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.M)
     assert section is not None, f"docs/cli.md has no section `celadon {command.name}`"
     for action in parser_of(command)._actions:
-        for option in action.option_strings or [action.metavar]:
+        for option in action.option_strings or [str(action.metavar)]:
             if option not in ("-h", "--help"):
                 assert f"`{option}" in section[1], f"{command.name}: {option} is not described"
 

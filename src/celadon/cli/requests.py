@@ -16,20 +16,15 @@ from celadon.admission import (
     Request,
     default_options,
 )
+from celadon.cli.endpoints import Endpoint, endpoint_of
 from celadon.cli.prepare import Prepare, Target
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import (
-    ApiVersionError,
     Catalog,
-    GroupVersionKind,
     GroupVersionResource,
-    Resource,
-    Subresource,
     User,
-    guess_resource,
     metadata,
-    parse_api_version,
 )
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
@@ -46,17 +41,6 @@ class Question:
     namespace: str = "default"
     user: User = ADMIN
     dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where an object is sent. `is_guessed` says that nobody has defined its kind."""
-
-    resource: GroupVersionResource
-    kind: GroupVersionKind
-    namespaced: bool
-    subresource: str = ""
-    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +78,34 @@ def ask(
     prepare: Prepare,
 ) -> Asked | Problem:
     """The request about one document."""
-    endpoint = _endpoint(document, question, catalog)
+    endpoint = endpoint_of(document, question.subresource, catalog)
     if isinstance(endpoint, Problem):
         return endpoint
+    if endpoint.stored and not _is_named(document):
+        text = "resource name may not be empty"
+        return Problem(document.file, document.line(("metadata",)), text)
     value = document.value
     namespace = ""
     if endpoint.namespaced:
         namespace = metadata.namespace(value) or question.namespace
     old: Document | None = None
     if question.operation is Operation.UPDATE:
-        old = olds.get(identity(document, namespace))
+        old = olds.get(identity(document, question.namespace))
         if old is None:
             return _no_old(document, namespace)
     request = _request(document, question, endpoint, namespace, old, prepare)
     return request if isinstance(request, Problem) else Asked(document, request, endpoint)
 
 
+def _is_named(document: Document) -> bool:
+    return bool(metadata.name(document.value) or metadata.generate_name(document.value))
+
+
 def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
-    """What makes two documents the same object; versions do not count."""
+    """What makes two documents the same object; versions do not count.
+
+    `namespace` stands in where a document says none, also for kinds that have none.
+    """
     kind = metadata.gvk(document.value)
     own = metadata.namespace(document.value) or namespace
     return kind.group, kind.kind, own, metadata.name(document.value)
@@ -175,55 +169,4 @@ def _no_old(document: Document, namespace: str) -> Problem:
         document.line(),
         f"no old object for {document.value['kind']} `{where}`",
         "`--operation UPDATE` needs the objects as they are now: give them with `--old`",
-    )
-
-
-def _endpoint(document: Document, question: Question, catalog: Catalog) -> Endpoint | Problem:
-    try:
-        group, version = parse_api_version(str(document.value["apiVersion"]))
-    except ApiVersionError as error:
-        return Problem(document.file, document.line(("apiVersion",)), str(error))
-    kind = GroupVersionKind(group, version, str(document.value["kind"]))
-    parent, slash, wanted = question.subresource.rpartition("/")
-    resource = catalog.by_gvk(kind)
-    if resource is not None and not wanted:
-        return Endpoint(resource.gvr, kind, resource.namespaced)
-    found = [
-        (candidate, sub)
-        for candidate in catalog
-        for sub in candidate.subresources
-        if (not wanted or sub.name == wanted)
-        and (not slash or candidate.gvr.resource == parent)
-        and (candidate is resource or sub.gvk == kind)
-    ]
-    if resource is not None:
-        found = [(one, sub) for one, sub in found if one is resource] or found
-    if len(found) == 1:
-        return _below(*found[0])
-    if found or wanted:
-        return _which(document, question.subresource, kind, found)
-    guessed = guess_resource(kind)
-    return Endpoint(guessed, kind, namespaced=True, is_guessed=True)
-
-
-def _below(resource: Resource, subresource: Subresource) -> Endpoint:
-    return Endpoint(resource.gvr, subresource.gvk, resource.namespaced, subresource.name)
-
-
-def _which(
-    document: Document,
-    subresource: str,
-    kind: GroupVersionKind,
-    found: Sequence[tuple[Resource, Subresource]],
-) -> Problem:
-    line = document.line(("kind",))
-    if not found:
-        text = f"kind `{kind.kind}` has no subresource `{subresource}`"
-        return Problem(document.file, line, text)
-    names = sorted({f"{one.gvr.resource}/{sub.name}" for one, sub in found})
-    return Problem(
-        document.file,
-        line,
-        f"kind `{kind.kind}` belongs to several subresources: {', '.join(names)}",
-        f"say which: `--subresource {names[0]}`",
     )
