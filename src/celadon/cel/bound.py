@@ -133,6 +133,8 @@ class _Bound:
         return total
 
     def _call(self, node: Call) -> _Bounded:
+        if node.function == syntax.BLOCK:
+            return _Bounded(_UNBOUNDED, _UNBOUNDED)
         args = node.args if node.target is None else (node.target, *node.args)
         bounded = [self.node(arg) for arg in args]
         cost: Polynomial = {(): 2.0}

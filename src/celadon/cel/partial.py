@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from celadon.cel import runtime, syntax
 from celadon.cel.chains import Chain, chain_of
 from celadon.cel.codegen.context import Context
+from celadon.cel.codegen.plain_calls import block_slots
 from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import (
     Ast,
@@ -194,12 +195,22 @@ class _Partial:
                 return self._attribute(node, chain_of(node))
             case syntax.NOT_STRICTLY_FALSE:
                 return self.node(node.args[0]) is not False
+            case syntax.BLOCK:
+                return self._block(node)
             case "or" | "orValue" if node.target is not None:
                 return self._otherwise(node)
             case _:
                 operands = node.args if node.target is None else (node.target, *node.args)
                 impl = self.context.impl(node) or runtime.unknown_function(node.function)
                 return self._collect(operands, lambda items: impl(*items))
+
+    def _block(self, node: Call) -> Outcome:
+        outer = dict(self.locals)
+        for position, slot in enumerate(block_slots(node.args[0])):
+            self.locals[f"@index{position}"] = self.node(slot)
+        outcome = self.node(node.args[1])
+        self.locals = outer
+        return outcome
 
     def _logic(self, node: Call, *, decisive: bool) -> Outcome:
         unknown: Unknown | None = None

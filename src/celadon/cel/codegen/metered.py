@@ -180,7 +180,7 @@ class Metered:
 
     def _ident(self, node: Ident, branch: bool) -> str:
         if node.name not in self.locals and node.id in self.context.constants:
-            return self.emitter.constant(self.context.constants[node.id])
+            return self.emitter.named(self.context.constants[node.id])
         if not branch:
             self.charge()
         return self._name(node)

@@ -9,10 +9,11 @@ that policies make most; they are the native forms of `plain_calls` guarded by c
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
-from celadon.cel.codegen.plain_calls import constant_set
+from celadon.cel.codegen.plain_calls import block_slots, constant_set
 from celadon.cel.cost_rules import STRUCT_CREATE_COST
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr, Struct
@@ -188,8 +189,19 @@ def struct(w: Metered, node: Struct) -> str:
     return result
 
 
+def _block(w: Metered, node: Call) -> str:
+    """`cel.@block([slots], body)`: each slot at its first use."""
+    slots, body = node.args
+    with ExitStack() as scopes:
+        for position, slot in enumerate(block_slots(slots)):
+            name = f"@index{position}"
+            scopes.enter_context(w.scope({name: w.lazy(slot)}, lazy=name))
+        return w.value(body)
+
+
 #: Calls that are not simply run: by function name, as the checker resolved it.
 WRITERS: dict[str, Callable[[Metered, Call], str]] = {
+    syntax.BLOCK: _block,
     syntax.IN: _in_constants,
     syntax.LOGICAL_NOT: _not,
     syntax.NOT_STRICTLY_FALSE: _not_strictly_false,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.chains import chain_of
-from celadon.cel.syntax import Call, Expr
+from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
 if TYPE_CHECKING:
@@ -316,7 +316,25 @@ def _otherwise(w: Plain, test: str, present: str, right: Expr) -> str:
     return result
 
 
+def _block(w: Plain, node: Call) -> str:
+    """`cel.@block([slots], body)`: each slot once, visible to those after it as `@index0`, ..."""
+    slots, body = node.args
+    names: dict[str, str] = {}
+    for position, slot in enumerate(block_slots(slots)):
+        with w.scope(**names):
+            names[f"@index{position}"] = w.atom(slot)
+    with w.scope(**names):
+        return w.value(body)
+
+
+def block_slots(node: Expr) -> tuple[Expr, ...]:
+    """The slots of a block; its macro made sure that they are written as a list."""
+    assert isinstance(node, ListLiteral), "`cel.block` refuses anything else"
+    return node.elements
+
+
 TEMPLATES: dict[str, Writer] = {
+    syntax.BLOCK: _block,
     syntax.EQUALS: _equals,
     syntax.NOT_EQUALS: _not_equals,
     syntax.LESS: _ordering("<"),

@@ -172,6 +172,8 @@ def _record(
     uses: dict[Key, _Use],
     shared: SharedPrefixes,
 ) -> None:
+    if base.name.startswith("@index"):  # a slot of a block has no scope of its own
+        return
     owner = bound.get(base.name, 0)
     shared.scopes[base.id] = bound
     keys = _constant_keys(steps)
