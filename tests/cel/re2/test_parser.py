@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.cel.re2 import RegexError, compile
 from celadon.cel.re2.limits import MAX_SIZE
@@ -172,3 +174,13 @@ def test_alternations_of_characters_are_sets() -> None:
 )
 def test_groups_are_counted(pattern: str, groups: int) -> None:
     assert compile(pattern).groups == groups
+
+
+@given(st.text(r"ab(){}[]*+?|^$.\\,:<>=!-019pPdwxQEzimsU", max_size=20) | st.text(max_size=12))
+def test_junk_is_compiled_or_refused(pattern: str) -> None:
+    try:
+        compiled = compile(pattern)
+    except RegexError as error:
+        assert str(error).startswith("error parsing regexp: ")  # noqa: PT017
+    else:
+        assert compiled.search("a0") is bool(compiled.find_all_groups("a0"))

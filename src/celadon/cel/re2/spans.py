@@ -79,16 +79,16 @@ class SpanFinder:
 
     def _viable(self, classes: list[int]) -> list[_Mask]:
         """The viable instructions at each position, the end included."""
-        reached = []
+        arrivals = []
         arrived = 1 << self._program.start
         before = EDGE
         for number in classes:
-            ends, arrived = self._forward(arrived, before, number)
-            reached.append((ends, before))
+            arrivals.append((arrived, before))
+            _, arrived = self._forward(arrived, before, number)
             before = self._sides[number]
         viable = [0]
-        for number, (ends, before) in zip(reversed(classes), reversed(reached), strict=True):
-            viable.append(self._backward(ends, before, number, viable[-1]))
+        for number, (arrived, before) in zip(reversed(classes), reversed(arrivals), strict=True):
+            viable.append(self._backward(arrived, before, number, viable[-1]))
         viable.reverse()
         viable.pop()
         return viable
@@ -148,13 +148,17 @@ class SpanFinder:
     def _holds(self, assertion: int, before: int, number: int) -> bool | None:
         return holds(self._program.kind(assertion), before, self._sides[number])
 
-    def _backward(self, ends: _Mask, before: int, number: int, following: _Mask) -> _Mask:
-        """What is viable at a position, given its ends and what is viable at the next."""
-        key = ends, before, number, following
+    def _backward(self, arrived: _Mask, before: int, number: int, following: _Mask) -> _Mask:
+        """What is viable at a position, given what is at the next.
+
+        Complete for what can be reached from `arrived`: its sources were filled in going forwards.
+        """
+        key = arrived, before, number, following
         known = self._backwards.get(key)
         if known is None:
+            ends, _ = self._forward(arrived, before, number)
             known = self._trace_back(ends, before, number, following)
-            self._spend(ends, following, known)
+            self._spend(arrived, following, known)
             self._backwards[key] = known
         return known
 
