@@ -1,9 +1,10 @@
-"""What all tests share."""
+"""What all tests share: options, and how hypothesis searches."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Machines differ in speed; a property that takes long on one of them is not wrong.
@@ -12,3 +13,11 @@ settings.register_profile(
 )
 settings.register_profile("thorough", parent=settings.get_profile("everywhere"), max_examples=5000)
 settings.load_profile(os.environ.get("CELADON_HYPOTHESIS", "everywhere"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite the expectations of tests/cases; review the diff like code",
+    )
