@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from celadon.cel.values.numbers import MAX_INT
 from celadon.cel.values.text import go_quote, utf8
 
 VERBS = frozenset("sdfebxXo")
@@ -60,15 +61,19 @@ def _piece(found: re.Match[str]) -> Piece:
         return _unparsable(
             "error while parsing precision: could not find end of precision specifier"
         )
-    problem = "invalid syntax" if not digits else None
-    if problem is None and (len(digits.lstrip("0")) > 19 or int(digits) >= 1 << 63):
-        problem = "value out of range"
-    if problem is not None:
-        return _unparsable(
-            "error while parsing precision: error while converting precision to integer: "
-            f"strconv.Atoi: parsing {go_quote(digits)}: {problem}"
-        )
-    return _clause(verb, int(digits))
+    if not digits:
+        return _not_a_number(digits, "invalid syntax")
+    significant = digits.lstrip("0") or "0"
+    if len(significant) > 19 or int(significant) > MAX_INT:
+        return _not_a_number(digits, "value out of range")
+    return _clause(verb, int(significant))
+
+
+def _not_a_number(digits: str, problem: str) -> Broken:
+    return _unparsable(
+        "error while parsing precision: error while converting precision to integer: "
+        f"strconv.Atoi: parsing {go_quote(digits)}: {problem}"
+    )
 
 
 def _clause(verb: str, precision: int | None) -> Piece:

@@ -186,8 +186,10 @@ def _legacy_fixed(value: Any, precision: int | None) -> str:
     if not math.isfinite(number):
         return _legacy_non_finite(number)
     wanted = _DEFAULT_PRECISION if precision is None else precision
-    # the printer keeps the least number of fraction digits in eight bits, the greatest in sixteen
-    digits = min(wanted, _MAX_FRACTION_DIGITS) if wanted <= _MAX_NUMBER else 0
+    if wanted > _MAX_NUMBER:
+        wanted = 0
+    # the printer keeps the least number of fraction digits in eight bits
+    digits = min(wanted, _MAX_FRACTION_DIGITS)
     rendered = f"{number or 0.0:,.{digits}f}"
     if wanted <= 255:
         return rendered

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from celadon.cel.errors import EvaluationError
+from celadon.cel.values.numbers import MAX_INT, MIN_INT
 from celadon.cel.values.text import go_quote
 from celadon.cel.values.timestamps import (
     SECONDS_PER_DAY,
@@ -24,7 +25,7 @@ from celadon.cel.values.timestamps import (
     duration_seconds,
 )
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them.
 _CYCLE_SECONDS: Final = 146097 * SECONDS_PER_DAY
@@ -72,11 +73,12 @@ def _fixed_offset(zone: str) -> int:
 
 
 def _atoi(text: str) -> int:
-    if _INTEGER.fullmatch(text) is None:
+    parts = _INTEGER.fullmatch(text)
+    if parts is None:
         raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax")
-    if len(text.lstrip("+-0")) > 19 or not -(1 << 63) <= int(text) < 1 << 63:
+    if len(parts[2]) > 19 or not MIN_INT <= int(parts[1] + parts[2]) <= MAX_INT:
         raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: value out of range")
-    return int(text)
+    return int(parts[1] + parts[2])
 
 
 def full_year(t: Timestamp, zone: str | None = None) -> int:

@@ -33,7 +33,8 @@ _BOOLS = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
     **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
 }
-_SIGNED = re.compile(r"[+-]?0*([0-9]{1,19})")
+# Zeros stay out of the groups: Python refuses to read integers of thousands of digits.
+_SIGNED = re.compile(r"([+-]?)0*([0-9]{1,19})")
 _UNSIGNED = re.compile(r"0*([0-9]{1,20})")
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _DECIMAL = re.compile(
@@ -114,8 +115,9 @@ def duration_to_int(d: Duration) -> int:
 
 
 def string_to_int(s: str) -> int:
-    if _SIGNED.fullmatch(s):
-        value = int(s)
+    parts = _SIGNED.fullmatch(s)
+    if parts is not None:
+        value = int(parts[1] + parts[2])
         if MIN_INT <= value <= MAX_INT:
             return value
     _fail(types.INT)
@@ -180,8 +182,9 @@ def int_to_uint(n: int) -> Uint:
 
 
 def string_to_uint(s: str) -> Uint:
-    if _UNSIGNED.fullmatch(s):
-        value = int(s)
+    parts = _UNSIGNED.fullmatch(s)
+    if parts is not None:
+        value = int(parts[1])
         if value <= MAX_UINT:
             return Uint(value)
     _fail(types.UINT)
