@@ -20,11 +20,11 @@ check: $(VENV)/.developed
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict -p celadon -p tests
 
-bench: $(VENV)/.developed
-	$(BIN)/python -m bench
+bench: $(VENV)-bench/.installed
+	$(VENV)-bench/bin/python -m bench
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-bench
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -38,3 +38,14 @@ $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
 $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+# Its own environment: engines to compare with, which nothing else needs. One that cannot be
+# installed is left out of the comparison.
+$(VENV)-bench/.installed: pyproject.toml bench/requirements.txt $(BIN)/python
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@grep -v '^#' bench/requirements.txt | while read -r peer; do \
+	  $(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" || \
+	  echo "not installed: $$peer" >&2; \
+	done
+	@touch $@

@@ -68,7 +68,7 @@ def _write_manifests(folder: Path, kind: str) -> None:
 
 
 def _run_seconds(policies: Path, manifests: Path) -> float:
-    command = [sys.executable, "-m", "celadon", "check", "-f", policies, manifests]
+    command = [sys.executable, "-m", "celadon", "check", "-f", str(policies), str(manifests)]
     start = perf_counter()
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     seconds = perf_counter() - start

@@ -129,8 +129,9 @@ def _in_process(job: str) -> Any:
 
 def mean_compile_seconds(processes: int = PROCESSES) -> float:
     """The mean of all expressions, each at its best of some processes."""
-    measured: list[list[float]] = [_in_process("expressions") for _ in range(processes)]
-    return mean(min(one) for one in zip(*measured, strict=True))
+    measured = [_in_process("expressions") for _ in range(processes)]
+    best: list[float] = [min(one) for one in zip(*measured, strict=True)]
+    return mean(best)
 
 
 def best_policies_seconds(processes: int = 3) -> tuple[float, float]:
