@@ -233,6 +233,15 @@ def test_thousands_of_zeros_before_a_precision() -> None:
     assert legacy_format(f"%.{'0' * 5000}1f", [1.25]) == "1.2"
 
 
+def test_values_nested_too_deeply() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for style in (legacy_format, plain_format):
+        with pytest.raises(EvaluationError, match="nested too deeply"):
+            style("%s", [deep])
+
+
 def _compile(version: int, source: str) -> str:
     environment = Environment(
         {"x": types.DYN},
@@ -290,6 +299,7 @@ def test_each_style_has_its_own_check() -> None:
     assert _compile(0, "'%f'.format([1])") != ""
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="%.0123456789sdfebxXoq a", max_size=8))
 def test_hostile_format_strings(text: str) -> None:
     for style in (legacy_format, plain_format):

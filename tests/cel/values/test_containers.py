@@ -12,8 +12,17 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.values import containers
 from celadon.cel.values.containers import MISSING, make_map
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.timestamps import Duration, Timestamp
+
+
+class Weight(Opaque):
+    """Never equal to anything."""
+
+    cel_type = types.opaque("test.Weight")
+    __slots__ = ()
+
 
 MIXED = make_map([(True, "yes"), ("a", 1)])
 
@@ -126,6 +135,11 @@ def test_has_field_of_a_list_is_an_error() -> None:
         (None, [0], False),
         ([1], [[1.0]], True),
         (1, [2, Uint(1)], True),
+        (5, [True, 5.0], True),
+        (2**53 + 1, [2.0**53], True),
+        ("a", [Weight(), "a"], True),
+        (None, [Weight()], False),
+        (Weight(), [1, Weight()], False),
         ("a", {"a": 1}, True),
         (1, {"a": 1}, False),
         (1.0, {1: 1}, True),

@@ -109,9 +109,10 @@ def test_elements_that_cannot_be_compared_count_as_equal() -> None:
 def test_deep_values_are_compared() -> None:
     a: object = 1
     b: object = 1
-    for _ in range(800):
-        a, b = {"x": a}, {"x": b}
+    for _ in range(3_000):
+        a, b = {"x": [a]}, {"x": [b]}
     assert equal(a, b)
+    assert not equal(a, {"x": [b]})
 
 
 ORDERS: dict[str, Callable[[object, object], bool]] = {
@@ -184,11 +185,13 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_equality_is_symmetric(a: object, b: object) -> None:
     assert equal(a, b) is equal(b, a)
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_equality_is_reflexive(a: object) -> None:
     assert equal(a, a)

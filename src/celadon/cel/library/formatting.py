@@ -30,11 +30,18 @@ _RENDERABLE = frozenset(
 
 
 def legacy_format(text: str, args: list[Any]) -> str:
-    return _interpolate(LEGACY, text, args)
+    return _format(LEGACY, text, args)
 
 
 def plain_format(text: str, args: list[Any]) -> str:
-    return _interpolate(PLAIN, text, args)
+    return _format(PLAIN, text, args)
+
+
+def _format(style: Style, text: str, args: list[Any]) -> str:
+    try:
+        return _interpolate(style, text, args)
+    except RecursionError as error:
+        raise EvaluationError("internal error: a value is nested too deeply") from error
 
 
 def _interpolate(style: Style, text: str, args: list[Any]) -> str:

@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 _SIZED = frozenset({str, bytes, list, dict})
+_FIRST_INEXACT = 1 << 53
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
@@ -130,20 +131,27 @@ def contains(element: Any, container: Any) -> bool:
 
 
 def _list_contains(element: Any, elements: list[Any]) -> bool:
-    kind = element.__class__
-    if kind is str:
-        return any(x.__class__ is str and x == element for x in elements)
+    if _equals_as_python(element):
+        try:
+            return bool(element in elements)
+        except EvaluationError:
+            pass  # an abstract value was met before: the loop below passes over it
     for x in elements:
-        if x.__class__ is kind and (kind is int or kind is bool or kind is bytes):
-            if x == element:
-                return True
-            continue
         try:
             if equal(element, x):
                 return True
         except EvaluationError:
             continue
     return False
+
+
+def _equals_as_python(element: Any) -> bool:
+    """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
+    integers that are not exact as doubles."""
+    kind = element.__class__
+    if kind is int:
+        return 1 < abs(element) < _FIRST_INEXACT
+    return kind is str or kind is bytes or element is None
 
 
 def size(value: Any) -> int:

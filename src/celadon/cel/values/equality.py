@@ -39,10 +39,8 @@ def equal(a: Any, b: Any) -> bool:
     if left is right:
         if left in _PLAIN:
             return bool(a == b)
-        if left is dict:
-            return _maps_equal(a, b)
-        if left is list:
-            return _lists_equal(a, b)
+        if left is dict or left is list:
+            return _containers_equal(a, b)
     elif left in _NUMBERS and right in _NUMBERS:
         if left is float or right is float:
             return float(a) == float(b)
@@ -62,46 +60,37 @@ def _objects_equal(a: Any, b: Any) -> bool:
         return b.__class__ is Optional and _optionals_equal(a, b)
     if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
         return False
-    return _maps_equal(a, b)
+    return _containers_equal(a, b)
 
 
-def _lists_equal(a: list[Any], b: list[Any]) -> bool:
-    if len(a) != len(b):
-        return False
-    for x, y in zip(a, b, strict=True):
-        kind = x.__class__
-        if kind is not y.__class__:
-            if not _equal_or_error(x, y):
-                return False
-        elif kind in _PLAIN:
-            if x != y:
-                return False
-        elif not (_maps_equal(x, y) if kind is dict else _elements_equal(kind, x, y)):
+def _containers_equal(a: Any, b: Any) -> bool:
+    """Two lists or two maps. One loop for all levels: data may be nested deeply."""
+    pending = [(a, b)]
+    while pending:
+        a, b = pending.pop()
+        if len(a) != len(b):
             return False
+        for x, y in zip(a, b, strict=True) if a.__class__ is list else _values_by_key(a, b):
+            kind = x.__class__
+            if kind is not y.__class__:
+                if y is MISSING or not _equal_or_error(x, y):
+                    return False
+            elif kind in _PLAIN:
+                if x != y:
+                    return False
+            elif kind is dict or kind is list:
+                pending.append((x, y))
+            elif not _equal_or_error(x, y):
+                return False
     return True
 
 
-def _maps_equal(a: Any, b: Any) -> bool:
-    if len(a) != len(b):
-        return False
-    plain = a.__class__ is dict and b.__class__ is dict
-    for key, x in a.items():
+def _values_by_key(a: Any, b: Any) -> list[tuple[Any, Any]]:
+    """Each value of one map with the other's for the same key, or `MISSING`."""
+    if a.__class__ is dict and b.__class__ is dict:
         # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
-        y = b.get(key, MISSING) if plain else find(b, key)
-        kind = x.__class__
-        if kind is not y.__class__:
-            if y is MISSING or not _equal_or_error(x, y):
-                return False
-        elif kind in _PLAIN:
-            if x != y:
-                return False
-        elif not (_maps_equal(x, y) if kind is dict else _elements_equal(kind, x, y)):
-            return False
-    return True
-
-
-def _elements_equal(kind: type, x: Any, y: Any) -> bool:
-    return _lists_equal(x, y) if kind is list else _equal_or_error(x, y)
+        return [(x, b.get(key, MISSING)) for key, x in a.items()]
+    return [(x, find(b, key)) for key, x in a.items()]
 
 
 def _equal_or_error(x: Any, y: Any) -> bool:
