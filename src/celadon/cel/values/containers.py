@@ -133,7 +133,7 @@ def contains(element: Any, container: Any) -> bool:
 def _list_contains(element: Any, elements: list[Any]) -> bool:
     if _equals_as_python(element):
         try:
-            return bool(element in elements)
+            return element in elements
         except EvaluationError:
             pass  # an abstract value was met before: the loop below passes over it
     for x in elements:
@@ -148,10 +148,9 @@ def _list_contains(element: Any, elements: list[Any]) -> bool:
 def _equals_as_python(element: Any) -> bool:
     """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
     integers that are not exact as doubles."""
-    kind = element.__class__
-    if kind is int:
-        return 1 < abs(element) < _FIRST_INEXACT
-    return kind is str or kind is bytes or element is None
+    if element.__class__ is int:
+        return bool(1 < abs(element) < _FIRST_INEXACT)
+    return element is None or element.__class__ is str or element.__class__ is bytes
 
 
 def size(value: Any) -> int:

@@ -12,6 +12,8 @@ section 8.4): kinds without the comparer trait name the operator, others do not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
@@ -70,26 +72,28 @@ def _containers_equal(a: Any, b: Any) -> bool:
         a, b = pending.pop()
         if len(a) != len(b):
             return False
-        for x, y in zip(a, b, strict=True) if a.__class__ is list else _values_by_key(a, b):
+        for x, y in _pairs(a, b):
             kind = x.__class__
             if kind is not y.__class__:
                 if y is MISSING or not _equal_or_error(x, y):
                     return False
+            elif kind is dict or kind is list:
+                pending.append((x, y))
             elif kind in _PLAIN:
                 if x != y:
                     return False
-            elif kind is dict or kind is list:
-                pending.append((x, y))
             elif not _equal_or_error(x, y):
                 return False
     return True
 
 
-def _values_by_key(a: Any, b: Any) -> list[tuple[Any, Any]]:
-    """Each value of one map with the other's for the same key, or `MISSING`."""
+def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
+    """What has to be equal: elements by position, values by key (`MISSING` for an absent one)."""
+    if a.__class__ is list:
+        return zip(a, b, strict=True)
     if a.__class__ is dict and b.__class__ is dict:
         # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
-        return [(x, b.get(key, MISSING)) for key, x in a.items()]
+        return zip(a.values(), map(b.get, a, repeat(MISSING)), strict=True)
     return [(x, find(b, key)) for key, x in a.items()]
 
 
