@@ -262,6 +262,23 @@ def test_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
     assert "ConfigMap shop/bad" in out
 
 
+def test_namespaces_have_the_label_that_the_server_gives_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    match = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}
+    expression = "namespaceObject.status.phase == 'Inactive'"
+    write(Path("policies.json"), policy(expression=expression), binding(matchResources=match))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    path = write(Path("a.json"), config_map("a", "shop"), config_map("a", "other"), namespace)
+    verdicts = [one["verdict"] for one in report(capsys, path)["objects"]]
+    assert verdicts == ["denied", "untouched", "untouched"]
+
+
+def test_a_broken_object_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}, "spec": 5}
+    assert len(report(capsys, write(Path("a.json"), namespace))["problems"]) == 1
+
+
 def test_defaulting_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("policies.json"), policy(expression="has(object.metadata.uid)"), binding())
     path = write(Path("a.json"), GOOD)

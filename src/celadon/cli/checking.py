@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from celadon.admission import (
     Action,
@@ -52,13 +53,19 @@ def check(
     manifests: Manifests, policies: PolicySet, settings: Settings, step: Callable[[int], None]
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done."""
-    world = _world(manifests)
+    prepare = Prepare(
+        (*manifests.looked_up, *manifests.admitted),
+        settings.question.user,
+        settings.now,
+        defaulting=settings.defaulting,
+    )
+    world, problems = _world(manifests, policies, prepare)
     engine = Engine(
         (placed.value for placed in policies.policies.values()),
         (placed.value for placed in policies.bindings.values()),
         settings.version,
     )
-    asked, problems = _requests(manifests, settings, world)
+    asked, unasked = _requests(manifests, settings, world, prepare)
     coverage = survey(engine, world, asked, policies)
     results = []
     ignored: dict[tuple[str, str], Notice] = {}
@@ -75,7 +82,7 @@ def check(
         bindings=len(policies.bindings),
         policy_errors=tuple(policies.errors),
         notices=(*notices(manifests, policies, asked, coverage), *ignored.values()),
-        problems=(*manifests.problems, *problems),
+        problems=tuple(dict.fromkeys((*manifests.problems, *problems, *unasked))),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
     )
@@ -90,21 +97,34 @@ def _ignore(
     ignored.setdefault((decision.policy, field), Notice(Silence.ERROR_IGNORED, rule, text))
 
 
-def _world(manifests: Manifests) -> ObjectWorld:
-    """What policies may look up: the given objects, and any namespace that an object is in."""
-    documents = (*manifests.admitted, *manifests.looked_up)
-    return ObjectWorld((one.value for one in documents), implicit_namespaces=True)
+def _world(
+    manifests: Manifests, policies: PolicySet, prepare: Prepare
+) -> tuple[ObjectWorld, list[Problem]]:
+    """What policies may look up: the given objects, and any namespace that an object is in.
+
+    Namespaces and params are as they would be in the cluster: defaulted, namespaces labelled.
+    """
+    completed = {("v1", "Namespace")}
+    for placed in policies.policies.values():
+        kind = placed.value.spec.param_kind
+        if kind is not None:
+            completed.add((kind.api_version, kind.kind))
+    objects: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for document in (*manifests.admitted, *manifests.looked_up):
+        value: dict[str, Any] | Problem = document.value
+        if (document.value["apiVersion"], document.value["kind"]) in completed:
+            value = prepare.existing(document)
+        if isinstance(value, Problem):
+            problems.append(value)
+        else:
+            objects.append(value)
+    return ObjectWorld(objects, implicit_namespaces=True), problems
 
 
 def _requests(
-    manifests: Manifests, settings: Settings, world: ObjectWorld
+    manifests: Manifests, settings: Settings, world: ObjectWorld, prepare: Prepare
 ) -> tuple[list[Asked], list[Problem]]:
-    prepare = Prepare(
-        (*manifests.looked_up, *manifests.admitted),
-        settings.question.user,
-        settings.now,
-        defaulting=settings.defaulting,
-    )
     default = settings.question.namespace
     olds = {identity(one, default): one for one in manifests.old}
     asked: list[Asked] = []

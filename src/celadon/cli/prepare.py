@@ -110,6 +110,14 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
 
+    def existing(self, document: Document) -> Prepared:
+        """An object that is only looked up, always with what the cluster adds."""
+        target = Target(metadata.gvk(document.value), metadata.namespace(document.value))
+        try:
+            return self._written(document, target)
+        except DecodeError as error:
+            return _undecodable(document, error)
+
     def _written(self, document: Document, target: Target) -> dict[str, Any]:
         """A manifest as if it had just been created, with the status it has."""
         context = self._context(target.namespace)
