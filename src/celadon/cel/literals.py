@@ -10,7 +10,7 @@ import re
 
 from celadon.cel import tokens
 from celadon.cel.syntax import LiteralValue
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 
 INVALID_INT = "invalid int literal"
 INVALID_UINT = "invalid uint literal"
@@ -18,9 +18,6 @@ INVALID_DOUBLE = "invalid double literal"
 INVALID_ESCAPE = "unable to unescape string"
 INVALID_CODE_POINT = "invalid unicode code point"
 
-MIN_INT = -(1 << 63)
-MAX_INT = (1 << 63) - 1
-MAX_UINT = (1 << 64) - 1
 #: No number of more digits than this fits 64 bits; Python refuses to convert very long ones.
 _MAX_DIGITS = 20
 
