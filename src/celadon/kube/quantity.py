@@ -226,8 +226,6 @@ def _parse_small(
         value = int(whole)
         mantissa, scale = value << exponent, 0
         is_canonical = value & 7 != 0
-        if mantissa > MAX_INT64:
-            return None
     else:
         scale = exponent - len(fraction)
         digits = whole + fraction
@@ -244,10 +242,7 @@ def _parse_exact(number: str, form: Format, exponent: int) -> Quantity:
     if form is Format.BINARY_SI:
         value = _exactly(EXACT.multiply, Decimal(number), Decimal(1 << exponent))
     else:
-        try:
-            value = Decimal(f"{number}E{exponent}")
-        except decimal.InvalidOperation:
-            raise QuantityError(_NUMERIC) from None
+        value = _exactly(EXACT.scaleb, Decimal(number), Decimal(exponent))
     if value:
         value = _rounded(value, NANO)
     if form is Format.BINARY_SI:

@@ -147,8 +147,6 @@ class URL:
         else:
             written += self._authority()
             path = self._escaped_path()
-            if path and not path.startswith(b"/") and self.host_bytes:
-                written += b"/"
             if not written and b":" in path.partition(b"/")[0]:
                 written += b"./"
             written += path

@@ -36,11 +36,12 @@ from celadon.kube.library import (
 )
 from celadon.kube.library import lists as kube_lists
 
-OLDEST: Final = "1.29"
-LATEST: Final = "1.37"
-DEFAULT: Final = "1.36"
-
 Minor = tuple[int, int]
+
+OLDEST: Final = "1.29"
+LATEST_RELEASE: Final[Minor] = (1, 37)
+LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
+DEFAULT: Final = "1.36"
 
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
@@ -108,12 +109,9 @@ def parse_version(text: str) -> Minor:
     if found is None:
         raise VersionError(f"not a Kubernetes version: `{text}`, expected for instance `{DEFAULT}`")
     release = int(found[1]), int(found[2])
-    if release > _LATEST:
+    if release > LATEST_RELEASE:
         raise VersionError(f"unknown Kubernetes version `{text}`, the latest known is `{LATEST}`")
     return release
-
-
-_LATEST: Final = (1, 37)
 
 
 def previous_minor(version: str) -> str:

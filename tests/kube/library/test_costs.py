@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.cost_rules import MAX_UINT64, UNKNOWN, Range, Sized
-from celadon.cel.syntax import Literal
+from celadon.cel.syntax import Expr, Ident, Literal
 from celadon.cel.types import INT, STRING, list_of
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.library.authz import Authorizer
@@ -75,6 +75,9 @@ OBJECT = {
         ("semver('1.0.0').isLessThan(semver('1.1.0'))", (3, 3), 3),
         ("jsonpatch.escapeKey('k8s.io/my~label')", (2, 2), 2),
         ("'a' == 'b'", (1, 1), 1),
+        ("dyn('a') == 1", (2, 2), 2),
+        ("['aa'].join()", (10, TENTH + 10), 11),
+        ("dyn(['aa']).join(',')", (11, 11), 12),
     ],
 )
 def test_literals(expression: str, estimated: tuple[int, int], charged: int) -> None:
@@ -180,9 +183,10 @@ def test_replacing_in_a_text_of_any_size_saturates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "most"), [((), 9), ((Literal(2, 2),), 2), ((Literal(2, -1),), MAX_UINT64)]
+    ("limit", "most"),
+    [((), 9), ((Literal(2, 2),), 2), ((Literal(2, -1),), MAX_UINT64), ((Ident(2, "n"),), 9)],
 )
-def test_estimated_size_of_a_split(limit: tuple[Literal, ...], most: int) -> None:
+def test_estimated_size_of_a_split(limit: tuple[Expr, ...], most: int) -> None:
     text = [_sized(Range(9, 9)), _sized(Range(1, 1))]
     args = text + [Sized(node, INT, Range(1, 1)) for node in limit]
     assert COSTS["split"].estimated(args).size == Range(0, most)

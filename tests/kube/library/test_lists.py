@@ -42,6 +42,8 @@ OBJECT = {
         ("object.ints.indexOf(2.0)", 2),
         ("[dyn(1), dyn('a'), dyn(1)].lastIndexOf(1)", 2),
         ("object.text.indexOf('c')", 2),
+        ("[1].lastIndexOf(2)", -1),
+        ("[quantity('1')].indexOf(quantity('1').add(0))", -1),
     ],
 )
 def test_values(expression: str, value: object) -> None:
