@@ -22,7 +22,8 @@ JSON = (ROOT / "examples" / "manifests" / "debug-pod.json").read_bytes()
 PIECES = [
     b"\n", b" ", b"  ", b"- ", b": ", b":", b"'", b'"', b"{", b"}", b"[", b"]", b"|", b">", b"&a ",
     b"*a", b"!!int ", b"#", b"\t", b"\0", b"\xff", b"null", b"true", b"-1", b"1e999", b"---\n",
-    b"0x", b"kind", b"List", b"metadata", b"{{ .Values.x }}", b"(", b")", b"object.", b"int(", b"\\",
+    b"0x", b"kind", b"List", b"metadata", b"{{ .Values.x }}", b"(", b")", b"object.", b"int(",
+    b"\\",
 ]  # fmt: skip
 
 
