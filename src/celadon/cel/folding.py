@@ -63,7 +63,7 @@ def fold(
             case MapLiteral() if not any(entry.optional for entry in node.entries):
                 pairs = [(constant(entry.key), constant(entry.value)) for entry in node.entries]
                 if not any(_ABSENT is part for pair in pairs for part in pair):
-                    value = make_map(pairs)
+                    value = _map(pairs)
             case Call():
                 args = node.args if node.target is None else (node.target, *node.args)
                 value = _call(checked, functions, node, [constant(arg) for arg in args])
@@ -77,6 +77,13 @@ def fold(
 def _marker(item: Any) -> Any:
     """The item itself only if it is the marker: values are never compared."""
     return _ABSENT if item is _ABSENT else None
+
+
+def _map(pairs: list[tuple[Any, Any]]) -> Any:
+    try:
+        return make_map(pairs)
+    except EvaluationError as error:  # bytes are no key
+        raise ProgramError(error.message) from None
 
 
 def _call(

@@ -24,6 +24,9 @@ from celadon.cel.cost_rules import (
 from celadon.cel.syntax import Literal
 from celadon.cel.values.sizes import size_of
 
+#: A longer range is not built (it could take all memory), but charged as if it were.
+LONGEST_RANGE = 4_000_000
+
 _BASE = CALL_COST + LIST_CREATE_COST
 _COMPARISON_FACTOR = 2.0
 _TEXT_COMPARISON_FACTOR = 2.1
@@ -51,6 +54,12 @@ def _track_output(args: Sequence[Any], result: Any) -> int:
     return _BASE + size_of(result)
 
 
+def _track_range(args: Sequence[Any], result: Any) -> int:
+    if args[0].__class__ is int and args[0] > LONGEST_RANGE:
+        return _BASE + int(args[0])
+    return _track_output(args, result)
+
+
 def _estimate_slice(args: Sequence[Sized]) -> CallEstimate:
     start, end = _literal(args[1], 0), _literal(args[2], args[0].size.max)
     return _allocating(fixed((end - start) % _TWO_TO_64))
@@ -75,9 +84,11 @@ def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
 
 
 def _self_comparison(elements: Any) -> int:
-    size = size_of(elements)
+    if elements.__class__ is not list:
+        return 0  # cel-go panics here, before it adds anything
+    size = len(elements)
     factor = _COMPARISON_FACTOR
-    if elements.__class__ is list and elements and elements[0].__class__ in (str, bytes):
+    if elements and elements[0].__class__ in (str, bytes):
         factor = _TEXT_COMPARISON_FACTOR
     return _BASE + int(size * size * factor)
 
@@ -106,7 +117,7 @@ def sort_cost(*, text: bool, keys: int) -> CostRule:
 
 
 SLICE = CostRule(_track_output, _estimate_slice)
-RANGE = CostRule(_track_output, _estimate_range)
+RANGE = CostRule(_track_range, _estimate_range)
 REVERSE = CostRule(_track_output, _estimate_same_size)
 FLATTEN = CostRule(_track_flatten, _estimate_flatten)
 DISTINCT = CostRule(_track_first, _estimate_distinct)

@@ -29,11 +29,14 @@ from celadon.cel.types import (
     type_param,
 )
 from celadon.cel.values.equality import equal, refusal
+from celadon.cel.values.numbers import Uint
+from celadon.cel.values.runtime_types import go_name
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
-#: A longer range is far over Kubernetes' cost limit, and building it could take all memory.
-_LONGEST_RANGE = 4_000_000
+
+_ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp})
 
 _SORTABLE: tuple[tuple[Type, str, str], ...] = (
     (INT, "[3, 1, 2].sort()", "[1, 2, 3]"),
@@ -93,8 +96,9 @@ def sort_by_associated_keys(elements: Any, keys: Any) -> list[Any]:
 
 
 def integer_range(count: int) -> list[int]:
-    if count > _LONGEST_RANGE:
-        raise CostLimitExceeded
+    """Too long a range is not built: its cost alone is over every limit worth setting."""
+    if count > costs.LONGEST_RANGE:
+        raise EvaluationError(CostLimitExceeded().message)
     return list(range(count))
 
 
@@ -102,8 +106,13 @@ def reverse(elements: list[Any]) -> list[Any]:
     return elements[::-1]
 
 
-def distinct(elements: list[Any]) -> list[Any]:
-    """The first of equal elements. A comparison that fails counts as different."""
+def distinct(elements: Any) -> list[Any]:
+    """The first of equal elements. A comparison that fails counts as different.
+
+    What is no list makes cel-go's cost tracker panic, so the error is not `no such overload`.
+    """
+    if elements.__class__ is not list:
+        raise _not_a_list(elements)
     kinds = {element.__class__ for element in elements}
     if len(kinds) == 1 and kinds <= {str, int, bool, bytes}:
         return list(dict.fromkeys(elements))
@@ -112,6 +121,15 @@ def distinct(elements: list[Any]) -> list[Any]:
         if not any(_surely_equal(element, known) for known in result):
             result.append(element)
     return result
+
+
+def _not_a_list(value: Any) -> EvaluationError:
+    """The text of Go's panic: it names the first method of a list that the class lacks."""
+    missing = "Contains" if value.__class__ in _ADDERS else "Add"
+    return EvaluationError(
+        f"internal error: interface conversion: {go_name(value)} is not traits.Lister: "
+        f"missing method {missing}"
+    )
 
 
 def _surely_equal(a: Any, b: Any) -> bool:
@@ -243,7 +261,7 @@ _OTHERS = (
                 "list_distinct",
                 (_LIST,),
                 _LIST,
-                distinct,
+                None,
                 True,
                 costs.DISTINCT,
                 "The elements without those that equal an earlier one.",
@@ -251,6 +269,7 @@ _OTHERS = (
                 2,
             ),
         ),
+        distinct,
     ),
 )
 
