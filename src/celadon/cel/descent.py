@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from celadon.cel import syntax, tokens
 from celadon.cel.expansion import (
-    CopyLimitExceeded,
     MacroError,
     MacroTable,
     Nodes,
@@ -91,14 +90,14 @@ class _Pending(NamedTuple):
 
 
 def descend(source: Source, options: ParseOptions) -> Ast | None:
-    """The tree, or None if anything is wrong."""
+    """The tree, or None if anything is wrong. Raises `CopyLimitExceeded`."""
     tokenized = tokenize(source.text)
     if tokenized is None:
         return None
     descent = _Descent(tokenized, options)
     try:
         root = descent.expression()
-    except (_GiveUp, LiteralError, MacroError, CopyLimitExceeded, RecursionError):
+    except (_GiveUp, LiteralError, MacroError, RecursionError):
         return None
     if descent.kinds[descent.at] != tokens.EOF or descent.height > options.limits.recursion:
         return None

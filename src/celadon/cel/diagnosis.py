@@ -6,9 +6,7 @@ the errors of syntax; then, if parsing was not given up, the tree is read for ot
 
 from __future__ import annotations
 
-from celadon.cel.expansion import CopyLimitExceeded
 from celadon.cel.issues import Issues
-from celadon.cel.limits import too_many_copies
 from celadon.cel.parse_options import ParseOptions
 from celadon.cel.recovery.machine import Machine, ParseStopped
 from celadon.cel.recovery.reading import Reader
@@ -17,7 +15,7 @@ from celadon.cel.syntax import Ast
 
 
 def diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
-    """Adds the issues. If there are none, which callers need not expect, here is the tree."""
+    """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
 
     def report_syntax_error(message: str, offset: int) -> None:
         issues.add(f"Syntax error: {message}", offset)
@@ -29,9 +27,6 @@ def diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | Non
     except ParseStopped as stopped:
         if stopped.message:
             issues.add(stopped.message, None)
-        return None
-    except CopyLimitExceeded:
-        issues.add(too_many_copies(options.limits.copied_nodes), None)
         return None
     if issues:
         return None

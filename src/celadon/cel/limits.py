@@ -22,7 +22,7 @@ class ParseLimits:
     recovery_lookahead: int = 256
     #: Nodes that macros may copy (`optMap` copies its target, so chains of it double each time).
     #: cel-go has no such limit and runs out of memory instead.
-    copied_nodes: int = 50_000
+    copied_nodes: int = 200_000
 
 
 def source_too_long(size: int, limit: int) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from celadon.cel.descent import descend
 from celadon.cel.diagnosis import diagnose
+from celadon.cel.expansion import CopyLimitExceeded
 from celadon.cel.issues import Issues
-from celadon.cel.limits import source_too_long
+from celadon.cel.limits import source_too_long, too_many_copies
 from celadon.cel.parse_options import ParseOptions
 from celadon.cel.source import Source
 from celadon.cel.syntax import Ast
@@ -25,7 +26,9 @@ def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
     if size > limit:
         issues.add(source_too_long(size, limit), None)
         return None, issues
-    ast = descend(source, options)
-    if ast is None:
-        ast = diagnose(source, options, issues)
+    try:
+        ast = descend(source, options) or diagnose(source, options, issues)
+    except CopyLimitExceeded:
+        issues.add(too_many_copies(options.limits.copied_nodes), None)
+        return None, issues
     return ast, issues
