@@ -34,6 +34,8 @@ _MAX_SMALL_DIGITS: Final = 18
 _MAX_BINARY_DIGITS: Final = 15
 #: No quantity may need more digits than this: more than any request can carry.
 _MAX_DIGITS: Final = 4_000_000
+#: Scales that are not further apart are compared as whole numbers.
+_MAX_APART: Final = 40
 
 #: Exact arithmetic: whatever would be rounded is an error instead.
 EXACT: Final = decimal.Context(
@@ -142,8 +144,12 @@ class Quantity:
         return base if exponent == 0 else base * _power_of_ten(exponent)
 
     def compare(self, other: Quantity) -> int:
-        if self.exact is None and other.exact is None and self.scale == other.scale:
-            return (self.mantissa > other.mantissa) - (self.mantissa < other.mantissa)
+        if self.exact is None and other.exact is None:
+            apart = self.scale - other.scale
+            if -_MAX_APART <= apart <= _MAX_APART:
+                mine = self.mantissa * 10**apart if apart > 0 else self.mantissa
+                theirs = other.mantissa * 10**-apart if apart < 0 else other.mantissa
+                return (mine > theirs) - (mine < theirs)
         return int(EXACT.compare(self.as_decimal(), other.as_decimal()))
 
     def add(self, other: Quantity) -> Quantity:

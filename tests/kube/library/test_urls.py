@@ -12,6 +12,8 @@ from tests.kube.library.evaluation import evaluate, failure
     [
         ("isURL('*')", True),
         ("isURL('')", False),
+        ("isURL('//host:port')", True),
+        ("isURL('/?x#%zz')", True),
         ("isURL('https://a:b:c/')", False),
         ("url('HTTP://a/') == url('http://a/')", True),
         ("url('http://a/') == url('http://a/#x')", False),
@@ -35,6 +37,16 @@ def test_values(expression: str, value: object) -> None:
             'URL parse error during conversion from string: parse "../x": invalid URI for request',
         ),
         ("url('http://a/') == object", "no such overload"),
+        (
+            "url('//host:port')",
+            'URL parse error during conversion from string: parse "//host:port": '
+            'invalid port ":port" after host',
+        ),
+        (
+            "url('/?x#%zz')",
+            'URL parse error during conversion from string: parse "/?x#%zz": '
+            'invalid URL escape "%zz"',
+        ),
         ("url(object)", "no such overload: url(int)"),
     ],
 )

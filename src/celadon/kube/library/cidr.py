@@ -16,6 +16,7 @@ from celadon.cel.values.opaque import Opaque
 from celadon.kube.go_text import quote
 from celadon.kube.library import value_types
 from celadon.kube.library.ip import IP, parse_ip
+from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.netaddr import AddrError, Prefix, parse_prefix
 
@@ -44,6 +45,7 @@ class CIDR(Opaque):
         return str(self.prefix)
 
 
+@remembered
 def _parse(text: str) -> Prefix:
     try:
         prefix = parse_prefix(text)
@@ -60,6 +62,7 @@ def _cidr(text: str) -> CIDR:
     return CIDR(_parse(text))
 
 
+@remembered
 def _is_cidr(text: str) -> bool:
     try:
         _parse(text)

@@ -14,6 +14,7 @@ from celadon.cel.types import BOOL, INT, STRING
 from celadon.cel.values.opaque import Opaque
 from celadon.kube.go_text import quote
 from celadon.kube.library import value_types
+from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.netaddr import Addr, AddrError, parse_addr
 
@@ -40,6 +41,7 @@ class IP(Opaque):
         return str(self.addr)
 
 
+@remembered
 def parse_ip(text: str) -> Addr:
     """Raises EvaluationError for what is no address, and for the two forms not allowed."""
     try:
@@ -59,6 +61,7 @@ def _ip(text: str) -> IP:
     return IP(parse_ip(text))
 
 
+@remembered
 def _is_ip(text: str) -> bool:
     try:
         parse_ip(text)

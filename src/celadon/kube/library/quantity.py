@@ -14,6 +14,7 @@ from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import BOOL, DOUBLE, INT, STRING
 from celadon.cel.values.opaque import Opaque
 from celadon.kube.library import value_types
+from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.quantity import Format, Quantity, QuantityError, from_int, parse
 
@@ -59,6 +60,7 @@ class ComputedQuantity(AnyQuantity):
     go_name = "*cel.Quantity"
 
 
+@remembered
 def _quantity(text: str) -> ParsedQuantity:
     try:
         return ParsedQuantity(parse(text))
@@ -66,10 +68,11 @@ def _quantity(text: str) -> ParsedQuantity:
         raise EvaluationError(str(error)) from None
 
 
+@remembered
 def _is_quantity(text: str) -> bool:
     try:
-        parse(text)
-    except QuantityError:
+        _quantity(text)
+    except EvaluationError:
         return False
     return True
 

@@ -13,6 +13,7 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.types import BOOL, INT, STRING
 from celadon.cel.values.opaque import Opaque
 from celadon.kube.library import value_types
+from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import method
 from celadon.kube.semver import SemverError, Version, normalize, parse
 
@@ -36,17 +37,30 @@ class Semver(Opaque):
         return str(self.version)
 
 
-def _semver(text: str, lenient: bool = False) -> Semver:
+@remembered
+def _strict(text: str) -> Semver:
     try:
-        return Semver(parse(normalize(text) if lenient else text))
+        return Semver(parse(text))
     except SemverError as error:
         raise EvaluationError(str(error)) from None
 
 
+@remembered
+def _lenient(text: str) -> Semver:
+    try:
+        return Semver(parse(normalize(text)))
+    except SemverError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def _semver(text: str, lenient: bool) -> Semver:
+    return _lenient(text) if lenient else _strict(text)
+
+
 def _is_semver(text: str, lenient: bool = False) -> bool:
     try:
-        parse(normalize(text) if lenient else text)
-    except SemverError:
+        _semver(text, lenient)
+    except EvaluationError:
         return False
     return True
 
@@ -150,7 +164,7 @@ LIBRARY: Final = Library(
                     "string_to_semver",
                     (STRING,),
                     _SEMVER,
-                    _semver,
+                    _strict,
                     doc="The version a text stands for, by the strict rules of semver 2.0.",
                     examples=(("semver('1.2.3').minor()", "2"),),
                 ),

@@ -14,6 +14,7 @@ from celadon.cel.types import BOOL, STRING, list_of, map_of
 from celadon.cel.values.opaque import Opaque
 from celadon.kube import url as net_url
 from celadon.kube.library import value_types
+from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
 _URL: Final = value_types.URL
@@ -36,6 +37,7 @@ class URL(Opaque):
         return str(self.url)
 
 
+@remembered
 def _parse(text: str) -> URL:
     try:
         net_url.parse_request_uri(text)
@@ -44,7 +46,9 @@ def _parse(text: str) -> URL:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
 
 
+@remembered
 def _is_url(text: str) -> bool:
+    """Only the first reading decides, though the second may still fail: `//host:port`."""
     try:
         net_url.parse_request_uri(text)
     except net_url.URLError:
