@@ -1,19 +1,20 @@
 """A small API server in process: enough of one to give recorded requests to the engine.
 
 It keeps objects in a dictionary, decodes and defaults them, asks the engine, and answers with the
-body a client would see. What it cannot do is `Unsupported`. No watch, no controllers, no clock:
-times and uids are constants, which the comparison drops anyway.
+body a client would see. What it cannot do is `Unsupported`. No watch, no clock: times and uids are
+constants, which the comparison drops anyway. The only controller is that of the status of policies.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from celadon.admission.engine import Engine
 from celadon.admission.matching import EXEMPT
+from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.rbac import full_resource
 from celadon.admission.registration import types as registration
 from celadon.admission.registration.decode import (
@@ -28,11 +29,14 @@ from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld
 from celadon.kube import (
+    Catalog,
     GroupKind,
     GroupResource,
     GroupVersionKind,
     Resource,
+    Schema,
     StatusError,
+    custom_schemas,
     known_resources,
     metadata,
     parse_label_selector,
@@ -43,6 +47,7 @@ from tests.recorded import custom, objects
 from tests.recorded.calls import Call
 
 VERSION = "1.36"
+CLOCK = 570687537
 KINDS = {registration.POLICY_RESOURCE, registration.BINDING_RESOURCE}
 DELETED_OBJECT_RETURNED = {"Namespace", "Pod", "Service", "ServiceAccount"}
 
@@ -71,6 +76,7 @@ class Server:
         self._world = ObjectWorld(objects.BOOTSTRAP, catalog=known_resources(all_versions=True))
         self._revision = 100
         self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
+        self._published: dict[GroupVersionKind, Schema] = {}
         for obj in objects.BOOTSTRAP:
             resource = self._world.catalog.by_gvk(metadata.gvk(obj))
             assert resource is not None
@@ -88,6 +94,22 @@ class Server:
             code, body = refused.verdict.code, refused.verdict.status
             verdict, warnings = refused.verdict, refused.warnings
         return Answer(code, body, [*warnings, *verdict.warnings], dict(verdict.audit_annotations))
+
+    def run_controllers(self) -> None:
+        """What controllers have done when the next request comes."""
+        for key, obj in self._objects.items():
+            if key[:2] == (registration.GROUP, registration.POLICY_RESOURCE):
+                observed = (obj.get("status") or {}).get("observedGeneration", 0)
+                if metadata.generation(obj) > observed:
+                    policy = replace(self._policies[key[3]], metadata=obj["metadata"])
+                    self._objects[key] = {
+                        **obj,
+                        "status": self._type_checker().status(policy, CLOCK),
+                    }
+
+    def _type_checker(self) -> TypeChecker:
+        served = Catalog(tuple(one for one in self._world.catalog if one.by_default))
+        return TypeChecker(served, self._published, VERSION)
 
     def path_of(self, obj: Mapping[str, Any]) -> str:
         """The collection that an object of a setup is created in."""
@@ -380,6 +402,7 @@ class Server:
         self._objects[key] = obj
         if resource.gvk.kind == "CustomResourceDefinition":
             self._schemas.update(custom.schemas_of(obj))
+            self._published.update(custom_schemas(obj))
         if decoded is None:
             self._world = self._world.with_objects([obj])
         elif isinstance(decoded.value, registration.ValidatingAdmissionPolicy):

@@ -26,6 +26,7 @@ from celadon.kube.defaulting.stages import (
     stored_form,
     updated_form,
 )
+from celadon.kube.escaping import escape
 from celadon.kube.field_labels import resolve_fields
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
@@ -60,9 +61,11 @@ from celadon.kube.resources import (
     known_resources,
 )
 from celadon.kube.schema import Schema, component, component_name, schema_for
+from celadon.kube.schema_types import SchemaType, View, schema_type
 from celadon.kube.selector_text import parse_label_selector
 from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
+from celadon.kube.structural_schema import custom_schemas
 from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
 from celadon.kube.typed_values import DecodeError
 from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
@@ -106,6 +109,7 @@ __all__ = [
     "Resource",
     "Ruling",
     "Schema",
+    "SchemaType",
     "SelectorError",
     "ServiceNetwork",
     "Status",
@@ -115,6 +119,7 @@ __all__ = [
     "StructCodec",
     "Subresource",
     "User",
+    "View",
     "admit_form",
     "api_groups",
     "apply_json_patch",
@@ -124,8 +129,10 @@ __all__ = [
     "component",
     "component_name",
     "custom_resources",
+    "custom_schemas",
     "defaulted",
     "environment",
+    "escape",
     "fieldpath",
     "guess_resource",
     "json_text",
@@ -142,6 +149,7 @@ __all__ = [
     "resolve_fields",
     "round_trip",
     "schema_for",
+    "schema_type",
     "status",
     "stored_form",
     "unknown_fields",

@@ -77,6 +77,7 @@ class Schema:
     merge_key: str = ""
     patch_strategy: str = ""
     preserve_unknown: bool = False
+    nullable: bool = False
     gvk: GroupVersionKind | None = None
 
     @property
