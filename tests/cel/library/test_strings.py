@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.library import strings
+from celadon.cel.library.formatting import legacy_format
 from celadon.cel.library.quoting import quote
 
 
@@ -95,6 +96,31 @@ def test_errors(function: Callable[..., Any], args: tuple[Any, ...], message: st
 )
 def test_quote(text: str, quoted: str) -> None:
     assert quote(text) == quoted
+
+
+LONG = "a" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (strings.replace, (LONG, "", LONG)),
+        (strings.replace, (LONG, "a", LONG)),
+        (strings.join, ([""] * 100_000, LONG)),
+        (strings.join, ([LONG] * 5_000,)),
+        (legacy_format, ("%s" * 5_000, [LONG] * 5_000)),
+    ],
+    ids=("replace empty", "replace", "separators", "elements", "format"),
+)
+def test_strings_that_would_take_all_memory(
+    function: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        function(*args)
+
+
+def test_long_strings_that_stay_as_long() -> None:
+    assert strings.replace(LONG, "b", LONG) == LONG
 
 
 def test_versions() -> None:

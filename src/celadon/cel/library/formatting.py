@@ -10,6 +10,7 @@ from celadon.cel.library.format_styles import LEGACY, PLAIN, Style, refusal
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.validators import ValidationContext, Validator
+from celadon.cel.values.text import check_length
 
 _RENDERABLE = frozenset(
     {
@@ -47,7 +48,7 @@ def _format(style: Style, text: str, args: list[Any]) -> str:
 def _interpolate(style: Style, text: str, args: list[Any]) -> str:
     """The formatted string; unused arguments are no error."""
     parts: list[str] = []
-    index = 0
+    index = length = 0
     for piece in parse(text):
         if isinstance(piece, str):
             parts.append(piece)
@@ -56,7 +57,10 @@ def _interpolate(style: Style, text: str, args: list[Any]) -> str:
             raise EvaluationError(_out_of_range(index))
         if isinstance(piece, Broken):
             raise EvaluationError(piece.message)
-        parts.append(style.renderers[piece.verb](args[index], piece.precision))
+        part = style.renderers[piece.verb](args[index], piece.precision)
+        length += len(part)
+        check_length(length)
+        parts.append(part)
         index += 1
     return "".join(parts)
 

@@ -20,7 +20,7 @@ from celadon.cel.library.formatting import (
 from celadon.cel.library.quoting import quote
 from celadon.cel.library.standard_costs import QUOTE, TRAVERSE_RECEIVER
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
-from celadon.cel.values.text import display
+from celadon.cel.values.text import MAX_LENGTH, check_length, display
 
 LATEST = 4
 _STRINGS = list_of(STRING)
@@ -77,6 +77,8 @@ def upper_ascii(s: str) -> str:
 
 
 def replace(s: str, old: str, new: str, limit: int = -1) -> str:
+    if (len(s) + 1) * len(new) > MAX_LENGTH:
+        check_length(s.count(old) * len(new))
     return s.replace(old, new, limit)
 
 
@@ -119,6 +121,7 @@ def join(elements: list[Any], separator: str = "") -> str:
     for element in elements:
         if element.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {display(element)}")
+    check_length(len(elements) * len(separator) + sum(map(len, elements)))
     return separator.join(elements)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from celadon.cel.errors import CostLimitExceeded, EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
@@ -30,6 +31,16 @@ _QUOTE_ESCAPES = {
     "\t": "\\t",
     "\v": "\\v",
 }
+
+
+#: No function builds a longer string, whatever it costs elsewhere: memory is finite.
+MAX_LENGTH = 1 << 28
+
+
+def check_length(length: int) -> None:
+    """Refuses to build a string that long; called before building it."""
+    if length > MAX_LENGTH:
+        raise EvaluationError(CostLimitExceeded().message)
 
 
 def utf8(s: str) -> bytes:
