@@ -100,6 +100,32 @@ def test_a_policy_the_server_would_not_accept(
     assert message in errors[0]["message"]
 
 
+def test_a_binding_the_server_would_not_accept(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(Path("a.json"), GOOD)
+    for change, message in (
+        ({"validationActions": []}, "spec.validationActions: Required value"),
+        ({"validationActions": 5}, "json: cannot unmarshal number"),
+        ({"nope": 5}, 'strict decoding error: unknown field "spec.nope"'),
+    ):
+        changed = binding()
+        changed["spec"] |= change
+        write(Path("policies.json"), policy(), changed)
+        found = report(capsys, path)
+        assert message in found["policyErrors"][0]["message"]
+        assert found["notices"] == []
+    write(Path("policies.json"), policy("Not A Name"), binding("limit", "Not A Name"))
+    code, out, _ = check(capsys, path)
+    assert code == 3
+    assert "metadata.name: Invalid value" in out
+
+
+def test_two_policies_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(), policy(expression="true"), binding())
+    assert check(capsys, write(Path("a.json"), BAD))[0] == 0
+    write(Path("policies.json"), policy(), policy(expression="+"), binding())
+    assert report(capsys, "a.json")["summary"]["policies"] == 0
+
+
 def test_an_evaluation_error_is_a_denial_that_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = check(capsys, write(Path("a.json"), config_map("empty")))
     assert code == 3

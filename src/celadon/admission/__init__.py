@@ -11,6 +11,7 @@ frozen form with defaults, `validate_policy` every complaint the API server woul
 
 from celadon.admission.engine import Engine
 from celadon.admission.registration.decode import RegistrationError, decode_binding, decode_policy
+from celadon.admission.registration.object_meta import validate_object_meta
 from celadon.admission.registration.types import (
     MatchResources,
     ValidatingAdmissionPolicy,
@@ -42,5 +43,6 @@ __all__ = [
     "decode_policy",
     "default_options",
     "validate_binding",
+    "validate_object_meta",
     "validate_policy",
 ]

@@ -18,6 +18,7 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
     validate_binding,
+    validate_object_meta,
     validate_policy,
 )
 from celadon.cli.manifests import POLICY_GROUP, Manifests
@@ -92,7 +93,9 @@ def _policy(
         return None
     errors = _unknown(document, decoded.unknown_fields)
     if not errors:
-        errors = _invalid(document, validate_policy(decoded.value, version=version))
+        complaints = validate_object_meta(decoded.value.metadata)
+        complaints += validate_policy(decoded.value, version=version)
+        errors = _invalid(document, complaints)
     found.errors += errors
     return None if errors else Placed(decoded.value, document)
 
@@ -107,7 +110,8 @@ def _binding(
         return None
     errors = _unknown(document, decoded.unknown_fields)
     if not errors:
-        errors = _invalid(document, validate_binding(decoded.value))
+        complaints = validate_object_meta(decoded.value.metadata)
+        errors = _invalid(document, complaints + validate_binding(decoded.value))
     found.errors += errors
     return None if errors else Placed(decoded.value, document)
 

@@ -67,7 +67,7 @@ def _definition_problem(document: Document) -> Problem | None:
 
 
 def _problem(document: Document, path: Path, wanted: str, found: Any) -> Problem:
-    field = ".".join(str(step) for step in path)
+    field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
     help = ""
     if wanted == "text" and isinstance(found, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
