@@ -46,7 +46,7 @@ def test_metadata(metadata: Any, message: str | None) -> None:
         ({"names": []}, "`spec.names` must be a map, not a list"),
         ({"names": {"plural": "ps"}}, "`spec.names.kind` must be text, not absent"),
         ({"versions": {}}, "`spec.versions` must be a list, not a map"),
-        ({"versions": [{"name": False}]}, "`spec.versions[0]` must be a map with a name, not a map"),
+        ({"versions": [5]}, "`spec.versions[0]` must be a map with a name, not the number 5"),
     ],
 )
 def test_definitions(change: dict[str, Any], message: str | None) -> None:
