@@ -9,9 +9,6 @@ import pytest
 from tests.conformance.suite import Failure, run_file
 from tests.paths import shared, shared_folder
 
-#: Cases that fail today, by file. These numbers may only become smaller.
-KNOWN_FAILURES = {"block_ext": 23, "dynamic": 1}
-
 
 def _files(folder: str) -> list[str]:
     return sorted(path.name for path in (shared_folder() / "conformance" / folder).glob("*.json"))
@@ -32,8 +29,7 @@ def test_kubernetes(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _files("cel-spec"))
 def test_public_suite(name: str) -> None:
-    path = shared("conformance", "cel-spec", name)
-    assert len(_failures(path)) <= KNOWN_FAILURES.get(path.stem, 0)
+    assert not _failures(shared("conformance", "cel-spec", name))
 
 
 def test_the_folder_is_there() -> None:
