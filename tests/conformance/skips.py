@@ -10,11 +10,6 @@ NEEDS = {
     "wkt": "needs protobuf's wrapper, Any, Struct or Value messages",
 }
 
-#: By the first part of the id.
-FILES = {
-    "network_ext": "needs ext.Network, which cel-go 0.27 does not have",
-}
-
 #: By id or by the beginning of it; cel-go 0.27 skips these in its own run of the suite
 #: (`conformance/BUILD.bazel`), because it gives other answers.
 CEL_GO = {
@@ -54,9 +49,6 @@ def reason(case: dict[str, Any]) -> str | None:
     case_id: str = case["id"]
     if case_id in FAULTY:
         return FAULTY[case_id]
-    file = case_id.split("/", 1)[0]
-    if "want" in case and file in FILES:
-        return FILES[file]
     if "want" in case:
         if case_id in OTHER_SWITCHES:
             return OTHER_SWITCHES[case_id]

@@ -13,6 +13,7 @@ from celadon.cel.library import (
     comprehensions,
     encoders,
     math,
+    network,
     optionals,
     strings,
 )
@@ -35,6 +36,7 @@ _LIBRARIES = (
     math.library(),
     strings.library(),
     comprehensions.LIBRARY,
+    network.LIBRARY,
     _HARNESS,
 )
 

@@ -7,7 +7,7 @@ libraries it shall have.
 
 from celadon.cel import cost_rules, re2, types, validators
 from celadon.cel.cost_rules import CallEstimate, CostRule, Range, Sized
-from celadon.cel.declarations import Function, Library, ObjectType, Overload, Variable
+from celadon.cel.declarations import Function, Impl, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.expansion import Macro
 from celadon.cel.library import (
@@ -16,16 +16,20 @@ from celadon.cel.library import (
     encoders,
     lists,
     math,
+    network,
     optionals,
     regex,
     sets,
     standard,
+    standard_costs,
     strings,
 )
+from celadon.cel.syntax import Literal
 from celadon.cel.validators import Validator
-from celadon.cel.values import sizes, text
+from celadon.cel.values import netaddr, sizes, text
+from celadon.cel.values.arithmetic import add
 from celadon.cel.values.conversions import duration_to_string
-from celadon.cel.values.equality import equal
+from celadon.cel.values.equality import compare, equal, is_comparable
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
@@ -38,7 +42,9 @@ __all__ = [
     "Duration",
     "EvaluationError",
     "Function",
+    "Impl",
     "Library",
+    "Literal",
     "Macro",
     "ObjectType",
     "Opaque",
@@ -50,15 +56,20 @@ __all__ = [
     "Uint",
     "Validator",
     "Variable",
+    "add",
     "bindings",
+    "compare",
     "comprehensions",
     "cost_rules",
     "duration_to_string",
     "encoders",
     "equal",
     "format_timestamp",
+    "is_comparable",
     "lists",
     "math",
+    "netaddr",
+    "network",
     "no_such_overload",
     "optionals",
     "re2",
@@ -66,6 +77,7 @@ __all__ = [
     "sets",
     "sizes",
     "standard",
+    "standard_costs",
     "strings",
     "text",
     "types",

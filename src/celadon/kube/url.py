@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from celadon.cel.extend import netaddr
 from celadon.kube.go_text import quote
-from celadon.kube.netaddr import AddrError, parse_addr
 
 #: More parameters make the whole query unreadable (GODEBUG `urlmaxqueryparams`).
 MAX_QUERY_PARAMETERS: Final = 10_000
@@ -275,8 +275,8 @@ def _parse_ip_literal(host: bytes) -> bytes:
     else:
         address = _unescape(inside[:zone], Part.HOST) + _unescape(inside[zone:], Part.ZONE)
     try:
-        addr = parse_addr(_text(address))
-    except AddrError as error:
+        addr = netaddr.parse_addr(_text(address))
+    except netaddr.AddrError as error:
         raise _ReasonError(f"invalid host: {error}") from None
     if addr.is_v4:
         raise _ReasonError("invalid IP-literal")

@@ -12,6 +12,7 @@ from celadon.cel.library import (
     encoders,
     lists,
     math,
+    network,
     optionals,
     regex,
     sets,
@@ -31,6 +32,7 @@ NEWEST = (
     bindings.library(),
     comprehensions.LIBRARY,
     regex.LIBRARY,
+    network.LIBRARY,
 )
 ENVIRONMENT = Environment(libraries=NEWEST, switches=SWITCHES)
 LEGACY = Environment(libraries=(strings.library(2),), switches=SWITCHES)

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.types import BOOL, INT, STRING
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import (
+    EvaluationError,
+    Function,
+    Library,
+    Opaque,
+    Overload,
+    netaddr,
+    no_such_overload,
+    types,
+)
 from celadon.kube.go_text import quote
 from celadon.kube.library import value_types
 from celadon.kube.library.ip import IP, parse_ip
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
-from celadon.kube.netaddr import AddrError, Prefix, parse_prefix
 
 _PARSE_ERROR: Final = "network address parse error during conversion from string: "
 
@@ -30,7 +35,7 @@ class CIDR(Opaque):
     cel_type = value_types.CIDR
     go_name = "cel.CIDR"
 
-    def __init__(self, prefix: Prefix) -> None:
+    def __init__(self, prefix: netaddr.Prefix) -> None:
         self.prefix = prefix
 
     def equals(self, other: Opaque) -> bool:
@@ -46,10 +51,10 @@ class CIDR(Opaque):
 
 
 @remembered
-def _parse(text: str) -> Prefix:
+def _parse(text: str) -> netaddr.Prefix:
     try:
-        prefix = parse_prefix(text)
-    except AddrError as error:
+        prefix = netaddr.parse_prefix(text)
+    except netaddr.AddrError as error:
         raise EvaluationError(f"{_PARSE_ERROR}{_PARSE_ERROR}{error}") from None
     if prefix.addr.is_v4_mapped:
         raise EvaluationError(
@@ -111,8 +116,8 @@ _CONTAINS: Final = (
         (
             Overload(
                 "cidr_contains_ip_string",
-                (value_types.CIDR, STRING),
-                BOOL,
+                (value_types.CIDR, types.STRING),
+                types.BOOL,
                 _contains_ip_text,
                 member=True,
                 doc="Whether an address lies within; no address of the other family does.",
@@ -121,7 +126,7 @@ _CONTAINS: Final = (
             Overload(
                 "cidr_contains_ip_ip",
                 (value_types.CIDR, value_types.IP),
-                BOOL,
+                types.BOOL,
                 _contains_ip,
                 member=True,
                 doc="Whether an address lies within; no address of the other family does.",
@@ -134,8 +139,8 @@ _CONTAINS: Final = (
         (
             Overload(
                 "cidr_contains_cidr_string",
-                (value_types.CIDR, STRING),
-                BOOL,
+                (value_types.CIDR, types.STRING),
+                types.BOOL,
                 _contains_cidr_text,
                 member=True,
                 doc="Whether all of another prefix lies within.",
@@ -144,7 +149,7 @@ _CONTAINS: Final = (
             Overload(
                 "cidr_contains_cidr",
                 (value_types.CIDR, value_types.CIDR),
-                BOOL,
+                types.BOOL,
                 _contains_cidr,
                 member=True,
                 doc="Whether all of another prefix lies within.",
@@ -160,7 +165,7 @@ LIBRARY: Final = Library(
         function(
             "cidr",
             "string_to_cidr",
-            (STRING,),
+            (types.STRING,),
             value_types.CIDR,
             _cidr,
             "The prefix a text stands for; an error if it is none.",
@@ -169,8 +174,8 @@ LIBRARY: Final = Library(
         function(
             "isCIDR",
             "is_cidr",
-            (STRING,),
-            BOOL,
+            (types.STRING,),
+            types.BOOL,
             _is_cidr,
             "Whether a text is a prefix that `cidr` takes.",
             ("isCIDR('192.168.0.0/16')", "true"),
@@ -190,7 +195,7 @@ LIBRARY: Final = Library(
             "prefixLength",
             "cidr_prefix_length",
             _CIDR,
-            INT,
+            types.INT,
             _prefix_length,
             "The number after the slash.",
             ("cidr('192.168.0.0/16').prefixLength()", "16"),
@@ -208,7 +213,7 @@ LIBRARY: Final = Library(
             "string",
             "cidr_to_string",
             _CIDR,
-            STRING,
+            types.STRING,
             CIDR.display,
             "The prefix as text.",
             ("string(cidr('::1/128'))", "'::1/128'"),

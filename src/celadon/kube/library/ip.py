@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Library
-from celadon.cel.errors import EvaluationError
-from celadon.cel.types import BOOL, INT, STRING
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import EvaluationError, Library, Opaque, netaddr, types
 from celadon.kube.go_text import quote
 from celadon.kube.library import value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
-from celadon.kube.netaddr import Addr, AddrError, parse_addr
 
 
 class IP(Opaque):
@@ -26,7 +22,7 @@ class IP(Opaque):
     cel_type = value_types.IP
     go_name = "cel.IP"
 
-    def __init__(self, addr: Addr) -> None:
+    def __init__(self, addr: netaddr.Addr) -> None:
         self.addr = addr
 
     def equals(self, other: Opaque) -> bool:
@@ -42,11 +38,11 @@ class IP(Opaque):
 
 
 @remembered
-def parse_ip(text: str) -> Addr:
+def parse_ip(text: str) -> netaddr.Addr:
     """Raises EvaluationError for what is no address, and for the two forms not allowed."""
     try:
-        addr = parse_addr(text)
-    except AddrError as error:
+        addr = netaddr.parse_addr(text)
+    except netaddr.AddrError as error:
         raise EvaluationError(
             f"IP Address {quote(text)} parse error during conversion from string: {error}"
         ) from None
@@ -85,7 +81,7 @@ _PREDICATES: Final = (
         "isUnspecified",
         "ip_is_unspecified",
         _IP,
-        BOOL,
+        types.BOOL,
         lambda ip: ip.addr.is_unspecified,
         "Whether all bits of the address are zero.",
         ("ip('0.0.0.0').isUnspecified()", "true"),
@@ -94,7 +90,7 @@ _PREDICATES: Final = (
         "isLoopback",
         "ip_is_loopback",
         _IP,
-        BOOL,
+        types.BOOL,
         lambda ip: ip.addr.is_loopback,
         "Whether the address is in 127.0.0.0/8 or is ::1.",
         ("ip('127.0.0.1').isLoopback()", "true"),
@@ -103,7 +99,7 @@ _PREDICATES: Final = (
         "isLinkLocalMulticast",
         "ip_is_link_local_multicast",
         _IP,
-        BOOL,
+        types.BOOL,
         lambda ip: ip.addr.is_link_local_multicast,
         "Whether the address is a multicast address of the link: 224.0.0.0/24 or ff02::/16.",
         ("ip('ff02::1').isLinkLocalMulticast()", "true"),
@@ -112,7 +108,7 @@ _PREDICATES: Final = (
         "isLinkLocalUnicast",
         "ip_is_link_local_unicast",
         _IP,
-        BOOL,
+        types.BOOL,
         lambda ip: ip.addr.is_link_local_unicast,
         "Whether the address is in 169.254.0.0/16 or fe80::/10.",
         ("ip('fe80::1').isLinkLocalUnicast()", "true"),
@@ -121,7 +117,7 @@ _PREDICATES: Final = (
         "isGlobalUnicast",
         "ip_is_global_unicast",
         _IP,
-        BOOL,
+        types.BOOL,
         lambda ip: ip.addr.is_global_unicast,
         "Whether the address is none of the special ones; private addresses are global.",
         ("ip('192.168.0.1').isGlobalUnicast()", "true"),
@@ -134,7 +130,7 @@ LIBRARY: Final = Library(
         function(
             "ip",
             "string_to_ip",
-            (STRING,),
+            (types.STRING,),
             value_types.IP,
             _ip,
             "The address a text stands for; an error if it is none.",
@@ -143,8 +139,8 @@ LIBRARY: Final = Library(
         function(
             "isIP",
             "is_ip",
-            (STRING,),
-            BOOL,
+            (types.STRING,),
+            types.BOOL,
             _is_ip,
             "Whether a text is an address that `ip` takes.",
             ("isIP('127.0.0.1')", "true"),
@@ -153,20 +149,22 @@ LIBRARY: Final = Library(
         function(
             "ip.isCanonical",
             "ip_is_canonical",
-            (STRING,),
-            BOOL,
+            (types.STRING,),
+            types.BOOL,
             _is_canonical,
             "Whether an address is written in its canonical form; an error if it is none.",
             ("ip.isCanonical('2001:db8::abcd')", "true"),
             ("ip.isCanonical('2001:DB8::ABCD')", "false"),
         ),
-        method("family", "ip_family", _IP, INT, _family, "4 or 6.", ("ip('::1').family()", "6")),
+        method(
+            "family", "ip_family", _IP, types.INT, _family, "4 or 6.", ("ip('::1').family()", "6")
+        ),
         *_PREDICATES,
         function(
             "string",
             "ip_to_string",
             _IP,
-            STRING,
+            types.STRING,
             IP.display,
             "The canonical form of an address.",
             ("string(ip('::1'))", "'::1'"),

@@ -1,7 +1,7 @@
 """IP addresses and prefixes as Go's `net/netip` reads and prints them.
 
 `parse_addr` and `parse_prefix` accept what that package accepts (no leading zeros, zones, an IPv4
-tail in IPv6) and complain in its words. `kube/library/ip.py` then refuses what Kubernetes refuses.
+tail in IPv6) and complain in its words. The libraries that use it refuse more.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.kube.go_text import quote
+from celadon.cel.values.text import go_quote
 
 V4_BITS: Final = 32
 V6_BITS: Final = 128
@@ -134,7 +134,7 @@ def parse_prefix(text: str) -> Prefix:
         raise _prefix_error(text, "IPv6 zones cannot be present in a prefix")
     digits = length.isascii() and length.isdigit()
     if not digits or (len(length) > 1 and length[0] == "0") or _beyond_int64(length):
-        raise _prefix_error(text, f"bad bits after slash: {quote(length)}")
+        raise _prefix_error(text, f"bad bits after slash: {go_quote(length)}")
     if int(length) > addr.bits:
         raise _prefix_error(text, "prefix length out of range")
     return Prefix(addr, int(length))
@@ -145,12 +145,12 @@ def _beyond_int64(digits: str) -> bool:
 
 
 def _error(text: str, message: str, at: str = "") -> AddrError:
-    where = f" (at {quote(at)})" if at else ""
-    return AddrError(f"ParseAddr({quote(text)}): {message}{where}")
+    where = f" (at {go_quote(at)})" if at else ""
+    return AddrError(f"ParseAddr({go_quote(text)}): {message}{where}")
 
 
 def _prefix_error(text: str, message: str) -> AddrError:
-    return AddrError(f"netip.ParsePrefix({quote(text)}): {message}")
+    return AddrError(f"netip.ParsePrefix({go_quote(text)}): {message}")
 
 
 def _parse_v4(text: str, part: str) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.netaddr import Addr, AddrError, parse_addr, parse_prefix
+from celadon.cel.values.netaddr import Addr, AddrError, parse_addr, parse_prefix
 
 
 @pytest.mark.parametrize(
