@@ -16,12 +16,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from celadon.cel import validators as ast_validators
-from celadon.cel.declarations import Library
-from celadon.cel.environment import Environment
-from celadon.cel.library import comprehensions, lists, optionals, sets, strings
-from celadon.cel.switches import Switches
-from celadon.cel.validators import Validator
+from celadon.cel import Environment, Switches
+from celadon.cel.extend import Library, Validator, comprehensions, lists, optionals, sets, strings
+from celadon.cel.extend import validators as ast_validators
 from celadon.kube.library import (
     authz,
     cidr,

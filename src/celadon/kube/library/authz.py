@@ -11,10 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError
-from celadon.cel.types import BOOL, STRING, Type
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, types
 from celadon.kube import name_rules
 from celadon.kube.authorization import (
     ANY_VERSION,
@@ -202,13 +199,13 @@ def _error(decision: Decision) -> str:
 def _builder(
     name: str,
     overload_id: str,
-    receiver: Type,
-    result: Type,
+    receiver: types.Type,
+    result: types.Type,
     impl: Callable[..., Opaque],
     doc: str,
 ) -> Function:
     """A method of one string."""
-    return method(name, overload_id, (receiver, STRING), result, impl, doc)
+    return method(name, overload_id, (receiver, types.STRING), result, impl, doc)
 
 
 _CHECK: Final = Function(
@@ -216,7 +213,7 @@ _CHECK: Final = Function(
     (
         Overload(
             "pathcheck_check",
-            (value_types.PATH_CHECK, STRING),
+            (value_types.PATH_CHECK, types.STRING),
             value_types.DECISION,
             _check_path,
             member=True,
@@ -224,7 +221,7 @@ _CHECK: Final = Function(
         ),
         Overload(
             "resourcecheck_check",
-            (value_types.RESOURCE_CHECK, STRING),
+            (value_types.RESOURCE_CHECK, types.STRING),
             value_types.DECISION,
             _check_resource,
             member=True,
@@ -253,7 +250,7 @@ _BUILDERS: Final = (
     method(
         "serviceAccount",
         "authorizer_serviceaccount",
-        (value_types.AUTHORIZER, STRING, STRING),
+        (value_types.AUTHORIZER, types.STRING, types.STRING),
         value_types.AUTHORIZER,
         _service_account,
         "The authorizer of another user: a service account, by namespace and name.",
@@ -297,7 +294,7 @@ _ACCESSORS: Final = (
         "errored",
         "decision_errored",
         (value_types.DECISION,),
-        BOOL,
+        types.BOOL,
         _errored,
         "Whether there was an error.",
     ),
@@ -305,7 +302,7 @@ _ACCESSORS: Final = (
         "error",
         "decision_error",
         (value_types.DECISION,),
-        STRING,
+        types.STRING,
         _error,
         "The error's text, empty if there was none.",
     ),
@@ -313,7 +310,7 @@ _ACCESSORS: Final = (
         "allowed",
         "decision_allowed",
         (value_types.DECISION,),
-        BOOL,
+        types.BOOL,
         _allowed,
         "Whether the user may do it.",
     ),
@@ -321,7 +318,7 @@ _ACCESSORS: Final = (
         "reason",
         "decision_reason",
         (value_types.DECISION,),
-        STRING,
+        types.STRING,
         _reason,
         "Why, in the authorizer's words.",
     ),

@@ -13,10 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.cel.declarations import Library
-from celadon.cel.types import STRING, list_of, optional_of
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.extend import NONE, Library, Opaque, Optional, types
 from celadon.kube import name_rules
 from celadon.kube import url as net_url
 from celadon.kube.library import value_types
@@ -157,8 +154,8 @@ LIBRARY: Final = Library(
         method(
             "validate",
             "format-validate",
-            (_FORMAT, STRING),
-            optional_of(list_of(STRING)),
+            (_FORMAT, types.STRING),
+            types.optional_of(types.list_of(types.STRING)),
             _validate,
             "What is wrong with a text; none if nothing is.",
             ("format.dns1123Label().validate('my-name').hasValue()", "false"),
@@ -167,8 +164,8 @@ LIBRARY: Final = Library(
         function(
             "format.named",
             "format-named",
-            (STRING,),
-            optional_of(_FORMAT),
+            (types.STRING,),
+            types.optional_of(_FORMAT),
             _named,
             "The format of that name; none if there is none.",
             ("format.named('uuid').hasValue()", "true"),

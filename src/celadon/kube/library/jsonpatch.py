@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Library
-from celadon.cel.types import STRING
+from celadon.cel.extend import Library, types
 from celadon.kube.library.signatures import function
 
 
@@ -22,8 +21,8 @@ LIBRARY: Final = Library(
         function(
             "jsonpatch.escapeKey",
             "string_jsonpatch_escapeKey_string",
-            (STRING,),
-            STRING,
+            (types.STRING,),
+            types.STRING,
             _escape_key,
             "A map key as a part of a JSON patch path.",
             ("jsonpatch.escapeKey('k8s.io/my~label')", "'k8s.io~1my~0label'"),

@@ -9,37 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.types import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    DURATION,
-    INT,
-    STRING,
-    TIMESTAMP,
-    UINT,
-    Type,
-    list_of,
-    type_param,
+from celadon.cel.extend import (
+    Duration,
+    EvaluationError,
+    Function,
+    Library,
+    Overload,
+    Uint,
+    add,
+    compare,
+    equal,
+    is_comparable,
+    no_such_overload,
+    types,
 )
-from celadon.cel.values.arithmetic import add
-from celadon.cel.values.equality import compare, equal, is_comparable
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.timestamps import Duration
 from celadon.kube.library.signatures import method
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
-_COMPARABLE: Final[dict[str, Type]] = {
-    "int": INT,
-    "uint": UINT,
-    "double": DOUBLE,
-    "bool": BOOL,
-    "duration": DURATION,
-    "timestamp": TIMESTAMP,
-    "string": STRING,
-    "bytes": BYTES,
+_COMPARABLE: Final[dict[str, types.Type]] = {
+    "int": types.INT,
+    "uint": types.UINT,
+    "double": types.DOUBLE,
+    "bool": types.BOOL,
+    "duration": types.DURATION,
+    "timestamp": types.TIMESTAMP,
+    "string": types.STRING,
+    "bytes": types.BYTES,
 }
 _ZEROS: Final[dict[str, Any]] = {
     "int": 0,
@@ -48,7 +43,7 @@ _ZEROS: Final[dict[str, Any]] = {
     "duration": Duration(0),
 }
 _ADDABLE: Final = frozenset({int, Uint, float, Duration})
-_ANY: Final = type_param("T")
+_ANY: Final = types.type_param("T")
 
 
 def _order(a: Any, b: Any) -> int:
@@ -123,10 +118,17 @@ def _last_index_of(elements: list[Any], wanted: Any) -> int:
 
 
 def _overload(
-    id: str, element: Type, result: Type, impl: Callable[[list[Any]], Any], doc: str, *example: str
+    id: str,
+    element: types.Type,
+    result: types.Type,
+    impl: Callable[[list[Any]], Any],
+    doc: str,
+    *example: str,
 ) -> Overload:
     examples = ((example[0], example[1]),) if example else ()
-    return Overload(id, (list_of(element),), result, impl, member=True, doc=doc, examples=examples)
+    return Overload(
+        id, (types.list_of(element),), result, impl, member=True, doc=doc, examples=examples
+    )
 
 
 _IS_SORTED: Final = Function(
@@ -135,10 +137,10 @@ _IS_SORTED: Final = Function(
         _overload(
             f"list_{name}_is_sorted_bool",
             element,
-            BOOL,
+            types.BOOL,
             _is_sorted,
             "Whether no element is less than the one before.",
-            *(("[1, 2, 2].isSorted()", "true") if element is INT else ()),
+            *(("[1, 2, 2].isSorted()", "true") if element is types.INT else ()),
         )
         for name, element in _COMPARABLE.items()
     ),
@@ -167,7 +169,7 @@ _EXTREMES: Final = tuple(
                 element,
                 impl,
                 f"The {adjective} element; an error for an empty list.",
-                *((f"[1, 3].{function_name}()", example) if element is INT else ()),
+                *((f"[1, 3].{function_name}()", example) if element is types.INT else ()),
             )
             for name, element in _COMPARABLE.items()
         ),
@@ -187,8 +189,8 @@ LIBRARY: Final = Library(
         method(
             "indexOf",
             "list_a_index_of_int",
-            (list_of(_ANY), _ANY),
-            INT,
+            (types.list_of(_ANY), _ANY),
+            types.INT,
             _index_of,
             "Where an element is first; -1 if nowhere.",
             ("[1, 2, 2, 3].indexOf(2)", "1"),
@@ -196,8 +198,8 @@ LIBRARY: Final = Library(
         method(
             "lastIndexOf",
             "list_a_last_index_of_int",
-            (list_of(_ANY), _ANY),
-            INT,
+            (types.list_of(_ANY), _ANY),
+            types.INT,
             _last_index_of,
             "Where an element is last; -1 if nowhere.",
             ("[1, 2, 2, 3].lastIndexOf(2)", "2"),

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.types import BOOL, DOUBLE, INT, STRING
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import (
+    EvaluationError,
+    Function,
+    Library,
+    Opaque,
+    Overload,
+    no_such_overload,
+    types,
+)
 from celadon.kube.library import value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
@@ -161,7 +166,7 @@ _ARITHMETIC: Final = (
             ),
             Overload(
                 "quantity_add_int",
-                (_QUANTITY, INT),
+                (_QUANTITY, types.INT),
                 _QUANTITY,
                 _add_int,
                 member=True,
@@ -184,7 +189,7 @@ _ARITHMETIC: Final = (
             ),
             Overload(
                 "quantity_sub_int",
-                (_QUANTITY, INT),
+                (_QUANTITY, types.INT),
                 _QUANTITY,
                 _sub_int,
                 member=True,
@@ -200,7 +205,7 @@ _COMPARISONS: Final = (
         "isLessThan",
         "quantity_is_less_than",
         _TWO,
-        BOOL,
+        types.BOOL,
         _is_less_than,
         "Whether the quantity is less than another.",
         ("quantity('50M').isLessThan(quantity('50Mi'))", "true"),
@@ -209,7 +214,7 @@ _COMPARISONS: Final = (
         "isGreaterThan",
         "quantity_is_greater_than",
         _TWO,
-        BOOL,
+        types.BOOL,
         _is_greater_than,
         "Whether the quantity is more than another.",
         ("quantity('50Mi').isGreaterThan(quantity('50M'))", "true"),
@@ -218,7 +223,7 @@ _COMPARISONS: Final = (
         "compareTo",
         "quantity_compare_to",
         _TWO,
-        INT,
+        types.INT,
         _compare_to,
         "-1, 0 or 1.",
         ("quantity('1Ki').compareTo(quantity('1024'))", "0"),
@@ -231,7 +236,7 @@ LIBRARY: Final = Library(
         function(
             "quantity",
             "string_to_quantity",
-            (STRING,),
+            (types.STRING,),
             _QUANTITY,
             _quantity,
             "The quantity a text stands for; an error if it is none.",
@@ -240,8 +245,8 @@ LIBRARY: Final = Library(
         function(
             "isQuantity",
             "is_quantity_string",
-            (STRING,),
-            BOOL,
+            (types.STRING,),
+            types.BOOL,
             _is_quantity,
             "Whether a text is a quantity that `quantity` takes.",
             ("isQuantity('1.3Gi')", "true"),
@@ -251,7 +256,7 @@ LIBRARY: Final = Library(
             "sign",
             "quantity_sign",
             _ONE,
-            INT,
+            types.INT,
             _sign,
             "-1, 0 or 1. This one is no method.",
             ("sign(quantity('-1'))", "-1"),
@@ -260,7 +265,7 @@ LIBRARY: Final = Library(
             "isInteger",
             "quantity_is_integer",
             _ONE,
-            BOOL,
+            types.BOOL,
             _is_integer,
             "Whether `asInteger` works; a fraction written out, even `.0`, prevents it.",
             ("quantity('1.5k').isInteger()", "true"),
@@ -270,7 +275,7 @@ LIBRARY: Final = Library(
             "asInteger",
             "quantity_as_integer",
             _ONE,
-            INT,
+            types.INT,
             _as_integer,
             "The value as an int; an error where `isInteger` is false.",
             ("quantity('50k').asInteger()", "50000"),
@@ -279,7 +284,7 @@ LIBRARY: Final = Library(
             "asApproximateFloat",
             "quantity_as_float",
             _ONE,
-            DOUBLE,
+            types.DOUBLE,
             _as_approximate_float,
             "The value as a double, which may lose precision.",
             ("quantity('50.703k').asApproximateFloat()", "50703.0"),

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel import re2
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError
-from celadon.cel.types import INT, STRING, list_of
+from celadon.cel.extend import EvaluationError, Function, Library, Overload, re2, types
 
 
 def _compile(pattern: str) -> re2.Pattern:
@@ -39,8 +36,8 @@ LIBRARY: Final = Library(
             (
                 Overload(
                     "string_find_string",
-                    (STRING, STRING),
-                    STRING,
+                    (types.STRING, types.STRING),
+                    types.STRING,
                     _find,
                     member=True,
                     doc="The first match, empty if there is none.",
@@ -54,8 +51,8 @@ LIBRARY: Final = Library(
             (
                 Overload(
                     "string_find_all_string",
-                    (STRING, STRING),
-                    list_of(STRING),
+                    (types.STRING, types.STRING),
+                    types.list_of(types.STRING),
                     _find_all,
                     member=True,
                     doc="All matches that do not overlap.",
@@ -63,8 +60,8 @@ LIBRARY: Final = Library(
                 ),
                 Overload(
                     "string_find_all_string_int",
-                    (STRING, STRING, INT),
-                    list_of(STRING),
+                    (types.STRING, types.STRING, types.INT),
+                    types.list_of(types.STRING),
                     _find_all,
                     member=True,
                     doc="At most so many matches; all of them if the number is negative.",

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import EvaluationError
-from celadon.cel.types import BOOL, INT, STRING
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, types
 from celadon.kube.library import value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import method
@@ -102,7 +99,7 @@ _METHODS: Final = (
         "major",
         "semver_major",
         _ONE,
-        INT,
+        types.INT,
         _major,
         "The first number.",
         ("semver('1.2.3').major()", "1"),
@@ -111,7 +108,7 @@ _METHODS: Final = (
         "minor",
         "semver_minor",
         _ONE,
-        INT,
+        types.INT,
         _minor,
         "The second number.",
         ("semver('1.2.3').minor()", "2"),
@@ -120,7 +117,7 @@ _METHODS: Final = (
         "patch",
         "semver_patch",
         _ONE,
-        INT,
+        types.INT,
         _patch,
         "The third number.",
         ("semver('1.2.3').patch()", "3"),
@@ -129,7 +126,7 @@ _METHODS: Final = (
         "isGreaterThan",
         "semver_is_greater_than",
         _TWO,
-        BOOL,
+        types.BOOL,
         _is_greater_than,
         "Whether the version comes after another.",
         ("semver('1.10.0').isGreaterThan(semver('1.9.0'))", "true"),
@@ -138,7 +135,7 @@ _METHODS: Final = (
         "isLessThan",
         "semver_is_less_than",
         _TWO,
-        BOOL,
+        types.BOOL,
         _is_less_than,
         "Whether the version comes before another.",
         ("semver('1.0.0-rc.2').isLessThan(semver('1.0.0'))", "true"),
@@ -147,7 +144,7 @@ _METHODS: Final = (
         "compareTo",
         "semver_compare_to",
         _TWO,
-        INT,
+        types.INT,
         _compare_to,
         "-1, 0 or 1; build metadata does not count.",
         ("semver('1.0.0+a').compareTo(semver('1.0.0+b'))", "0"),
@@ -162,7 +159,7 @@ LIBRARY: Final = Library(
             (
                 Overload(
                     "string_to_semver",
-                    (STRING,),
+                    (types.STRING,),
                     _SEMVER,
                     _strict,
                     doc="The version a text stands for, by the strict rules of semver 2.0.",
@@ -170,7 +167,7 @@ LIBRARY: Final = Library(
                 ),
                 Overload(
                     "string_bool_to_semver",
-                    (STRING, BOOL),
+                    (types.STRING, types.BOOL),
                     _SEMVER,
                     _semver,
                     doc="The same; true allows a leading `v`, missing parts and leading zeros.",
@@ -184,16 +181,16 @@ LIBRARY: Final = Library(
             (
                 Overload(
                     "is_semver_string",
-                    (STRING,),
-                    BOOL,
+                    (types.STRING,),
+                    types.BOOL,
                     _is_semver,
                     doc="Whether a text is a version that `semver` takes.",
                     examples=(("isSemver('1.0.0')", "true"), ("isSemver('v1.0')", "false")),
                 ),
                 Overload(
                     "is_semver_string_bool",
-                    (STRING, BOOL),
-                    BOOL,
+                    (types.STRING, types.BOOL),
+                    types.BOOL,
                     _is_semver,
                     doc="The same; true allows a leading `v`, missing parts and leading zeros.",
                     examples=(("isSemver('v1.0', true)", "true"),),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.cel.declarations import Function, Impl, Overload
-from celadon.cel.types import Type
+from celadon.cel.extend import Function, Impl, Overload, types
 
 Example = tuple[str, str]
 
@@ -11,8 +10,8 @@ Example = tuple[str, str]
 def function(
     name: str,
     overload_id: str,
-    params: tuple[Type, ...],
-    result: Type,
+    params: tuple[types.Type, ...],
+    result: types.Type,
     impl: Impl,
     doc: str,
     *examples: Example,
@@ -25,8 +24,8 @@ def function(
 def method(
     name: str,
     overload_id: str,
-    params: tuple[Type, ...],
-    result: Type,
+    params: tuple[types.Type, ...],
+    result: types.Type,
     impl: Impl,
     doc: str,
     *examples: Example,

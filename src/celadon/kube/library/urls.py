@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.declarations import Library
-from celadon.cel.errors import EvaluationError
-from celadon.cel.types import BOOL, STRING, list_of, map_of
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.extend import EvaluationError, Library, Opaque, types
 from celadon.kube import url as net_url
 from celadon.kube.library import value_types
 from celadon.kube.library.recall import remembered
@@ -63,7 +60,7 @@ _ACCESSORS: Final = (
         "getScheme",
         "url_get_scheme",
         (_URL,),
-        STRING,
+        types.STRING,
         lambda value: value.url.scheme,
         "The scheme in lower case, empty if there is none.",
         (f"{_EXAMPLE}.getScheme()", "'https'"),
@@ -72,7 +69,7 @@ _ACCESSORS: Final = (
         "getHost",
         "url_get_host",
         (_URL,),
-        STRING,
+        types.STRING,
         lambda value: value.url.host,
         "The host with its port and, for IPv6, its brackets.",
         (f"{_EXAMPLE}.getHost()", "'example.com:80'"),
@@ -81,7 +78,7 @@ _ACCESSORS: Final = (
         "getHostname",
         "url_get_hostname",
         (_URL,),
-        STRING,
+        types.STRING,
         lambda value: value.url.hostname,
         "The host without port and brackets.",
         (f"{_EXAMPLE}.getHostname()", "'example.com'"),
@@ -90,7 +87,7 @@ _ACCESSORS: Final = (
         "getPort",
         "url_get_port",
         (_URL,),
-        STRING,
+        types.STRING,
         lambda value: value.url.port,
         "The port, empty if there is none.",
         (f"{_EXAMPLE}.getPort()", "'80'"),
@@ -99,7 +96,7 @@ _ACCESSORS: Final = (
         "getEscapedPath",
         "url_get_escaped_path",
         (_URL,),
-        STRING,
+        types.STRING,
         lambda value: value.url.escaped_path,
         "The path with its escapes.",
         (f"{_EXAMPLE}.getEscapedPath()", "'/a%20b'"),
@@ -108,7 +105,7 @@ _ACCESSORS: Final = (
         "getQuery",
         "url_get_query",
         (_URL,),
-        map_of(STRING, list_of(STRING)),
+        types.map_of(types.STRING, types.list_of(types.STRING)),
         lambda value: value.url.query(),
         "The values of each query parameter, unescaped.",
         ("url('https://h/?k=a&k=b').getQuery()", "{'k': ['a', 'b']}"),
@@ -121,7 +118,7 @@ LIBRARY: Final = Library(
         function(
             "url",
             "string_to_url",
-            (STRING,),
+            (types.STRING,),
             _URL,
             _parse,
             "The URL a text stands for: an absolute URI or an absolute path.",
@@ -130,8 +127,8 @@ LIBRARY: Final = Library(
         function(
             "isURL",
             "is_url",
-            (STRING,),
-            BOOL,
+            (types.STRING,),
+            types.BOOL,
             _is_url,
             "Whether a text is a URL that `url` takes.",
             ("isURL('https://example.com/')", "true"),

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.types import object_type, opaque
+from celadon.cel.extend import types
 
-CIDR: Final = opaque("net.CIDR")
-IP: Final = opaque("net.IP")
+CIDR: Final = types.opaque("net.CIDR")
+IP: Final = types.opaque("net.IP")
 
-NAMED_FORMAT: Final = object_type("kubernetes.NamedFormat")
-QUANTITY: Final = object_type("kubernetes.Quantity")
-SEMVER: Final = object_type("kubernetes.Semver")
-URL: Final = object_type("kubernetes.URL")
+NAMED_FORMAT: Final = types.object_type("kubernetes.NamedFormat")
+QUANTITY: Final = types.object_type("kubernetes.Quantity")
+SEMVER: Final = types.object_type("kubernetes.Semver")
+URL: Final = types.object_type("kubernetes.URL")
 
-AUTHORIZER: Final = object_type("kubernetes.authorization.Authorizer")
-DECISION: Final = object_type("kubernetes.authorization.Decision")
-GROUP_CHECK: Final = object_type("kubernetes.authorization.GroupCheck")
-PATH_CHECK: Final = object_type("kubernetes.authorization.PathCheck")
-RESOURCE_CHECK: Final = object_type("kubernetes.authorization.ResourceCheck")
+AUTHORIZER: Final = types.object_type("kubernetes.authorization.Authorizer")
+DECISION: Final = types.object_type("kubernetes.authorization.Decision")
+GROUP_CHECK: Final = types.object_type("kubernetes.authorization.GroupCheck")
+PATH_CHECK: Final = types.object_type("kubernetes.authorization.PathCheck")
+RESOURCE_CHECK: Final = types.object_type("kubernetes.authorization.ResourceCheck")
