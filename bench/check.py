@@ -21,7 +21,7 @@ from bench import engine
 from bench.load import binding, policy
 
 MANIFESTS: Final = 1000
-RUNS: Final = 5
+RUNS: Final = 8
 
 
 def manifest(number: int) -> dict[str, Any]:
