@@ -1,9 +1,9 @@
-"""JSON to policies and bindings: unknown fields, wrong types, what is dropped when empty.
+"""JSON to registration objects: unknown fields, wrong types, what is dropped when empty.
 
-`decode_policy` and `decode_binding` pass the document through the kind's Go struct, as the API
-server does, default it for its version and give the typed object, the same object as JSON, and the
-paths of unknown fields. The API server only warns about unknown fields unless told otherwise;
-callers decide. All versions of the API have the same fields; v1 stands for each of them.
+`decode_object` passes the document through the kind's Go struct, as the API server does, defaults
+it for its version and gives the typed object, the same object as JSON, and the paths of unknown
+fields. The API server only warns about unknown fields unless told otherwise; callers decide. The
+versions of a kind have the same fields: `converted` only changes the name of the version.
 
 A value of the wrong type ends the decoding with `RegistrationError`, whose text says where it is.
 """
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from celadon.admission.registration import types as registration
-from celadon.admission.registration.defaults import default_binding, default_policy
-from celadon.kube import DecodeError, GroupVersionKind, round_trip, unknown_fields
+from celadon.admission.registration.kinds import BY_KIND
+from celadon.kube import DecodeError, GroupVersionKind, codec_for, round_trip, unknown_fields
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)
 
 
 class RegistrationError(ValueError):
@@ -37,28 +37,12 @@ class Decoded(Generic[T]):
     unknown_fields: tuple[str, ...] = ()
 
 
-def decode_policy(
-    document: Any, version: str = "v1"
-) -> Decoded[registration.ValidatingAdmissionPolicy]:
+def decode_object(
+    document: Any, kind: str, version: str = "v1"
+) -> Decoded[registration.RegistrationObject]:
     """`version` is the API version of the document, without the group."""
-    clean, unknown = _through_struct(document, registration.POLICY_KIND, version)
-    default_policy(clean)
-    return Decoded(policy_from(clean), clean, unknown)
-
-
-def decode_binding(
-    document: Any, version: str = "v1"
-) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
-    """`version` is the API version of the document, without the group."""
-    clean, unknown = _through_struct(document, registration.BINDING_KIND, version)
-    default_binding(clean, version)
-    return Decoded(binding_from(clean), clean, unknown)
-
-
-def _through_struct(
-    document: Any, kind: str, version: str
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    gvk = GroupVersionKind(registration.GROUP, "v1", kind)
+    entry = BY_KIND[kind]
+    gvk = struct_of(kind, version)
     try:
         clean = round_trip(document, gvk)
     except DecodeError as error:
@@ -66,86 +50,30 @@ def _through_struct(
     assert clean is not None, f"{gvk} is built in"
     clean["apiVersion"] = f"{registration.GROUP}/{version}"
     clean["kind"] = kind
-    return clean, tuple(unknown_fields(document, gvk))
+    entry.default(clean, version)
+    return Decoded(entry.typed(clean), clean, tuple(unknown_fields(document, gvk)))
 
 
-def policy_from(document: Mapping[str, Any]) -> registration.ValidatingAdmissionPolicy:
-    """The typed form of a decoded and defaulted document."""
-    spec = document["spec"]
-    kind = spec.get("paramKind")
-    return registration.ValidatingAdmissionPolicy(
-        metadata=document["metadata"],
-        status=document.get("status", {}),
-        spec=registration.PolicySpec(
-            param_kind=None
-            if kind is None
-            else registration.ParamKind(kind.get("apiVersion", ""), kind.get("kind", "")),
-            match_constraints=_match_resources(spec.get("matchConstraints")),
-            validations=tuple(
-                registration.Validation(
-                    v["expression"],
-                    v.get("message", ""),
-                    v.get("reason"),
-                    v.get("messageExpression", ""),
-                )
-                for v in spec.get("validations", ())
-            ),
-            failure_policy=spec.get("failurePolicy"),
-            audit_annotations=tuple(
-                registration.AuditAnnotation(a["key"], a["valueExpression"])
-                for a in spec.get("auditAnnotations", ())
-            ),
-            match_conditions=tuple(
-                registration.MatchCondition(c["name"], c["expression"])
-                for c in spec.get("matchConditions", ())
-            ),
-            variables=tuple(
-                registration.Variable(v["name"], v["expression"]) for v in spec.get("variables", ())
-            ),
-        ),
-    )
+def struct_of(kind: str, version: str) -> GroupVersionKind:
+    """The kind whose Go struct reads it: v1 stands for versions that are no longer served."""
+    gvk = GroupVersionKind(registration.GROUP, version, kind)
+    return gvk if codec_for(gvk) is not None else GroupVersionKind(registration.GROUP, "v1", kind)
 
 
-def binding_from(document: Mapping[str, Any]) -> registration.ValidatingAdmissionPolicyBinding:
-    """The typed form of a decoded and defaulted document."""
-    spec = document["spec"]
-    ref = spec.get("paramRef")
-    return registration.ValidatingAdmissionPolicyBinding(
-        metadata=document["metadata"],
-        spec=registration.BindingSpec(
-            policy_name=spec.get("policyName", ""),
-            param_ref=None
-            if ref is None
-            else registration.ParamRef(
-                ref.get("name", ""),
-                ref.get("namespace", ""),
-                ref.get("selector"),
-                ref.get("parameterNotFoundAction"),
-            ),
-            match_resources=_match_resources(spec.get("matchResources")),
-            validation_actions=tuple(spec.get("validationActions", ())),
-        ),
-    )
+def decode_policy(
+    document: Any, version: str = "v1"
+) -> Decoded[registration.ValidatingAdmissionPolicy]:
+    decoded = decode_object(document, registration.POLICY_KIND, version)
+    return cast("Decoded[registration.ValidatingAdmissionPolicy]", decoded)
 
 
-def _match_resources(match: Mapping[str, Any] | None) -> registration.MatchResources | None:
-    if match is None:
-        return None
-    return registration.MatchResources(
-        namespace_selector=match.get("namespaceSelector"),
-        object_selector=match.get("objectSelector"),
-        resource_rules=tuple(_rule(r) for r in match.get("resourceRules", ())),
-        exclude_resource_rules=tuple(_rule(r) for r in match.get("excludeResourceRules", ())),
-        match_policy=match.get("matchPolicy"),
-    )
+def decode_binding(
+    document: Any, version: str = "v1"
+) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
+    decoded = decode_object(document, registration.BINDING_KIND, version)
+    return cast("Decoded[registration.ValidatingAdmissionPolicyBinding]", decoded)
 
 
-def _rule(rule: Mapping[str, Any]) -> registration.Rule:
-    return registration.Rule(
-        operations=tuple(rule.get("operations", ())),
-        api_groups=tuple(rule.get("apiGroups", ())),
-        api_versions=tuple(rule.get("apiVersions", ())),
-        resources=tuple(rule.get("resources", ())),
-        scope=rule.get("scope"),
-        resource_names=tuple(rule.get("resourceNames", ())),
-    )
+def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """A decoded document in another version: no field has another name or is missing there."""
+    return {**document, "apiVersion": f"{registration.GROUP}/{version}"}

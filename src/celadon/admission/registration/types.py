@@ -1,4 +1,4 @@
-"""Validating admission policies and their bindings as frozen data.
+"""Admission policies, their bindings and webhook configurations as frozen data.
 
 The field names are those of the `admissionregistration.k8s.io` API in snake case, the same for
 all its versions. Closed sets (`failure_policy`, `match_policy`, ...) stay text: the API decodes
@@ -18,6 +18,10 @@ GROUP: Final = "admissionregistration.k8s.io"
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
 POLICY_KIND: Final = "ValidatingAdmissionPolicy"
 BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
+MUTATING_POLICY_KIND: Final = "MutatingAdmissionPolicy"
+MUTATING_BINDING_KIND: Final = "MutatingAdmissionPolicyBinding"
+VALIDATING_WEBHOOKS_KIND: Final = "ValidatingWebhookConfiguration"
+MUTATING_WEBHOOKS_KIND: Final = "MutatingWebhookConfiguration"
 POLICY_RESOURCE: Final = "validatingadmissionpolicies"
 BINDING_RESOURCE: Final = "validatingadmissionpolicybindings"
 
@@ -29,6 +33,8 @@ DENY: Final = "Deny"
 WARN: Final = "Warn"
 AUDIT: Final = "Audit"
 ALLOW: Final = "Allow"
+APPLY_CONFIGURATION: Final = "ApplyConfiguration"
+JSON_PATCH: Final = "JSONPatch"
 
 JsonObject = Mapping[str, Any]
 
@@ -134,3 +140,100 @@ class ValidatingAdmissionPolicyBinding:
     @property
     def name(self) -> str:
         return str(self.metadata.get("name") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """The expressions are None when their member is absent."""
+
+    patch_type: str = ""
+    apply_configuration: str | None = None
+    json_patch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MutatingPolicySpec:
+    """`reinvocation_policy` is empty when absent: it has no default."""
+
+    param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
+    variables: tuple[Variable, ...] = ()
+    mutations: tuple[Mutation, ...] = ()
+    failure_policy: str | None = None
+    match_conditions: tuple[MatchCondition, ...] = ()
+    reinvocation_policy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MutatingAdmissionPolicy:
+    metadata: JsonObject
+    spec: MutatingPolicySpec = MutatingPolicySpec()
+
+    @property
+    def name(self) -> str:
+        return str(self.metadata.get("name") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class MutatingAdmissionPolicyBinding:
+    """Its spec has no validation actions."""
+
+    metadata: JsonObject
+    spec: BindingSpec = BindingSpec()
+
+    @property
+    def name(self) -> str:
+        return str(self.metadata.get("name") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReference:
+    namespace: str = ""
+    name: str = ""
+    path: str | None = None
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookClientConfig:
+    """`ca_bundle` is base64 text; what it holds is not looked at before a call."""
+
+    url: str | None = None
+    service: ServiceReference | None = None
+    ca_bundle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A validating or a mutating one; only the latter has a `reinvocation_policy`."""
+
+    name: str = ""
+    client_config: WebhookClientConfig = WebhookClientConfig()
+    rules: tuple[Rule, ...] = ()
+    failure_policy: str | None = None
+    match_policy: str | None = None
+    namespace_selector: JsonObject | None = None
+    object_selector: JsonObject | None = None
+    side_effects: str | None = None
+    timeout_seconds: int | None = None
+    admission_review_versions: tuple[str, ...] = ()
+    match_conditions: tuple[MatchCondition, ...] = ()
+    reinvocation_policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookConfiguration:
+    """A ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
+
+    metadata: JsonObject
+    webhooks: tuple[Webhook, ...] = ()
+    mutating: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.metadata.get("name") or "")
+
+
+Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy
+Binding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding
+RegistrationObject = Policy | Binding | WebhookConfiguration
