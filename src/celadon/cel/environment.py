@@ -19,7 +19,7 @@ from celadon.cel.codegen.context import Context
 from celadon.cel.constants import constant_identifiers
 from celadon.cel.cost_rules import CostRule, Range
 from celadon.cel.declarations import Library, ObjectType, Variable
-from celadon.cel.declared import Declarations
+from celadon.cel.declared import Declarations, ObjectFamily
 from celadon.cel.errors import CompileError
 from celadon.cel.estimator import Sizes, estimate
 from celadon.cel.expansion import Macro
@@ -54,6 +54,7 @@ class Environment:
     """Variables, functions, types and switches that expressions are compiled against.
 
     `variables` maps names to types. `libraries` come after the standard library, in load order.
+    `family` knows types with fields that are too many to list.
     Raises `DeclarationError` when declarations contradict each other.
     """
 
@@ -71,6 +72,7 @@ class Environment:
         validators: Iterable[Validator] = (),
         standard: Library = STANDARD,
         switches: Switches = DEFAULT_SWITCHES,
+        family: ObjectFamily | None = None,
     ) -> None:
         loaded = (standard, *libraries)
         self.switches = switches
@@ -83,6 +85,8 @@ class Environment:
             container=container,
             cross_type_numeric_comparisons=switches.cross_type_numeric_comparisons,
             keyword_fields=switches.keyword_fields,
+            nullable_joins=switches.nullable_joins,
+            family=family,
         )
         macros: tuple[Macro, ...] = tuple(m for library in loaded for m in library.macros)
         self.parse_options = ParseOptions(
@@ -117,6 +121,10 @@ class Environment:
         ast, issues = self.parse(text, description)
         if ast is None or issues:
             return Compilation(None, issues)
+        return self.check(ast)
+
+    def check(self, ast: Ast) -> Compilation:
+        """Check and validate a tree that `parse` gave, which stays as it is."""
         checked, issues = check(ast, self.declarations)
         if checked is None or issues:
             return Compilation(None, issues)
@@ -141,7 +149,7 @@ class Environment:
         functions = self.declarations.functions
         folded: dict[int, Any] = {}
         if self.switches.fold_constants:
-            folded = fold(checked, functions, constants)
+            folded = fold(checked, functions, constants, self.switches.strict_map_keys)
         context = Context(
             checked,
             folded,

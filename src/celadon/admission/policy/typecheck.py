@@ -12,7 +12,7 @@ next one, since two types with the same name would be the same type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from celadon.admission.registration.types import (
     Rule,
     ValidatingAdmissionPolicy,
 )
-from celadon.cel import Environment, types
+from celadon.cel import Environment, Issues, types
 from celadon.kube import (
     AUTHORIZER,
     DEFAULT_VERSION,
@@ -57,6 +57,15 @@ class ExpressionWarning:
 
     def to_json(self) -> dict[str, str]:
         return {"fieldRef": self.field_ref, "warning": self.warning}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeProblem:
+    """What is wrong with one expression if the object is of this kind."""
+
+    field: str
+    kind: GroupVersionKind
+    issues: Issues
 
 
 class TypeChecker:
@@ -87,6 +96,15 @@ class TypeChecker:
     def warnings(
         self, policy: ValidatingAdmissionPolicy, number: int
     ) -> tuple[ExpressionWarning, ...]:
+        """One warning for each field with problems, about all kinds that have them."""
+        parts: dict[str, list[str]] = {}
+        for problem in self.problems(policy, number):
+            text = f"{problem.kind}: {problem.issues.display()}\n"
+            parts.setdefault(problem.field, []).append(text)
+        return tuple(ExpressionWarning(field, "\n".join(texts)) for field, texts in parts.items())
+
+    def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
+        """What the warnings are made of, by field and kind."""
         spec = policy.spec
         kinds = [
             (kind, schema)
@@ -98,7 +116,11 @@ class TypeChecker:
             (kind, self._scope(spec, schema_type(schema, f"{kind.kind}{number + i}"), params))
             for i, (kind, schema) in enumerate(kinds)
         ]
-        return tuple(_warnings(spec, scopes))
+        for field, text in _checked_fields(spec):
+            for kind, env in scopes:
+                issues = env.compile(text).issues
+                if issues:
+                    yield TypeProblem(field, kind, issues)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         return schema_for(kind) or self._custom.get(kind)
@@ -134,22 +156,11 @@ class TypeChecker:
         return env
 
 
-def _warnings(
-    spec: PolicySpec, scopes: Iterable[tuple[GroupVersionKind, Environment]]
-) -> Iterable[ExpressionWarning]:
-    scopes = list(scopes)
+def _checked_fields(spec: PolicySpec) -> Iterator[tuple[str, str]]:
     for i, validation in enumerate(spec.validations):
-        texts = {"expression": validation.expression}
+        yield f"spec.validations[{i}].expression", validation.expression
         if validation.message_expression:
-            texts["messageExpression"] = validation.message_expression
-        for field, text in texts.items():
-            parts = [
-                f"{kind}: {issues.display()}\n"
-                for kind, env in scopes
-                if (issues := env.compile(text).issues)
-            ]
-            if parts:
-                yield ExpressionWarning(f"spec.validations[{i}].{field}", "\n".join(parts))
+            yield f"spec.validations[{i}].messageExpression", validation.message_expression
 
 
 class _ResourceNames:
