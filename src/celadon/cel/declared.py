@@ -11,7 +11,7 @@ For each of these: a variable, a type (`int`, `net.IP`), a type with fields, an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from celadon.cel import well_known
@@ -30,6 +30,10 @@ class Identifier(NamedTuple):
     reference: Reference
 
 
+ObjectFamily = Callable[[str], ObjectType | None]
+"""Types with fields that no list can hold: a name to its type, None for names of other types."""
+
+
 class Declarations:
     """The names of one environment. Immutable from outside; its caches are not visible.
 
@@ -46,6 +50,7 @@ class Declarations:
         "container",
         "cross_type_numeric_comparisons",
         "enums",
+        "family",
         "functions",
         "keyword_fields",
         "objects",
@@ -66,6 +71,7 @@ class Declarations:
         cross_type_numeric_comparisons: bool,
         keyword_fields: bool,
         indices: dict[str, FunctionIndex],
+        family: ObjectFamily | None = None,
     ) -> None:
         self.variables = variables
         self.functions = functions
@@ -76,6 +82,7 @@ class Declarations:
         self.container = container
         self.cross_type_numeric_comparisons = cross_type_numeric_comparisons
         self.keyword_fields = keyword_fields
+        self.family = family
         self._indices = indices
         self._identifiers: dict[str, Identifier] = {}
         self._qualified = frozenset(
@@ -97,6 +104,7 @@ class Declarations:
         container: str = "",
         cross_type_numeric_comparisons: bool = False,
         keyword_fields: bool = False,
+        family: ObjectFamily | None = None,
     ) -> Declarations:
         """Raises `DeclarationError` for overlapping variables, overloads or macros."""
         libraries = tuple(libraries)
@@ -113,6 +121,7 @@ class Declarations:
             cross_type_numeric_comparisons=cross_type_numeric_comparisons,
             keyword_fields=keyword_fields,
             indices={},
+            family=family,
         )
 
     def extend(
@@ -130,6 +139,7 @@ class Declarations:
             cross_type_numeric_comparisons=self.cross_type_numeric_comparisons,
             keyword_fields=self.keyword_fields,
             indices=self._indices,
+            family=self.family,
         )
 
     def candidates(self, name: str) -> tuple[str, ...]:
@@ -152,6 +162,7 @@ class Declarations:
         """Whether a dotted name that starts so can be one name; False is certain."""
         return bool(
             first_segment in self._qualified
+            or self.family is not None
             or self.container
             or self.aliases
             or first_segment.startswith(".")
@@ -173,7 +184,7 @@ class Declarations:
             return Identifier(self.variables[name], Reference(name))
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
-        if name in self.objects:
+        if self.objects.get(name) or (self.family is not None and self.family(name)):
             return Identifier(type_of(object_type(name)), Reference(name))
         if name in well_known.TYPES:
             return Identifier(type_of(well_known.TYPES[name]), Reference(name))
@@ -196,7 +207,10 @@ class Declarations:
 
     def find_object(self, name: str) -> ObjectType | None:
         """The type with fields of that full name, the well-known ones included."""
-        return self.objects.get(name) or well_known.OBJECTS.get(name)
+        known = self.objects.get(name) or well_known.OBJECTS.get(name)
+        if known is None and self.family is not None:
+            return self.family(name)
+        return known
 
     def find_field(self, object_name: str, field: str) -> Type | None:
         """The declared type of a field; None when the type or the field is unknown."""

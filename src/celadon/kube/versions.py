@@ -26,6 +26,7 @@ from celadon.kube.library import (
     format,
     ip,
     jsonpatch,
+    patch_types,
     quantity,
     regex,
     semver,
@@ -135,4 +136,5 @@ def environment(version: str = DEFAULT, *, has_patch_types: bool = False) -> Env
         libraries=libraries,
         validators=[validator for block in blocks for validator in block.validators],
         switches=Switches(**switches),
+        family=patch_types.find_type if has_patch_types else None,
     )
