@@ -1,4 +1,4 @@
-"""Cases of the public CEL conformance suite (cel.dev), as cel-go runs them."""
+"""Cases of the public CEL conformance suite (cel.dev), with the switches that it calls for."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from celadon.cel.library import (
     math,
     network,
     optionals,
+    standard,
     strings,
 )
 from celadon.cel.macros import BLOCK_MACROS, PROTOS_MACROS
@@ -29,12 +30,20 @@ _HARNESS = Library(
     macros=(*BLOCK_MACROS, *PROTOS_MACROS),
     variables=tuple(Variable(f"@index{n}", cel.types.DYN) for n in range(_BLOCK_SLOTS)),
 )
+_SWITCHES = cel.Switches(
+    optional_syntax=True,
+    escaped_identifiers=True,
+    fold_constants=False,
+    bad_presence_test_is_error=True,
+    strict_map_keys=True,
+    nullable_joins=True,
+)
 _LIBRARIES = (
     optionals.library(),
     bindings.library(),
     encoders.LIBRARY,
     math.library(),
-    strings.library(),
+    strings.library(checked_offsets=True),
     comprehensions.LIBRARY,
     network.LIBRARY,
     _HARNESS,
@@ -92,7 +101,8 @@ def _environment(container: str, type_env: str) -> cel.Environment:
         variables,
         libraries=(*_LIBRARIES, Library("declared", functions=tuple(functions))),
         container=container,
-        switches=cel.Switches(optional_syntax=True, escaped_identifiers=True, fold_constants=False),
+        standard=standard.SPECIFIED,
+        switches=_SWITCHES,
     )
 
 

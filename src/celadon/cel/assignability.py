@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celadon.cel.types import DYN, Kind, Type
+from celadon.cel.types import DYN, Kind, Type, is_dyn
 
 _ANY = Kind.ANY
 _DYN = Kind.DYN
@@ -42,12 +42,16 @@ _NULLABLE = (
 class Substitution:
     """What is known about type parameters, by name.
 
+    With `nullable_joins`, null and a type that admits it have that type in common, and a primitive
+    and its wrapper the wrapper; without, cel-go's rules give the second of the two.
+
     INVARIANT (acyclic): following bindings from any parameter ends; `_occurs` guards every bind.
     """
 
-    __slots__ = ("_bindings", "_trail")
+    __slots__ = ("_bindings", "_nullable_joins", "_trail")
 
-    def __init__(self) -> None:
+    def __init__(self, nullable_joins: bool = False) -> None:
+        self._nullable_joins = nullable_joins
         self._bindings: dict[str, Type] = {}
         self._trail: list[tuple[str, Type | None]] = []
 
@@ -68,7 +72,7 @@ class Substitution:
     def join(self, previous: Type, current: Type) -> Type:
         """The type of a literal's elements so far; dyn when two do not go together."""
         if self.assignable(previous, current):
-            return most_general(previous, current)
+            return self._most_general(previous, current)
         return DYN
 
     def substitute(self, t: Type, to_dyn: bool = False) -> Type:
@@ -146,10 +150,18 @@ class Substitution:
             return True, True
         if not self._fits(t, bound):
             return False, True
-        general = most_general(t, bound)
+        general = self._most_general(t, bound)
         if general is not bound and not self._occurs(name, general):
             self._bind(name, general)
         return True, True
+
+    def _most_general(self, a: Type, b: Type) -> Type:
+        if self._nullable_joins and a.kind is not b.kind:
+            if a.kind is _NULL or b.kind is _WRAPPER:
+                return a if is_dyn(a) else b
+            if b.kind is _NULL or a.kind is _WRAPPER:
+                return b if is_dyn(b) else a
+        return most_general(a, b)
 
     def _occurs(self, name: str, within: Type) -> bool:
         """The occurs check: is that parameter within the type, directly or through bindings?"""
@@ -175,8 +187,10 @@ def _is_equal_or_less_specific(a: Type, b: Type) -> bool:
     ka, kb = a.kind, b.kind
     if ka is _DYN or ka is _ANY or ka is _PARAM:
         return True
-    if kb is _DYN or kb is _ANY or kb is _PARAM or ka is not kb:
+    if kb is _DYN or kb is _ANY or kb is _PARAM:
         return False
+    if ka is not kb:
+        return a.name == b.name and (ka is _WRAPPER or kb is _WRAPPER)
     if ka is _TYPE:
         return True
     if a.name != b.name or len(a.params) != len(b.params):

@@ -129,7 +129,7 @@ class _Checker:
         self.references: dict[int, Reference] = {}
         self.issues = Issues(ast.source)
         self.locals: dict[str, Identifier] = {}
-        self.substitution = Substitution()
+        self.substitution = Substitution(scope.nullable_joins)
         self.fresh = 0
         self.cross_type = scope.cross_type_numeric_comparisons
 

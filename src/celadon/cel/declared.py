@@ -39,7 +39,7 @@ class Declarations:
 
     `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
     `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
-    for all reserved words (k8s.io/apiserver pkg/cel).
+    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` are those of `Switches`.
     """
 
     __slots__ = (
@@ -53,6 +53,7 @@ class Declarations:
         "family",
         "functions",
         "keyword_fields",
+        "nullable_joins",
         "objects",
         "types",
         "variables",
@@ -70,6 +71,7 @@ class Declarations:
         container: str,
         cross_type_numeric_comparisons: bool,
         keyword_fields: bool,
+        nullable_joins: bool,
         indices: dict[str, FunctionIndex],
         family: ObjectFamily | None = None,
     ) -> None:
@@ -82,6 +84,7 @@ class Declarations:
         self.container = container
         self.cross_type_numeric_comparisons = cross_type_numeric_comparisons
         self.keyword_fields = keyword_fields
+        self.nullable_joins = nullable_joins
         self.family = family
         self._indices = indices
         self._identifiers: dict[str, Identifier] = {}
@@ -104,6 +107,7 @@ class Declarations:
         container: str = "",
         cross_type_numeric_comparisons: bool = False,
         keyword_fields: bool = False,
+        nullable_joins: bool = False,
         family: ObjectFamily | None = None,
     ) -> Declarations:
         """Raises `DeclarationError` for overlapping variables, overloads or macros."""
@@ -120,6 +124,7 @@ class Declarations:
             container=container,
             cross_type_numeric_comparisons=cross_type_numeric_comparisons,
             keyword_fields=keyword_fields,
+            nullable_joins=nullable_joins,
             indices={},
             family=family,
         )
@@ -138,6 +143,7 @@ class Declarations:
             container=self.container,
             cross_type_numeric_comparisons=self.cross_type_numeric_comparisons,
             keyword_fields=self.keyword_fields,
+            nullable_joins=self.nullable_joins,
             indices=self._indices,
             family=self.family,
         )

@@ -29,7 +29,7 @@ from celadon.cel.syntax import (
     walk,
 )
 from celadon.cel.values.containers import qualifier_error
-from celadon.cel.values.maps import make_map
+from celadon.cel.values.maps import make_map, make_strict_map
 
 _CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
@@ -39,9 +39,13 @@ _ABSENT = object()
 
 
 def fold(
-    checked: CheckedAst, functions: Mapping[str, Function], constants: Mapping[int, Any]
+    checked: CheckedAst,
+    functions: Mapping[str, Function],
+    constants: Mapping[int, Any],
+    strict_map_keys: bool = False,
 ) -> dict[int, Any]:
     """Node ids of folded nodes and their values. `constants` are identifiers that are values.
+    With `strict_map_keys`, map literals that these refuse are left for the evaluation to refuse.
 
     Raises `ProgramError` with the text of the failed conversion or regular expression.
     """
@@ -63,7 +67,7 @@ def fold(
             case MapLiteral() if not any(entry.optional for entry in node.entries):
                 pairs = [(constant(entry.key), constant(entry.value)) for entry in node.entries]
                 if not any(_ABSENT is part for pair in pairs for part in pair):
-                    value = _map(pairs)
+                    value = _strict_map(pairs) if strict_map_keys else _map(pairs)
             case Call():
                 args = node.args if node.target is None else (node.target, *node.args)
                 value = _call(checked, functions, node, [constant(arg) for arg in args])
@@ -84,6 +88,13 @@ def _map(pairs: list[tuple[Any, Any]]) -> Any:
         return make_map(pairs)
     except EvaluationError as error:  # bytes are no key
         raise ProgramError(error.message) from None
+
+
+def _strict_map(pairs: list[tuple[Any, Any]]) -> Any:
+    try:
+        return make_strict_map(pairs)
+    except EvaluationError:
+        return _ABSENT
 
 
 def _call(

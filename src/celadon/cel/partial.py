@@ -36,7 +36,7 @@ from celadon.cel.syntax import (
     StructField,
 )
 from celadon.cel.values import containers
-from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.maps import MISSING
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optionals import NONE, Optional
 
@@ -149,7 +149,8 @@ class _Partial:
         if _stops(base):
             return base
         if any(optional for _, optional in keys) or base.__class__ is Optional:
-            return runtime.walk_optional_v(base, keys)[0]
+            walk = runtime.EXPORTS[self.context.presence("walk_optional_v")]
+            return walk(base, keys)[0]
         for key, _ in keys:
             base = containers.index(base, key)
         return base
@@ -176,7 +177,9 @@ class _Partial:
             if base is NONE:
                 return False
             base = base.value
-        return base if _stops(base) else containers.has_field(base, node.field)
+        if _stops(base):
+            return base
+        return runtime.EXPORTS[self.context.presence("has_field")](base, node.field)
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -241,11 +244,12 @@ class _Partial:
                 return item
         return use(items)
 
-    @staticmethod
-    def _map(node: MapLiteral, items: list[Any]) -> Any:
+    def _map(self, node: MapLiteral, items: list[Any]) -> Any:
         pairs = list(zip(items[::2], items[1::2], strict=True))
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
-        return runtime.map_with_optionals(pairs, optional) if optional else make_map(pairs)
+        if optional:
+            return runtime.EXPORTS[self.context.optional_map_maker](pairs, optional)
+        return runtime.EXPORTS[self.context.map_maker](pairs)
 
     # --- comprehensions ---------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.values import containers, equality
 from celadon.cel.values.containers import index, select
-from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.maps import MISSING, make_map, make_strict_map
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.runtime_types import guard, overload_error
 from celadon.cel.values.text import display
@@ -89,6 +89,13 @@ def find_unwrapped(operand: Any, key: Any) -> Any:
     return containers.find_index(operand, key)
 
 
+def find_unwrapped_strictly(operand: Any, key: Any) -> Any:
+    """`find_unwrapped` that fails for what has no keys at all."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return containers.find_index_strictly(operand, key)
+
+
 def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
     """`[a, ?b]`: absent elements are left out."""
     result: list[Any] = []
@@ -106,6 +113,14 @@ def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[
 
 def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
     """`{?k: v}`: an absent value removes an earlier entry with the same key."""
+    return make_map(_present(pairs, optional))
+
+
+def strict_map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
+    return make_strict_map(_present(pairs, optional))
+
+
+def _present(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> list[tuple[Any, Any]]:
     kept: list[tuple[Any, Any]] = []
     for position, (key, value) in enumerate(pairs):
         if position not in optional:
@@ -119,7 +134,7 @@ def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int
             kept = [(k, v) for k, v in kept if not (k.__class__ is key.__class__ and k == key)]
         else:
             kept.append((key, value.value))
-    return make_map(kept)
+    return kept
 
 
 # --- metered variant: errors are values ----------------------------------------------------------
@@ -241,6 +256,17 @@ def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
 def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """An optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
+    return _walk_optional(base, keys, containers.find_index)
+
+
+def walk_optional_strictly_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+    """`walk_optional_v` that fails for what has no keys at all."""
+    return _walk_optional(base, keys, containers.find_index_strictly)
+
+
+def _walk_optional(
+    base: Any, keys: Sequence[tuple[Any, bool]], find: Callable[[Any, Any], Any]
+) -> tuple[Any, int]:
     if base.__class__ is EvaluationError:
         return base, 0
     optional = base.__class__ is Optional
@@ -253,7 +279,7 @@ def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, i
         for key, marked in keys:
             optional = optional or marked
             if optional:
-                base = containers.find_index(base, key)
+                base = find(base, key)
                 if base is MISSING:
                     return NONE, applied
                 applied += 1
@@ -276,6 +302,15 @@ def index_v(base: Any, key: Any) -> Any:
 
 def has_v(operand: Any, key: str) -> tuple[Any, int]:
     """`has(operand.key)`: the answer or error, and 1 if the key was applied."""
+    return _has(operand, key, containers.has_field)
+
+
+def has_strictly_v(operand: Any, key: str) -> tuple[Any, int]:
+    """`has_v` that fails for what has no fields at all."""
+    return _has(operand, key, containers.has_field_strictly)
+
+
+def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any, int]:
     if operand.__class__ is EvaluationError:
         return operand, 0
     if operand.__class__ is Optional:
@@ -283,7 +318,7 @@ def has_v(operand: Any, key: str) -> tuple[Any, int]:
             return False, 0
         operand = operand.value
     try:
-        return containers.has_field(operand, key), 1
+        return test(operand, key), 1
     except EvaluationError as error:
         return _value(error), 1
 
@@ -327,8 +362,11 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "dict": dict,
     "equal": equality.equal,
     "find_unwrapped": find_unwrapped,
+    "find_unwrapped_strictly": find_unwrapped_strictly,
     "float": float,
     "has_field": containers.has_field,
+    "has_field_strictly": containers.has_field_strictly,
+    "has_strictly_v": has_strictly_v,
     "has_v": has_v,
     "index": index,
     "index_v": index_v,
@@ -342,6 +380,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "list": list,
     "list_with_optionals": list_with_optionals,
     "make_map": make_map,
+    "make_strict_map": make_strict_map,
     "insert_entry": containers.insert_entry,
     "map_insert_all": containers.map_insert_all,
     "map_with_optionals": map_with_optionals,
@@ -354,6 +393,8 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "over_limit": over_limit,
     "select": select,
     "str": str,
+    "strict_map_with_optionals": strict_map_with_optionals,
+    "walk_optional_strictly_v": walk_optional_strictly_v,
     "walk_optional_v": walk_optional_v,
     "walk_v": walk_v,
 }

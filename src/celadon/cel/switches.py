@@ -13,6 +13,12 @@ class Switches:
     `track_macros` keeps macro calls, for the unparser; `fold_constants` computes constant
     conversions when the program is built and makes them free; `presence_test_has_cost` charges
     `has()` 1 of its own; `keyword_fields` lets `x.namespace` find a field declared `__namespace__`.
+
+    The last three bring cel-go closer to the specification. `bad_presence_test_is_error` (cel-go's
+    `EnableErrorOnBadPresenceTest`) fails `has(x.f)` and `x.?f` where x has no fields at all;
+    `strict_map_keys` refuses map literals with a key that is no string, bool, int or uint, or that
+    occurs twice; `nullable_joins` makes `[duration('1s'), null]` a list of durations, and a list of
+    ints and wrapped ints a list of wrapped ints.
     """
 
     optional_syntax: bool = False
@@ -22,6 +28,9 @@ class Switches:
     cross_type_numeric_comparisons: bool = False
     presence_test_has_cost: bool = True
     keyword_fields: bool = False
+    bad_presence_test_is_error: bool = False
+    strict_map_keys: bool = False
+    nullable_joins: bool = False
 
 
 DEFAULT_SWITCHES = Switches()

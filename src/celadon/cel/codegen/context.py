@@ -50,6 +50,23 @@ class Context:
     switches: Switches = DEFAULT_SWITCHES
     objects: Mapping[str, ObjectType] = field(default_factory=dict)
 
+    def presence(self, name: str) -> str:
+        """The run-time function of that name, or the one that fails where nothing has fields."""
+        if not self.switches.bad_presence_test_is_error:
+            return name
+        return f"{name[:-2]}_strictly_v" if name.endswith("_v") else f"{name}_strictly"
+
+    @property
+    def map_maker(self) -> str:
+        """The run-time function that makes a map of pairs."""
+        return "make_strict_map" if self.switches.strict_map_keys else "make_map"
+
+    @property
+    def optional_map_maker(self) -> str:
+        """The run-time function that makes a map of pairs, some of them optional."""
+        strict = self.switches.strict_map_keys
+        return "strict_map_with_optionals" if strict else "map_with_optionals"
+
     def is_constant(self, node: Expr) -> bool:
         return isinstance(node, Literal) or node.id in self.folded
 

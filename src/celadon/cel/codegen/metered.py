@@ -295,8 +295,8 @@ class Metered:
             keys.append(f"({key}, {step.optional})")
         self.flush()
         result, count = e.name(), e.name("n")
-        walk = f"{e.runtime('walk_optional_v')}({base}, ({', '.join(keys)},))"
-        e.emit(f"{result}, {count} = {walk}", steps[-1].node.id)
+        walk = e.runtime(self.context.presence("walk_optional_v"))
+        e.emit(f"{result}, {count} = {walk}({base}, ({', '.join(keys)},))", steps[-1].node.id)
         e.emit(f"c += {count}")
         return result
 
@@ -315,7 +315,8 @@ class Metered:
             e.emit(f"{result} = {key} in {operand}", node.id)
         with e.block("else:"):
             count = e.name("n")
-            e.emit(f"{result}, {count} = {e.runtime('has_v')}({operand}, {key})", node.id)
+            test = e.runtime(self.context.presence("has_v"))
+            e.emit(f"{result}, {count} = {test}({operand}, {key})", node.id)
             e.emit(f"c += {count} - 1", node.id)
         return result
 
@@ -342,17 +343,17 @@ class Metered:
         result = e.name()
         with self.unless(failed, result, node.id):
             pairs = zip(items[::2], items[1::2], strict=True)
-            code = self.map_of(", ".join(f"({key}, {value})" for key, value in pairs), optional)
+            code = self._map_of(", ".join(f"({key}, {value})" for key, value in pairs), optional)
             e.emit(f"{result} = {code}", node.id)
         self.add(str(MAP_CREATE_COST), node.id)
         return result
 
-    def map_of(self, pairs: str, optional: frozenset[int]) -> str:
+    def _map_of(self, pairs: str, optional: frozenset[int]) -> str:
         """The source that builds a map from the source of pairs."""
         e = self.emitter
         if not optional:
-            return f"{e.runtime('call1_v')}({e.runtime('make_map')}, [{pairs}])"
-        build = e.runtime("map_with_optionals")
+            return f"{e.runtime('call1_v')}({e.runtime(self.context.map_maker)}, [{pairs}])"
+        build = e.runtime(self.context.optional_map_maker)
         return f"{e.runtime('call2_v')}({build}, [{pairs}], {e.bind(optional, 'k')})"
 
     def sequence(self, parts: Sequence[Expr], *, check_last: bool = True) -> tuple[list[str], str]:

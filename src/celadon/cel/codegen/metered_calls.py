@@ -182,9 +182,15 @@ def struct(w: Metered, node: Struct) -> str:
     result = e.name()
     with w.unless(failed, result, node.id):
         names = [e.constant(field.name) for field in node.fields]
-        pairs = ", ".join(f"({n}, {v})" for n, v in zip(names, atoms, strict=True))
         run = e.runtime("call1_v")
-        e.emit(f"{result} = {run}({construct}, {w.map_of(pairs, optional)})", node.id)
+        if optional:
+            pairs = ", ".join(f"({n}, {v})" for n, v in zip(names, atoms, strict=True))
+            build, marks = e.runtime("map_with_optionals"), e.bind(optional, "k")
+            fields = f"{e.runtime('call2_v')}({build}, [{pairs}], {marks})"
+        else:
+            pairs = ", ".join(f"{n}: {v}" for n, v in zip(names, atoms, strict=True))
+            fields = f"{{{pairs}}}"
+        e.emit(f"{result} = {run}({construct}, {fields})", node.id)
     w.add(str(STRUCT_CREATE_COST), node.id)
     return result
 

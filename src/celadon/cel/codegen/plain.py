@@ -227,7 +227,7 @@ class Plain:
         first = next(i for i, step in enumerate(chain.steps) if step.optional)
         code = self._steps(chain.base, chain.steps[:first])
         dicts, missing = e.runtime("dict"), e.runtime("MISSING")
-        find, tests = e.runtime("find_unwrapped"), []
+        find, tests = e.runtime(self.context.presence("find_unwrapped")), []
         for step in chain.steps[first:]:
             key = self.atom(step.expr) if step.expr is not None else e.constant(step.key)
             operand, found = e.name(), e.name()
@@ -255,7 +255,7 @@ class Plain:
         else:
             operand = self._steps(chain.base, chain.steps)
         key = e.constant(node.field)
-        dicts, has_field = e.runtime("dict"), e.runtime("has_field")
+        dicts, has_field = e.runtime("dict"), e.runtime(self.context.presence("has_field"))
         name, load = operand, operand
         if not operand.isidentifier():
             name = e.name()
@@ -289,14 +289,20 @@ class Plain:
         e = self.emitter
         keys = [entry.key for entry in node.entries]
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
-        if not optional and all(isinstance(k, Literal) and k.value.__class__ is str for k in keys):
+        if not optional and self._are_names(keys):
             pairs = (f"{self.value(n.key)}: {self.value(n.value)}" for n in node.entries)
             return "{" + ", ".join(pairs) + "}"
         pairs = (f"({self.value(n.key)}, {self.value(n.value)})" for n in node.entries)
         items = "[" + ", ".join(pairs) + "]"
         if not optional:
-            return f"{e.runtime('make_map')}({items})"
-        return f"{e.runtime('map_with_optionals')}({items}, {e.bind(optional, 'k')})"
+            return f"{e.runtime(self.context.map_maker)}({items})"
+        return f"{e.runtime(self.context.optional_map_maker)}({items}, {e.bind(optional, 'k')})"
+
+    def _are_names(self, keys: list[Expr]) -> bool:
+        """Are the keys string literals, and different ones if that matters?"""
+        names = [k.value for k in keys if isinstance(k, Literal) and k.value.__class__ is str]
+        distinct = len(set(names)) if self.context.switches.strict_map_keys else len(names)
+        return distinct == len(keys)
 
     # --- logic -------------------------------------------------------------------------------
 

@@ -172,15 +172,23 @@ _STRINGS = (
     ),
 )
 
-LIBRARY = Library(
-    "standard",
-    functions=(
-        *operators.FUNCTIONS,
-        _SIZE,
-        *conversion_functions.FUNCTIONS,
-        *_STRINGS,
-        *time_functions.FUNCTIONS,
-    ),
-    types=(BOOL, BYTES, DOUBLE, DURATION, INT, LIST, MAP, NULL, STRING, TIMESTAMP, TYPE, UINT),
-    macros=STANDARD_MACROS,
-)
+
+def _library(name: str, time: tuple[Function, ...]) -> Library:
+    return Library(
+        name,
+        functions=(
+            *operators.FUNCTIONS,
+            _SIZE,
+            *conversion_functions.FUNCTIONS,
+            *_STRINGS,
+            *time,
+        ),
+        types=(BOOL, BYTES, DOUBLE, DURATION, INT, LIST, MAP, NULL, STRING, TIMESTAMP, TYPE, UINT),
+        macros=STANDARD_MACROS,
+    )
+
+
+LIBRARY = _library("standard", time_functions.FUNCTIONS)
+
+#: The standard library as the specification has it where cel-go differs.
+SPECIFIED = _library("standard, as specified", time_functions.SPECIFIED)

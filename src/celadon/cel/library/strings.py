@@ -6,6 +6,7 @@ element, 3 adds `reverse`, 4 changes what `format` writes.
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_fields
 from typing import Any
 
 from celadon.cel.cost_rules import CostRule
@@ -53,6 +54,13 @@ def index_of(s: str, part: str, offset: int = 0) -> int:
     return s.find(part, offset)
 
 
+def index_within(s: str, part: str, offset: int) -> int:
+    """`index_of` for an offset that must be a position in the string."""
+    if part and offset >= len(s):
+        raise _out_of_range(offset)
+    return index_of(s, part, offset)
+
+
 def last_index_of(s: str, part: str) -> int:
     return s.rfind(part)
 
@@ -66,6 +74,13 @@ def last_index_of_from(s: str, part: str, offset: int) -> int:
     if offset >= len(s):
         return -1
     return s.rfind(part, 0, offset + len(part))
+
+
+def last_index_within(s: str, part: str, offset: int) -> int:
+    """`last_index_of_from` for an offset that must be a position in the string."""
+    if part and offset >= len(s):
+        raise _out_of_range(offset)
+    return last_index_of_from(s, part, offset)
 
 
 def lower_ascii(s: str) -> str:
@@ -388,8 +403,29 @@ _PLAIN_FORMAT = _format(
 )
 
 
-def library(version: int = LATEST) -> Library:
+#: Implementations that refuse an offset past the end, by overload id.
+_CHECKED_OFFSETS: dict[str, Impl] = {
+    "string_index_of_string_int": index_within,
+    "string_last_index_of_string_int": last_index_within,
+}
+
+
+def _with_checked_offsets(function: Function) -> Function:
+    overloads = tuple(
+        replace_fields(o, impl=_CHECKED_OFFSETS[o.id], examples=())
+        if o.id in _CHECKED_OFFSETS
+        else o
+        for o in function.overloads
+    )
+    return replace_fields(function, overloads=overloads)
+
+
+def library(version: int = LATEST, *, checked_offsets: bool = False) -> Library:
+    """`checked_offsets` makes an offset past the end of the string an error, as the specification
+    has it; in cel-go nothing is found there."""
     functions = _FUNCTIONS
+    if checked_offsets:
+        functions = tuple(map(_with_checked_offsets, functions))
     if version >= 1:
         functions += (_PLAIN_FORMAT if version >= 4 else _LEGACY_FORMAT, _QUOTE)
     if version >= 3:

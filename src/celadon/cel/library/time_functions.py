@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.types import DURATION, INT, STRING, TIMESTAMP
 from celadon.cel.values import calendar
@@ -126,3 +128,22 @@ def _overloads(part: _Part) -> tuple[Overload, ...]:
 
 
 FUNCTIONS: tuple[Function, ...] = tuple(Function(part[0], _overloads(part)) for part in _PARTS)
+
+
+def _with_millisecond_part(overload: Overload) -> Overload:
+    if overload.id != "duration_to_milliseconds":
+        return overload
+    return replace(
+        overload,
+        impl=calendar.duration_millisecond_part,
+        doc="The milliseconds beyond whole seconds.",
+        examples=((f"{_D}.getMilliseconds()", "500"),),
+    )
+
+
+#: The same with `getMilliseconds` of a duration as the specification has it: the part beyond whole
+#: seconds, where cel-go gives all milliseconds.
+SPECIFIED: tuple[Function, ...] = tuple(
+    replace(function, overloads=tuple(map(_with_millisecond_part, function.overloads)))
+    for function in FUNCTIONS
+)

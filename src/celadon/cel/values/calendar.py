@@ -146,6 +146,12 @@ def duration_milliseconds(d: Duration) -> int:
     return -total if d.nanoseconds < 0 else total
 
 
+def duration_millisecond_part(d: Duration) -> int:
+    """The milliseconds beyond whole seconds, with the sign of the duration."""
+    part = abs(d.nanoseconds) // 1_000_000 % 1000
+    return -part if d.nanoseconds < 0 else part
+
+
 def _total(d: Duration, unit_seconds: int) -> int:
     unit = unit_seconds * 1_000_000_000
     whole, rest = divmod(abs(d.nanoseconds), unit)

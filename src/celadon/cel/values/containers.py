@@ -33,7 +33,9 @@ __all__ = [
     "contains",
     "find_field",
     "find_index",
+    "find_index_strictly",
     "has_field",
+    "has_field_strictly",
     "index",
     "insert_entry",
     "iterate",
@@ -119,6 +121,21 @@ def has_field(operand: Any, field: str) -> bool:
     if operand.__class__ is Optional:
         return operand is not NONE and has_field(operand.value, field)
     return find_field(operand, field) is not MISSING
+
+
+def find_index_strictly(operand: Any, key: Any) -> Any:
+    """`find_index` that fails for what has no keys at all."""
+    value = find_index(operand, key)
+    if value is MISSING and operand.__class__ is not list and not is_map(operand):
+        raise no_such_key(key)
+    return value
+
+
+def has_field_strictly(operand: Any, field: str) -> bool:
+    """`has_field` that fails for what has no fields at all."""
+    if operand.__class__ is Optional:
+        return operand is not NONE and has_field_strictly(operand.value, field)
+    return find_index_strictly(operand, field) is not MISSING
 
 
 def contains(element: Any, container: Any) -> bool:

@@ -36,6 +36,8 @@ class Missing:
 MISSING: Final = Missing()
 
 _PLAIN_KEYS = frozenset({str, int})
+#: The kinds of keys that the specification allows.
+_SPECIFIED_KEYS = frozenset({str, bool, int, Uint})
 
 
 def _identity(key: Any) -> Hashable:
@@ -139,6 +141,18 @@ def make_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
     if kinds <= _PLAIN_KEYS or kinds == {Uint} or kinds == {str, Uint}:
         return dict(pairs)
     return MixedMap(pairs)
+
+
+def make_strict_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
+    """A map literal as the specification has it: only keys that JSON-like maps have, each once."""
+    result: AnyMap = {}
+    for key, value in pairs:
+        if key.__class__ not in _SPECIFIED_KEYS:
+            raise EvaluationError("unsupported key type")
+        if find(result, key) is not MISSING:
+            raise EvaluationError("Failed with repeated key")
+        result = put(result, key, value)
+    return result
 
 
 def is_map(value: Any) -> bool:
