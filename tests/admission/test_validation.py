@@ -11,7 +11,8 @@ from celadon.admission.registration.decode import (
     decode_binding,
     decode_policy,
 )
-from celadon.admission.registration.validation import validate_binding, validate_policy
+from celadon.admission.registration.bindings import validate_binding
+from celadon.admission.registration.validating_policy import validate_policy
 
 RULE = {
     "apiGroups": [""],

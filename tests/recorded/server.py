@@ -17,6 +17,7 @@ from celadon.admission.matching import EXEMPT
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.rbac import full_resource
 from celadon.admission.registration import types as registration
+from celadon.admission.registration.bindings import validate_binding
 from celadon.admission.registration.decode import (
     Decoded,
     RegistrationError,
@@ -24,7 +25,7 @@ from celadon.admission.registration.decode import (
     decode_policy,
 )
 from celadon.admission.registration.param_access import check_binding, check_policy
-from celadon.admission.registration.validation import validate_binding, validate_policy
+from celadon.admission.registration.validating_policy import validate_policy
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld

@@ -10,6 +10,7 @@ frozen form with defaults, `validate_policy` every complaint the API server woul
 """
 
 from celadon.admission.engine import Engine
+from celadon.admission.registration.bindings import validate_binding
 from celadon.admission.registration.decode import RegistrationError, decode_binding, decode_policy
 from celadon.admission.registration.object_meta import validate_object_meta
 from celadon.admission.registration.types import (
@@ -17,7 +18,7 @@ from celadon.admission.registration.types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.registration.validation import validate_binding, validate_policy
+from celadon.admission.registration.validating_policy import validate_policy
 from celadon.admission.request import ADMIN, Operation, Request, default_options
 from celadon.admission.verdict import Action, Cause, Decision, Note, Outcome, Verdict
 from celadon.admission.world import ObjectWorld, World

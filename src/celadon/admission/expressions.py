@@ -65,8 +65,11 @@ class Expression:
 
 
 @cache
-def base_environment(version: str, has_params: bool, authorizer: bool) -> Environment:
-    """What every expression may name: the request, its objects, the namespace."""
+def base_environment(
+    version: str, has_params: bool, authorizer: bool, has_patch_types: bool = False
+) -> Environment:
+    """What every expression may name: the request, its objects, the namespace. `has_patch_types`
+    adds what only mutations have."""
     names = {
         "object": types.DYN,
         "oldObject": types.DYN,
@@ -78,7 +81,7 @@ def base_environment(version: str, has_params: bool, authorizer: bool) -> Enviro
     if authorizer:
         names["authorizer"] = AUTHORIZER
         names["authorizer.requestResource"] = RESOURCE_CHECK
-    return environment(version).extend(names, OBJECT_TYPES)
+    return environment(version, has_patch_types=has_patch_types).extend(names, OBJECT_TYPES)
 
 
 def compile_expression(
@@ -120,7 +123,7 @@ class PolicyScope:
         self._has_params = has_params
         self._has_variables = has_variables
         self._fields: dict[str, types.Type] = {}
-        self._environments: dict[tuple[bool, bool], Environment] = {}
+        self._environments: dict[tuple[bool, bool, bool], Environment] = {}
 
     def declare(self, name: str, text: str, *, stored: bool = False) -> Expression:
         """Compile a variable and let later expressions see it; a broken one is dyn."""
@@ -144,11 +147,21 @@ class PolicyScope:
         env = base_environment(self._versions[stored], self._has_params, True)
         return compile_expression(env, text, BOOL_RESULT)
 
-    def _environment(self, stored: bool, authorizer: bool) -> Environment:
-        env = self._environments.get((stored, authorizer))
+    def mutation(
+        self, text: str, allowed: tuple[types.Type, ...], *, stored: bool = False
+    ) -> Expression:
+        """The expression of a mutation, which may name the types of patches."""
+        return compile_expression(self._environment(stored, True, True), text, allowed)
+
+    def _environment(
+        self, stored: bool, authorizer: bool, has_patch_types: bool = False
+    ) -> Environment:
+        key = (stored, authorizer, has_patch_types)
+        env = self._environments.get(key)
         if env is None:
-            env = base_environment(self._versions[stored], self._has_params, authorizer)
+            version = self._versions[stored]
+            env = base_environment(version, self._has_params, authorizer, has_patch_types)
             if self._has_variables:
                 env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
-            self._environments[stored, authorizer] = env
+            self._environments[key] = env
         return env

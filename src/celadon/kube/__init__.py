@@ -68,6 +68,8 @@ from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.kube.structural_schema import custom_schemas
 from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
 from celadon.kube.typed_values import DecodeError
+from celadon.kube.url import URLError
+from celadon.kube.url import parse as parse_url
 from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 from celadon.kube.versions import environment, previous_minor
 
@@ -118,6 +120,7 @@ __all__ = [
     "StatusError",
     "StructCodec",
     "Subresource",
+    "URLError",
     "User",
     "View",
     "admit_form",
@@ -144,6 +147,7 @@ __all__ = [
     "parse_field_selector",
     "parse_label_selector",
     "parse_quantity",
+    "parse_url",
     "previous_minor",
     "quote",
     "resolve_fields",

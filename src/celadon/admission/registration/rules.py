@@ -13,6 +13,7 @@ from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
 
 ALL: Final = "*"
 OPERATIONS: Final = (ALL, "CONNECT", "CREATE", "DELETE", "UPDATE")
+MUTATING_OPERATIONS: Final = (ALL, "CONNECT", "CREATE", "UPDATE")
 SCOPES: Final = (ALL, "Cluster", "Namespaced")
 MATCH_POLICIES: Final = ("Equivalent", "Exact")
 
@@ -31,6 +32,18 @@ def validate_match_resources(match: MatchResources, path: FieldPath) -> list[Fie
     for i, rule in enumerate(match.exclude_resource_rules):
         errors += validate_named_rule(rule, path.child("excludeResourceRules").index(i))
     return errors
+
+
+def validate_mutating_operations(match: MatchResources, path: FieldPath) -> list[FieldError]:
+    """Nothing to mutate in a deletion. The path has no indices, and exclusions are not looked at:
+    both as upstream."""
+    at = path.child("resourceRules", "operations")
+    return [
+        fieldpath.not_supported(at, fieldpath.NamedText(operation), MUTATING_OPERATIONS)
+        for rule in match.resource_rules
+        for operation in rule.operations
+        if operation not in MUTATING_OPERATIONS
+    ]
 
 
 def _selector(selector: Mapping[str, Any] | None, path: FieldPath) -> list[FieldError]:
@@ -142,11 +155,15 @@ def _covered(
     return errors
 
 
-def validate_label_selector(selector: Mapping[str, Any], path: FieldPath) -> list[FieldError]:
-    """As k8s.io/apimachinery `pkg/apis/meta/v1/validation`, strict about values."""
+def validate_label_selector(
+    selector: Mapping[str, Any], path: FieldPath, *, strict: bool = True
+) -> list[FieldError]:
+    """As k8s.io/apimachinery `pkg/apis/meta/v1/validation`. The values of expressions are checked
+    only when `strict`."""
     errors = _match_labels(selector.get("matchLabels", {}), path.child("matchLabels"))
     for i, requirement in enumerate(selector.get("matchExpressions", ())):
-        errors += _requirement(requirement, path.child("matchExpressions").index(i))
+        at = path.child("matchExpressions").index(i)
+        errors += _requirement(requirement, at, strict=strict)
     return errors
 
 
@@ -162,7 +179,9 @@ def _match_labels(labels: Mapping[str, str], path: FieldPath) -> list[FieldError
     return errors
 
 
-def _requirement(requirement: Mapping[str, Any], path: FieldPath) -> list[FieldError]:
+def _requirement(
+    requirement: Mapping[str, Any], path: FieldPath, *, strict: bool
+) -> list[FieldError]:
     errors: list[FieldError] = []
     operator, values = requirement["operator"], requirement.get("values", ())
     at = path.child("values")
@@ -185,7 +204,7 @@ def _requirement(requirement: Mapping[str, Any], path: FieldPath) -> list[FieldE
         fieldpath.invalid(path.child("key"), key, message)
         for message in name_rules.qualified_name(key)
     ]
-    for i, value in enumerate(values):
+    for i, value in enumerate(values if strict else ()):
         errors += [
             fieldpath.invalid(at.index(i), value, message)
             for message in name_rules.label_value(value)
