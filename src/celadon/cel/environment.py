@@ -18,7 +18,7 @@ from celadon.cel.checker import check
 from celadon.cel.codegen.context import Context
 from celadon.cel.constants import constant_identifiers
 from celadon.cel.cost_rules import CostRule, Range
-from celadon.cel.declarations import Library, ObjectType, Variable
+from celadon.cel.declarations import Impl, Library, ObjectType, Variable
 from celadon.cel.declared import Declarations, ObjectFamily
 from celadon.cel.errors import CompileError
 from celadon.cel.estimator import Sizes, estimate
@@ -58,7 +58,7 @@ class Environment:
     Raises `DeclarationError` when declarations contradict each other.
     """
 
-    __slots__ = ("costs", "declarations", "parse_options", "switches", "validators")
+    __slots__ = ("_impls", "costs", "declarations", "parse_options", "switches", "validators")
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class Environment:
         self.costs: Mapping[str, CostRule] = {
             name: rule for library in loaded for name, rule in library.costs.items()
         }
+        self._impls: dict[tuple[str, tuple[str, ...]], Impl] = {}
         self.validators = (*validators, *(v for library in loaded for v in library.validators))
 
     def extend(
@@ -113,6 +114,7 @@ class Environment:
         )
         other.parse_options = self.parse_options
         other.costs = self.costs
+        other._impls = self._impls
         other.validators = self.validators
         return other
 
@@ -158,6 +160,7 @@ class Environment:
             constants,
             self.switches,
             self.declarations.objects,
+            self._impls,
         )
         return Program(context, name)
 

@@ -21,7 +21,7 @@ from celadon.cel.values import containers, equality
 from celadon.cel.values.containers import index, select
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map
 from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.runtime_types import guard, overload_error
+from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
 from celadon.cel.values.text import display
 
 # --- calls -----------------------------------------------------------------------------------
@@ -38,26 +38,48 @@ def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
 
 
 def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
-    guarded = [(tuple(guard(p) for p in o.params), o.impl) for o in overloads if o.impl is not None]
-    if len(guarded) == 1 and len(guarded[0][0]) == 1:
-        return _unary(name, guarded[0][0][0], guarded[0][1])
+    """One callable for several overloads: the first whose guards accept the arguments runs.
 
-    def call(*args: Any) -> Any:
-        for guards, impl in guarded:
-            if len(guards) == len(args) and all(g(a) for g, a in zip(guards, args, strict=True)):
-                return impl(*args)
+    Which one that is depends (nearly always) on the classes of the arguments alone, so it is
+    remembered by class. Only what guards decided is remembered, and only while no guard that was
+    asked looked into a list or map.
+    """
+    known: dict[Any, Impl] = {}
+    guarded: dict[int, list[tuple[tuple[Guard, ...], Impl, bool]]] = {}
+    for overload in overloads:
+        if overload.impl is not None:
+            guards = tuple(guard(p) for p in overload.params)
+            by_class = all(is_decided_by_class(p) for p in overload.params)
+            row = (guards, overload.impl, by_class)
+            guarded.setdefault(len(guards), []).append(row)
+
+    def find(args: tuple[Any, ...], key: Any) -> Impl:
+        remember = True
+        for guards, impl, by_class in guarded.get(len(args), ()):
+            remember = remember and by_class
+            if all(accepts(arg) for accepts, arg in zip(guards, args, strict=True)):
+                if remember:
+                    known[key] = impl
+                return impl
         raise overload_error(name, args)
 
-    return call
+    def call_one(x: Any) -> Any:
+        impl = known.get(x.__class__)
+        return impl(x) if impl else find((x,), x.__class__)(x)
 
+    def call_two(x: Any, y: Any) -> Any:
+        key = x.__class__, y.__class__
+        impl = known.get(key)
+        return impl(x, y) if impl else find((x, y), key)(x, y)
 
-def _unary(name: str, accepts: Callable[[Any], bool], impl: Impl) -> Impl:
-    def call(arg: Any) -> Any:
-        if accepts(arg):
-            return impl(arg)
-        raise overload_error(name, (arg,))
+    def call(*args: Any) -> Any:
+        key = tuple([arg.__class__ for arg in args])
+        impl = known.get(key)
+        return impl(*args) if impl else find(args, key)(*args)
 
-    return call
+    if guarded.keys() == {1}:
+        return call_one
+    return call_two if guarded.keys() == {2} else call
 
 
 def unknown_function(name: str) -> Impl:

@@ -26,21 +26,22 @@ from celadon.cel.values.messages import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
 
 #: Python classes a value of a checked type certainly has, once something of ours computed it.
-_CLASSES = {
+SCALAR_CLASSES: Mapping[Kind, type] = {
     Kind.BOOL: bool,
     Kind.INT: int,
     Kind.UINT: Uint,
     Kind.DOUBLE: float,
     Kind.STRING: str,
     Kind.BYTES: bytes,
-    Kind.LIST: list,
 }
+_CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`folded` maps node ids to constant values (see `folding`); `functions` and `costs` are the
-    environment's; `constants` are identifiers that denote values (types, enum constants)."""
+    environment's; `constants` are identifiers that denote values (types, enum constants).
+    `impls` remembers the callables of calls, for all programs of an environment."""
 
     checked: CheckedAst
     folded: Mapping[int, Any]
@@ -49,6 +50,7 @@ class Context:
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
     objects: Mapping[str, ObjectType] = field(default_factory=dict)
+    impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
 
     def presence(self, name: str) -> str:
         """The run-time function of that name, or the one that fails where nothing has fields."""
@@ -93,7 +95,15 @@ class Context:
     def impl(self, node: Call) -> Impl | None:
         """The callable that runs this call, argument checks included; None if nothing can."""
         function = self.function(node)
-        return implementation(function, self.overload_ids(node)) if function else None
+        if function is None:
+            return None
+        if function.singleton is not None:
+            return function.singleton
+        key = node.function, self.overload_ids(node)
+        impl = self.impls.get(key)
+        if impl is None:
+            impl = self.impls[key] = implementation(function, key[1])
+        return impl
 
     def overload(self, node: Call) -> Overload | None:
         """The overload the checker settled on, or None while several are possible."""

@@ -13,12 +13,14 @@ form is right, because Python differs from CEL in many small ways:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.chains import chain_of
+from celadon.cel.codegen.context import SCALAR_CLASSES
 from celadon.cel.syntax import Call, Expr, ListLiteral
+from celadon.cel.types import Kind, Type
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
 if TYPE_CHECKING:
@@ -76,13 +78,16 @@ def _general(w: Plain, node: Call) -> str:
     return f"{e.bind(impl, 'f')}({', '.join(args)})"
 
 
-def _is_trusted(w: Plain, node: Call, params: Any) -> bool:
+def _is_trusted(w: Plain, node: Call, params: Sequence[Type]) -> bool:
     """Are all arguments sure to have the overload's classes, so that no guard is needed?"""
-    for arg, param in zip(_operands(node), params, strict=True):
-        certain = w.context.certain(arg)
-        if certain is None or certain.__name__.lower() != param.name:
-            return False
-    return True
+    return all(
+        param.kind in _OPEN
+        or (param.kind in SCALAR_CLASSES and w.context.certain(arg) is SCALAR_CLASSES[param.kind])
+        for arg, param in zip(_operands(node), params, strict=True)
+    )
+
+
+_OPEN = frozenset({Kind.DYN, Kind.TYPE_PARAM})
 
 
 # --- equality ---------------------------------------------------------------------------------

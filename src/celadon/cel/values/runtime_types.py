@@ -115,6 +115,14 @@ def guard(declared: Type) -> Guard:
             return _class_guard(_CLASSES[kind])
 
 
+def is_decided_by_class(declared: Type) -> bool:
+    """Does the guard of this type look at nothing but the value's class?"""
+    open_kinds = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM, Kind.ERROR)
+    if declared.kind in (Kind.LIST, Kind.MAP):
+        return all(part.kind in open_kinds for part in declared.params)
+    return True
+
+
 def _anything(value: Any) -> bool:
     return True
 
