@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from hypothesis import strategies as st
+
+Expressions: TypeAlias = st.SearchStrategy[str]
 
 #: What the expressions run on. `nul`, `zz` (absent) and the mixed list make errors likely.
 OBJECT = {
@@ -23,8 +27,9 @@ MARKER = "qzx"
 
 _strings = st.sampled_from([f"'{MARKER}'", f"'{MARKER}-a'", f"'{MARKER}b'"])
 _names = st.sampled_from(["x", "y"])
+_quantifiers = st.sampled_from(["all", "exists", "exists_one"])
 
-ints = st.deferred(
+ints: Expressions = st.deferred(
     lambda: st.one_of(
         st.sampled_from(
             ["0", "1", "2", "-3", "9223372036854775807", "object.i", "object.o.i", "object.zz"]
@@ -39,7 +44,7 @@ ints = st.deferred(
         st.builds("object[?'{}'].optMap(x, x + {}).orValue(1)".format, st.sampled_from("il"), ints),
     )
 )
-strings = st.deferred(
+strings: Expressions = st.deferred(
     lambda: st.one_of(
         _strings,
         st.sampled_from(["object.s", "object.o.s", "object.m['k']", "x", "object.items[0].name"]),
@@ -50,7 +55,7 @@ strings = st.deferred(
         st.builds("object.m[{}]".format, strings),
     )
 )
-lists = st.deferred(
+lists: Expressions = st.deferred(
     lambda: st.one_of(
         st.sampled_from(["object.l", "object.o.l", "[]", "[1, 2]", "object.mixed", "object.m"]),
         st.builds("[{}, {}]".format, ints, ints),
@@ -63,7 +68,7 @@ lists = st.deferred(
         st.builds("[{{'{}': {}}}]".format, st.just(MARKER), ints),
     )
 )
-bools = st.deferred(
+bools: Expressions = st.deferred(
     lambda: st.one_of(
         st.sampled_from(["true", "false", "object.b", "object.o.f", "object.zz", "object.nul"]),
         st.sampled_from(
@@ -90,5 +95,4 @@ bools = st.deferred(
         st.builds("({} ? {} : {})".format, bools, bools, bools),
     )
 )
-_quantifiers = st.sampled_from(["all", "exists", "exists_one"])
-expressions = st.one_of(bools, ints, strings, lists)
+expressions: Expressions = st.one_of(bools, ints, strings, lists)

@@ -253,7 +253,7 @@ class Interpreter:
         self.cost += 1 if rule is None else rule.tracked(args, result)
         return result
 
-    # --- literals and comprehensions ----------------------------------------------------------------
+    # --- literals and comprehensions --------------------------------------------------------------
 
     def parts(self, parts: list[Expr], names: Mapping[str, Any]) -> list[Any] | EvaluationError:
         items: list[Any] = []
@@ -284,7 +284,7 @@ class Interpreter:
         if failed(over):
             return over
         try:
-            rounds = (
+            rounds: list[tuple[Any, ...]] = (
                 containers.iterate2(over)
                 if node.iter_var2
                 else [(item,) for item in containers.iterate(over)]

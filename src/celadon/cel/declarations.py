@@ -28,7 +28,7 @@ from celadon.cel.types import Type
 
 if TYPE_CHECKING:
     from celadon.cel.cost_rules import CostRule
-    from celadon.cel.macros import Macro
+    from celadon.cel.expansion import Macro
     from celadon.cel.validators import Validator
 
 Impl = Callable[..., Any]

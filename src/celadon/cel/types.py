@@ -50,7 +50,7 @@ class Type:
         """As cel-go's checker prints it: `list(int)`, `timestamp`, `wrapper(int)`, `null`."""
         match self.kind:
             case Kind.DURATION | Kind.TIMESTAMP | Kind.NULL | Kind.ANY | Kind.DYN:
-                return self.kind.value
+                return str(self.kind.value)
             case Kind.ERROR:
                 return "!error!"
             case Kind.WRAPPER:
