@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 from celadon.kube.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go_types import go_type, owner_path
+from celadon.kube.json_reader import NumberText
 from celadon.kube.quantity import QuantityError
 from celadon.kube.quantity import parse as parse_quantity
 
@@ -71,7 +72,8 @@ def json_kind(value: Any, *, exact: bool = False) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, (int, float)):
-        return f"number {value}" if exact else "number"
+        written = value.text if isinstance(value, NumberText) else value
+        return f"number {written}" if exact else "number"
     return "array" if isinstance(value, list) else "object"
 
 
