@@ -2,14 +2,15 @@
 
 Readers keep no positions, because almost all documents are admitted and nobody wants to know. A
 `Chunk` keeps its text instead and finds a path in it later: JSON by walking its tokens, YAML by
-composing it with libyaml's marks. Both remember what they found, so that the thousandth denied item
+walking its events. Both remember what they found, so that the thousandth denied item
 of one list costs as little as the first.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -75,29 +76,47 @@ class Chunk:
     def _yaml_line(self, path: Path) -> int:
         if self._index is None:
             self._index = _composed(self.text, self.text.count("\n", 0, self.start))
-        node, line = self._index, self._index.start_mark.line
+        node: _Node = self._index
+        line = node.line
         for step in path:
-            node, found = _child(node, step)
-            if node is None:
+            if step not in node.children:
                 break
-            line = found
-        return self.first_line + int(line)
+            node, line = node.children[step]
+        return self.first_line + line
 
 
-def _composed(text: str, line: int) -> Any:
-    """The node, with its marks, of the document that begins on a line (from 0)."""
+class _Node(NamedTuple):
+    """A YAML node reduced to its lines (from 0): where it begins, and each child with its key's."""
+
+    line: int
+    children: dict[Any, tuple[_Node, int]]
+
+
+def _composed(text: str, line: int) -> _Node:
+    """The node of the document that begins on a line (from 0).
+
+    Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
+    """
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-    roots = yaml.compose_all(text, Loader=loader)
-    return next(root for root in roots if root is not None and root.start_mark.line >= line)
+    events = iter(loader(text).get_event, None)
+    starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
+    return next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
 
 
-def _child(node: Any, step: str | int) -> tuple[Any, int]:
-    """The node one step down, and the line of its key (or of the item)."""
-    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        item = node.value[step]
-        return item, item.start_mark.line
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == step:
-                return value, key.start_mark.line
-    return None, 0
+def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, _Node]) -> _Node:
+    line = event.start_mark.line
+    if isinstance(event, yaml.AliasEvent):
+        return _Node(line, anchors[event.anchor].children)
+    node = _Node(line, {})
+    if isinstance(event, yaml.SequenceStartEvent):
+        while not isinstance(item := next(events), yaml.SequenceEndEvent):
+            child = _node(item, events, anchors)
+            node.children[len(node.children)] = (child, item.start_mark.line)
+    elif isinstance(event, yaml.MappingStartEvent):
+        while not isinstance(key := next(events), yaml.MappingEndEvent):
+            _node(key, events, anchors)
+            value = _node(next(events), events, anchors)
+            node.children[getattr(key, "value", None)] = (value, key.start_mark.line)
+    if event.anchor is not None:
+        anchors[event.anchor] = node
+    return node
