@@ -10,7 +10,7 @@ Read first: `syntax` (the tree), `declarations` (what a function is), `environme
 their order). The generators are explained in `codegen`.
 """
 
-from celadon.cel import types
+from celadon.cel import syntax, types
 from celadon.cel.debug import print_checked
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
@@ -43,5 +43,6 @@ __all__ = [
     "Switches",
     "Unknown",
     "print_checked",
+    "syntax",
     "types",
 ]

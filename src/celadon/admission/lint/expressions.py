@@ -1,0 +1,33 @@
+"""The expressions of a policy, compiled, with the field each of them stands in."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from celadon.cel import CheckedAst, Environment
+
+
+class Role(enum.Enum):
+    """The places of a policy where expressions are."""
+
+    CONDITION = "match condition"
+    VARIABLE = "variable"
+    VALIDATION = "validation"
+    MESSAGE = "message expression"
+    ANNOTATION = "audit annotation"
+
+
+@dataclass(frozen=True)
+class PolicyExpression:
+    """`name` is that of a variable or condition; `checked` is None if it does not compile. `env`
+    is what it was compiled in. `shift` is the white space that was cut off before compiling."""
+
+    role: Role
+    index: int
+    field: str
+    text: str
+    env: Environment
+    checked: CheckedAst | None
+    name: str = ""
+    shift: int = 0

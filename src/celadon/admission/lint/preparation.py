@@ -1,0 +1,195 @@
+"""Documents to a `Bundle`: decoding, API validation and compiling, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.admission.declared_types import VARIABLES, variable_type, variables_object
+from celadon.admission.expressions import base_environment, trim_space
+from celadon.admission.lint.actual_types import ActualTypes
+from celadon.admission.lint.expressions import PolicyExpression, Role
+from celadon.admission.lint.flow import accesses
+from celadon.admission.lint.kinds import matched_kinds, operations_of
+from celadon.admission.lint.subjects import (
+    BindingCase,
+    Bundle,
+    PolicyCase,
+    Registered,
+    Settings,
+)
+from celadon.admission.registration import types as registration
+from celadon.admission.registration.decode import RegistrationError, decode_object
+from celadon.admission.registration.kinds import BY_KIND
+from celadon.admission.registration.types import (
+    PolicySpec,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.registration.validation import validate_create
+from celadon.cel import Environment, types
+from celadon.kube import (
+    Catalog,
+    GroupVersionKind,
+    Schema,
+    custom_schemas,
+    known_resources,
+    metadata,
+)
+
+_CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+Json = Any
+
+
+def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bundle:
+    """The documents of a run; their numbers are those of the findings."""
+    kinds = [metadata.gvk(one) for one in documents]
+    definitions = [
+        document
+        for document, kind in zip(documents, kinds, strict=True)
+        if kind[::2] == _CRD and _usable(document)
+    ]
+    catalog = known_resources()
+    custom: dict[GroupVersionKind, Schema] = {}
+    if definitions:
+        catalog = catalog.with_crds(definitions)
+        for definition in definitions:
+            custom.update(custom_schemas(definition))
+    registered = []
+    others = []
+    for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
+        if kind.group == registration.GROUP and kind.kind in BY_KIND:
+            registered.append(_registered(number, document, kind, settings))
+        else:
+            others.append(document)
+    policies = [_policy(one, catalog, settings) for one in registered]
+    bindings = [_binding(one) for one in registered]
+    bundle = Bundle(
+        settings,
+        catalog,
+        tuple(registered),
+        tuple(one for one in policies if one is not None),
+        tuple(one for one in bindings if one is not None),
+        others,
+        custom,
+    )
+    checker = ActualTypes(bundle)
+    mistakes = tuple((case, one) for case in bundle.policies for one in checker.mistakes(case))
+    return replace(bundle, mistakes=mistakes)
+
+
+def _usable(definition: Mapping[str, Json]) -> bool:
+    """Whether the parts of a CRD that are read have their shapes."""
+    spec = definition.get("spec")
+    if not isinstance(spec, dict) or not isinstance(spec.get("group"), str):
+        return False
+    names, versions = spec.get("names"), spec.get("versions")
+    if not isinstance(names, dict) or not isinstance(versions, list):
+        return False
+    if not all(isinstance(names.get(key), str) for key in ("plural", "kind")):
+        return False
+    return all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in versions)
+
+
+def _registered(
+    number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: Settings
+) -> Registered:
+    try:
+        decoded = decode_object(document, kind.kind, kind.version)
+    except RegistrationError as error:
+        return Registered(number, kind, document, failure=str(error))
+    return Registered(
+        number,
+        kind,
+        document,
+        decoded.value,
+        unknown_fields=decoded.unknown_fields,
+        errors=tuple(validate_create(decoded.value, settings.version)),
+    )
+
+
+def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
+    policy = given.value
+    if not isinstance(policy, ValidatingAdmissionPolicy):
+        return None
+    match = policy.spec.match_constraints
+    operations = operations_of(() if match is None else match.resource_rules)
+    expressions = tuple(_Compiler(policy.spec, settings.version).all())
+    return PolicyCase(
+        given.document,
+        policy,
+        expressions,
+        tuple(accesses(expressions, operations)),
+        operations,
+        matched_kinds(match, catalog),
+    )
+
+
+def _binding(given: Registered) -> BindingCase | None:
+    binding = given.value
+    if not isinstance(binding, ValidatingAdmissionPolicyBinding):
+        return None
+    return BindingCase(given.document, binding)
+
+
+class _Compiler:
+    """Compiles the expressions of a policy as the engine would: in order, with the variables so
+    far, as stored expressions of this version."""
+
+    def __init__(self, spec: PolicySpec, version: str) -> None:
+        self._spec = spec
+        self._version = version
+        self._fields: dict[str, types.Type] = {}
+
+    def all(self) -> list[PolicyExpression]:
+        spec = self._spec
+        found = []
+        for i, condition in enumerate(spec.match_conditions):
+            at = f"spec.matchConditions[{i}].expression"
+            env = self._base(authorizer=True)
+            found.append(
+                self._compile(Role.CONDITION, i, at, condition.expression, env, condition.name)
+            )
+        for i, variable in enumerate(spec.variables):
+            at = f"spec.variables[{i}].expression"
+            made = self._compile(
+                Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
+            )
+            known = types.DYN if made.checked is None else variable_type(made.checked.type)
+            self._fields[variable.name] = known
+            found.append(made)
+        env, quiet = self._env(), self._env(authorizer=False)
+        for i, validation in enumerate(spec.validations):
+            at = f"spec.validations[{i}]"
+            found.append(
+                self._compile(Role.VALIDATION, i, f"{at}.expression", validation.expression, env)
+            )
+            if validation.message_expression:
+                text = validation.message_expression
+                at = f"{at}.messageExpression"
+                found.append(self._compile(Role.MESSAGE, i, at, text, quiet))
+        for i, annotation in enumerate(spec.audit_annotations):
+            at = f"spec.auditAnnotations[{i}].valueExpression"
+            found.append(self._compile(Role.ANNOTATION, i, at, annotation.value_expression, env))
+        return found
+
+    def _base(self, *, authorizer: bool) -> Environment:
+        return base_environment(self._version, self._spec.param_kind is not None, authorizer)
+
+    def _env(self, *, authorizer: bool = True) -> Environment:
+        env = self._base(authorizer=authorizer)
+        if self._spec.variables:
+            env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
+        return env
+
+    def _compile(
+        self, role: Role, index: int, at: str, text: str, env: Environment, name: str = ""
+    ) -> PolicyExpression:
+        shift = 0
+        if role in (Role.CONDITION, Role.ANNOTATION):
+            trimmed = trim_space(text)
+            shift = text.find(trimmed)
+            text = trimmed
+        return PolicyExpression(role, index, at, text, env, env.compile(text).ast, name, shift)
