@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celadon.cel.types import Type
 
@@ -82,6 +82,25 @@ class ObjectType:
     name: str
     fields: Mapping[str, Type]
     construct: Impl | None = None
+
+
+class Constant(NamedTuple):
+    """A value that has a name, such as a value of an enum."""
+
+    value: object
+    type: Type
+
+
+class TypeProvider(Protocol):
+    """Types that are described elsewhere, such as those of protobuf descriptors, and found by
+    their full name when an expression names them. `library` is what else comes with them."""
+
+    @property
+    def library(self) -> Library: ...
+
+    def find_object(self, name: str) -> ObjectType | None: ...
+
+    def find_constant(self, name: str) -> Constant | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from celadon.cel import well_known
-from celadon.cel.declarations import Function, Library, ObjectType, Variable
+from celadon.cel.declarations import Constant, Function, Library, ObjectType, Variable
 from celadon.cel.merging import merge_functions, merge_variables
 from celadon.cel.resolution import FunctionIndex
 from celadon.cel.syntax import Reference
@@ -29,6 +29,9 @@ class Identifier(NamedTuple):
     type: Type
     reference: Reference
 
+
+ConstantFamily = Callable[[str], Constant | None]
+"""Constants that no list can hold: a full name to the constant."""
 
 ObjectFamily = Callable[[str], ObjectType | None]
 """Types with fields that no list can hold: a name to its type, None for names of other types."""
@@ -47,6 +50,7 @@ class Declarations:
         "_indices",
         "_qualified",
         "aliases",
+        "constants",
         "container",
         "cross_type_numeric_comparisons",
         "enums",
@@ -74,6 +78,7 @@ class Declarations:
         nullable_joins: bool,
         indices: dict[str, FunctionIndex],
         family: ObjectFamily | None = None,
+        constants: ConstantFamily | None = None,
     ) -> None:
         self.variables = variables
         self.functions = functions
@@ -86,6 +91,7 @@ class Declarations:
         self.keyword_fields = keyword_fields
         self.nullable_joins = nullable_joins
         self.family = family
+        self.constants = constants
         self._indices = indices
         self._identifiers: dict[str, Identifier] = {}
         self._qualified = frozenset(
@@ -109,6 +115,7 @@ class Declarations:
         keyword_fields: bool = False,
         nullable_joins: bool = False,
         family: ObjectFamily | None = None,
+        constants: ConstantFamily | None = None,
     ) -> Declarations:
         """Raises `DeclarationError` for overlapping variables, overloads or macros."""
         libraries = tuple(libraries)
@@ -127,6 +134,7 @@ class Declarations:
             nullable_joins=nullable_joins,
             indices={},
             family=family,
+            constants=constants,
         )
 
     def extend(
@@ -146,6 +154,7 @@ class Declarations:
             nullable_joins=self.nullable_joins,
             indices=self._indices,
             family=self.family,
+            constants=self.constants,
         )
 
     def candidates(self, name: str) -> tuple[str, ...]:
@@ -190,12 +199,15 @@ class Declarations:
             return Identifier(self.variables[name], Reference(name))
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
-        if self.objects.get(name) or (self.family is not None and self.family(name)):
-            return Identifier(type_of(object_type(name)), Reference(name))
         if name in well_known.TYPES:
             return Identifier(type_of(well_known.TYPES[name]), Reference(name))
+        if self.objects.get(name) or (self.family is not None and self.family(name)):
+            return Identifier(type_of(object_type(name)), Reference(name))
         value = self.enums.get(name, well_known.ENUMS.get(name))
-        return None if value is None else Identifier(INT, Reference(name, value=value))
+        if value is not None:
+            return Identifier(INT, Reference(name, value=value))
+        constant = self.constants(name) if self.constants is not None else None
+        return constant and Identifier(constant.type, Reference(name, value=constant.value))
 
     def find_function(self, name: str) -> FunctionIndex | None:
         """The function of that name, as written."""

@@ -18,7 +18,7 @@ from celadon.cel.checker import check
 from celadon.cel.codegen.context import Context
 from celadon.cel.constants import constant_identifiers
 from celadon.cel.cost_rules import CostRule, Range
-from celadon.cel.declarations import Impl, Library, ObjectType, Variable
+from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
 from celadon.cel.declared import Declarations, ObjectFamily
 from celadon.cel.errors import CompileError
 from celadon.cel.estimator import Sizes, estimate
@@ -54,7 +54,8 @@ class Environment:
     """Variables, functions, types and switches that expressions are compiled against.
 
     `variables` maps names to types. `libraries` come after the standard library, in load order.
-    `family` knows types with fields that are too many to list.
+    `family` knows types with fields that are too many to list, `types` those of protobuf (see
+    `celadon.cel.protobuf`) or of anything else that describes types.
     Raises `DeclarationError` when declarations contradict each other.
     """
 
@@ -73,8 +74,9 @@ class Environment:
         standard: Library = STANDARD,
         switches: Switches = DEFAULT_SWITCHES,
         family: ObjectFamily | None = None,
+        types: TypeProvider | None = None,
     ) -> None:
-        loaded = (standard, *libraries)
+        loaded = (standard, *libraries, *((types.library,) if types is not None else ()))
         self.switches = switches
         self.declarations = Declarations.build(
             loaded,
@@ -86,7 +88,8 @@ class Environment:
             cross_type_numeric_comparisons=switches.cross_type_numeric_comparisons,
             keyword_fields=switches.keyword_fields,
             nullable_joins=switches.nullable_joins,
-            family=family,
+            family=_either(family, types),
+            constants=None if types is None else types.find_constant,
         )
         macros: tuple[Macro, ...] = tuple(m for library in loaded for m in library.macros)
         self.parse_options = ParseOptions(
@@ -159,7 +162,7 @@ class Environment:
             self.costs,
             constants,
             self.switches,
-            self.declarations.objects,
+            self.declarations.find_object,
             self._impls,
         )
         return Program(context, name)
@@ -174,3 +177,11 @@ class Environment:
         other = self.extend()
         other.switches = replace(self.switches, **changes)
         return other
+
+
+def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:
+    """What finds the types of both."""
+    if types is None:
+        return family
+    found = types.find_object
+    return found if family is None else lambda name: found(name) or family(name)

@@ -183,7 +183,7 @@ class Reference:
 
     name: str
     overloads: tuple[str, ...] = ()
-    value: LiteralValue = None
+    value: object = None
 
 
 @dataclass(slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +49,7 @@ class Context:
     costs: Mapping[str, CostRule]
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
-    objects: Mapping[str, ObjectType] = field(default_factory=dict)
+    find_object: Callable[[str], ObjectType | None] = lambda name: None
     impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
 
     def presence(self, name: str) -> str:
@@ -84,10 +84,18 @@ class Context:
 
     def constructor(self, type_name: str) -> Impl:
         """What turns a message literal's fields into a value."""
-        declared = self.objects.get(type_name)
+        declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
             return declared.construct
         return CONSTRUCTORS.get(type_name, dict)
+
+    def _returned(self, node: Call) -> type | None:
+        """The class that all overloads a call may come to return."""
+        function, ids = self.function(node), self.overload_ids(node)
+        if function is None or not ids:
+            return None
+        kinds = {o.result.kind for o in function.overloads if o.id in ids}
+        return _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
 
     def function(self, node: Call) -> Function | None:
         return self.functions.get(node.function)
@@ -138,10 +146,8 @@ class Context:
                 return None
             case Call(function="orValue" | "value" | "or"):
                 return None
-            case Call() if self.overload(node) is not None:
-                return _CLASSES.get(self.checked.types[node.id].kind)
-            case Call() if node.function in _ALWAYS_BOOL:
-                return bool
+            case Call():
+                return self._returned(node)
             case ListLiteral():
                 return list
             case syntax.Select(test_only=True):
@@ -152,20 +158,6 @@ class Context:
                 return None
             case _:
                 return None
-
-
-_ALWAYS_BOOL = frozenset(
-    {
-        syntax.LOGICAL_AND,
-        syntax.LOGICAL_OR,
-        syntax.LOGICAL_NOT,
-        syntax.LESS,
-        syntax.LESS_EQUALS,
-        syntax.GREATER,
-        syntax.GREATER_EQUALS,
-        syntax.IN,
-    }
-)
 
 
 def terms(node: Call) -> list[Expr]:

@@ -16,6 +16,7 @@ from celadon.cel.macros import OPTIONAL_MACROS
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.runtime_types import OPTIONAL
 from celadon.cel.values.text import display
@@ -39,6 +40,8 @@ def is_zero(value: Any) -> bool:
         return bool(value.nanoseconds == 0)
     if value.__class__ is Timestamp:
         return bool(value.seconds == MIN_SECONDS and value.nanos == 0)
+    if isinstance(value, Opaque):
+        return value.is_zero
     return value is None or (isinstance(value, dict) and not value)
 
 

@@ -23,6 +23,7 @@ from celadon.cel.values.maps import (
     with_entry,
 )
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Record
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.runtime_types import go_name, type_of
 from celadon.cel.values.text import display
@@ -68,6 +69,8 @@ def select(operand: Any, field: str) -> Any:
         value = find(operand, field)
         if value is not MISSING:
             return value
+    if isinstance(operand, Record):
+        return operand[field]
     raise no_such_key(field)
 
 
@@ -78,14 +81,18 @@ def index(operand: Any, key: Any) -> Any:
         return value
     if operand.__class__ is list:
         raise index_out_of_bounds(key)
+    if isinstance(operand, Record):
+        return operand[key]
     raise no_such_key(key)
 
 
 def find_field(operand: Any, field: str) -> Any:
-    """`operand.field` inside an optional chain: `MISSING` unless a map has it."""
+    """`operand.field` inside an optional chain: `MISSING` unless a map or record has it."""
     if operand.__class__ is list:
         raise EvaluationError("unsupported index type 'string' in list")
-    return find(operand, field) if is_map(operand) else MISSING
+    if is_map(operand):
+        return find(operand, field)
+    return _find_in_record(operand, field) if isinstance(operand, Record) else MISSING
 
 
 def qualifier_error(key: Any) -> EvaluationError | None:
@@ -102,7 +109,15 @@ def find_index(operand: Any, key: Any) -> Any:
     if operand.__class__ is list:
         position = _list_position(key)
         return operand[position] if 0 <= position < len(operand) else MISSING
-    return find(operand, key) if is_map(operand) else MISSING
+    if is_map(operand):
+        return find(operand, key)
+    return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
+
+
+def _find_in_record(record: Record, field: Any) -> Any:
+    if field.__class__ is not str:
+        raise no_such_overload()
+    return record[field] if record.has(field) else MISSING
 
 
 def _list_position(key: Any) -> int:
@@ -120,21 +135,29 @@ def has_field(operand: Any, field: str) -> bool:
     """`has(operand.field)`: present, null included. False for what has no fields at all."""
     if operand.__class__ is Optional:
         return operand is not NONE and has_field(operand.value, field)
+    if isinstance(operand, Record):
+        return operand.has(field)
     return find_field(operand, field) is not MISSING
 
 
 def find_index_strictly(operand: Any, key: Any) -> Any:
     """`find_index` that fails for what has no keys at all."""
     value = find_index(operand, key)
-    if value is MISSING and operand.__class__ is not list and not is_map(operand):
+    if value is MISSING and operand.__class__ is not list and not _has_keys(operand):
         raise no_such_key(key)
     return value
+
+
+def _has_keys(operand: Any) -> bool:
+    return is_map(operand) or isinstance(operand, Record)
 
 
 def has_field_strictly(operand: Any, field: str) -> bool:
     """`has_field` that fails for what has no fields at all."""
     if operand.__class__ is Optional:
         return operand is not NONE and has_field_strictly(operand.value, field)
+    if isinstance(operand, Record):
+        return operand.has(field)
     return find_index_strictly(operand, field) is not MISSING
 
 

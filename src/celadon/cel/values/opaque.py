@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from celadon.cel.errors import no_such_overload
+from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
 
 
 class Opaque:
     """A value of an abstract type.
 
-    `cel_type` is its type; `go_name` what Go's `%T` prints for it in error texts. Subclasses
-    implement `equals` for another value of their own class; against any other class, CEL equality
-    with an opaque *left* operand is the error `no such overload` (the reference, section 4.2).
+    `cel_type` is its type, the same for all values of a class; `go_name` what Go's `%T` prints for
+    it in error texts. Subclasses implement `equals` for another value of their own class; against
+    any other class, CEL equality with an opaque *left* operand is the error `no such overload` (the
+    reference, section 4.2).
     `__eq__` follows CEL, so that generated code may use `==`: it raises for foreign classes.
     `cost_size` is the size the cost model sees (1 unless overridden).
     """
@@ -37,6 +38,37 @@ class Opaque:
     def cost_size(self) -> int:
         return 1
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether `optional.ofNonZeroValue` drops the value."""
+        return False
+
     def display(self) -> str:
         """The text that results and error messages show."""
         return f"{self.cel_type.name}"
+
+
+class Record(Opaque):
+    """An abstract value with fields, such as a protobuf message.
+
+    `record["name"]` is the value of a field, its default if it is not set, and `has` says whether
+    it is set; both raise EvaluationError for a name that is no field. Unlike other abstract values,
+    a record is merely different from a value of another type.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, field: str) -> Any:
+        raise no_such_field(field)
+
+    def has(self, field: str) -> bool:
+        raise no_such_field(field)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.equals(other)
+
+    __hash__ = None
+
+
+def no_such_field(field: str) -> EvaluationError:
+    return EvaluationError(f"no such field '{field}'")
