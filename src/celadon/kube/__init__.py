@@ -7,7 +7,15 @@ with the module's name in front (`metadata.labels(obj)`, `status.not_found(...)`
 `fieldpath.required(...)`, `name_rules.dns1123_label(...)`) are exported as modules.
 """
 
-from celadon.kube import fieldpath, metadata, name_rules, status
+from celadon.kube import (
+    bodies,
+    fieldpath,
+    metadata,
+    name_rules,
+    request_options,
+    status,
+    warning_texts,
+)
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
 from celadon.kube.defaulting.context import (
@@ -30,7 +38,10 @@ from celadon.kube.escaping import escape
 from celadon.kube.field_labels import resolve_fields
 from celadon.kube.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
+from celadon.kube.go_json_scanner import JsonSyntaxError
 from celadon.kube.go_text import json_text, quote
+from celadon.kube.json_reader import Document, read_json
+from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 from celadon.kube.library.authz import Authorizer
 from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
 from celadon.kube.names import (
@@ -65,6 +76,7 @@ from celadon.kube.schema_types import SchemaType, View, schema_type
 from celadon.kube.selector_text import parse_label_selector
 from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
+from celadon.kube.strict_fields import strict_field_errors
 from celadon.kube.structural_schema import custom_schemas
 from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
 from celadon.kube.typed_values import DecodeError
@@ -90,6 +102,7 @@ __all__ = [
     "Column",
     "DecodeError",
     "DefaultingContext",
+    "Document",
     "ErrorType",
     "FieldError",
     "FieldPath",
@@ -100,8 +113,10 @@ __all__ = [
     "GroupVersion",
     "GroupVersionKind",
     "GroupVersionResource",
+    "JSONPathError",
     "JsonPatchError",
     "JsonPatchTestFailed",
+    "JsonSyntaxError",
     "LabelSelector",
     "NamedText",
     "Quantity",
@@ -127,6 +142,7 @@ __all__ = [
     "api_groups",
     "apply_json_patch",
     "apply_merge_patch",
+    "bodies",
     "codec_for",
     "columns_of",
     "component",
@@ -145,17 +161,22 @@ __all__ = [
     "name_rules",
     "parse_api_version",
     "parse_field_selector",
+    "parse_jsonpath",
     "parse_label_selector",
     "parse_quantity",
     "parse_url",
     "previous_minor",
     "quote",
+    "read_json",
+    "request_options",
     "resolve_fields",
     "round_trip",
     "schema_for",
     "schema_type",
     "status",
     "stored_form",
+    "strict_field_errors",
     "unknown_fields",
     "updated_form",
+    "warning_texts",
 ]

@@ -1,16 +1,18 @@
-"""Validation of `metadata`, as every strategy of a cluster-scoped kind does it first.
+"""Validation of `metadata`: by every strategy of a cluster-scoped kind, and once more on update.
 
-As `ValidateObjectMeta` in k8s.io/apimachinery `pkg/api/validation/objectmeta.go`, with names that
-are DNS subdomains. Owner references are complained about without their index, and a label's value
-without its key.
+`validate_object_meta` is what a strategy does first, with names that are DNS subdomains.
+`validate_meta_update` is what a server does before it asks the strategy about an update: names that
+fit into a path, and what must not change. So a bad label is found three times on update. As
+k8s.io/apimachinery `pkg/api/validation/objectmeta.go`. Owner references are complained about
+without their index, and a label's value without its key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import FieldError, FieldPath, NamedText, fieldpath, name_rules
+from celadon.kube import FieldError, FieldPath, NamedText, fieldpath, name_rules, quote
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""
@@ -18,15 +20,29 @@ ANNOTATIONS_BYTES: Final = 256 * 1024
 EVENT_API_VERSION: Final = "v1"
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
+IMMUTABLE: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 _PATH: Final = FieldPath("metadata")
 
 JsonObject = Mapping[str, Any]
+NameCheck = Callable[[str, bool], list[str]]
+"""A name, and whether it is only the prefix of one, to what is wrong with it."""
 
 
 def validate_object_meta(meta: JsonObject) -> list[FieldError]:
     """In upstream's order; the document has been decoded, so its values are of the right types."""
+    return _validate(meta, _subdomain_names)
+
+
+def _validate(meta: JsonObject, check_names: NameCheck) -> list[FieldError]:
     return [
-        *_names(meta),
+        *_names(meta, check_names),
         *_labels(meta.get("labels", {})),
         *_annotations(meta.get("annotations", {})),
         *_owners(meta.get("ownerReferences", ())),
@@ -34,19 +50,59 @@ def validate_object_meta(meta: JsonObject) -> list[FieldError]:
     ]
 
 
-def _names(meta: JsonObject) -> list[FieldError]:
+def _subdomain_names(name: str, is_prefix: bool) -> list[str]:
+    return name_rules.dns1123_subdomain(name_rules.prefix_as_name(name) if is_prefix else name)
+
+
+def _path_names(name: str, is_prefix: bool) -> list[str]:
+    found = name_rules.path_segment_name(name)
+    return [message for message in found if not (is_prefix and message.startswith("may not be"))]
+
+
+def validate_meta_update(meta: JsonObject, old: JsonObject) -> list[FieldError]:
+    """Both decoded, with the fields of a stored object that a client cannot touch carried over."""
+    errors = _validate(meta, _path_names)
+    if old.get("deletionTimestamp"):
+        errors += _no_new_finalizers(meta.get("finalizers", ()), old.get("finalizers", ()))
+    if not meta.get("resourceVersion"):
+        path = _PATH.child("resourceVersion")
+        errors.append(fieldpath.invalid(path, "", "must be specified for an update"))
+    for field in IMMUTABLE:
+        value = meta.get(field)
+        if value != old.get(field):
+            shown = NamedText(value) if field == "uid" else value
+            errors.append(fieldpath.invalid(_PATH.child(field), shown, "field is immutable"))
+    return [
+        *errors,
+        *_labels(meta.get("labels", {})),
+        *_annotations(meta.get("annotations", {})),
+        *_owners(meta.get("ownerReferences", ())),
+    ]
+
+
+def _no_new_finalizers(new: Sequence[str], old: Sequence[str]) -> list[FieldError]:
+    added = sorted(set(new) - set(old))
+    if not added:
+        return []
+    listed = ", ".join(map(quote, added))
+    detail = (
+        "no new finalizers can be added if the object is being deleted, found new finalizers "
+        f"[]string{{{listed}}}"
+    )
+    return [fieldpath.forbidden(_PATH.child("finalizers"), detail)]
+
+
+def _names(meta: JsonObject, check: NameCheck) -> list[FieldError]:
     errors = []
     generate, name = meta.get("generateName", ""), meta.get("name", "")
     if generate:
         path = _PATH.child("generateName")
-        messages = name_rules.dns1123_subdomain(name_rules.prefix_as_name(generate))
-        errors += [fieldpath.invalid(path, generate, message) for message in messages]
+        errors += [fieldpath.invalid(path, generate, message) for message in check(generate, True)]
     path = _PATH.child("name")
     if not name:
         errors.append(fieldpath.required(path, "name or generateName is required"))
     else:
-        messages = name_rules.dns1123_subdomain(name)
-        errors += [fieldpath.invalid(path, name, message) for message in messages]
+        errors += [fieldpath.invalid(path, name, message) for message in check(name, False)]
     return errors
 
 

@@ -1,0 +1,94 @@
+"""The options of a write, as they come in a query or a body: what is wrong with them.
+
+As k8s.io/apimachinery `pkg/apis/meta/v1/validation`. A server answers with `invalid_options` before
+it looks at the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import fieldpath, status
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.names import GroupKind
+from celadon.kube.status import StatusError
+
+DRY_RUN_VALUES: Final = ("All",)
+FIELD_VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
+PROPAGATION_POLICIES: Final = ("Foreground", "Background", "Orphan")
+FIELD_MANAGER_BYTES: Final = 128
+
+CREATE: Final = "CreateOptions"
+UPDATE: Final = "UpdateOptions"
+PATCH: Final = "PatchOptions"
+DELETE: Final = "DeleteOptions"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """`force` is None when it was not given; `apply` says whether the patch is an apply patch."""
+
+    dry_run: tuple[str, ...] = ()
+    field_manager: str = ""
+    field_validation: str = ""
+    force: bool | None = None
+    apply: bool = False
+
+
+def write_option_errors(options: WriteOptions, kind: str) -> list[FieldError]:
+    """`kind` is `CREATE`, `UPDATE` or `PATCH`."""
+    errors: list[FieldError] = []
+    if kind == PATCH and options.apply and not options.field_manager:
+        path = FieldPath("fieldManager")
+        errors.append(fieldpath.required(path, "is required for apply patch"))
+    if kind == PATCH and not options.apply and options.force is not None:
+        path = FieldPath("force")
+        errors.append(fieldpath.forbidden(path, "may not be specified for non-apply patch"))
+    errors += field_manager_errors(options.field_manager, FieldPath("fieldManager"))
+    errors += _dry_run(options.dry_run)
+    if options.field_validation not in FIELD_VALIDATIONS:
+        path = FieldPath("fieldValidation")
+        errors.append(fieldpath.not_supported(path, options.field_validation, FIELD_VALIDATIONS))
+    return errors
+
+
+def delete_option_errors(
+    dry_run: Sequence[str], propagation_policy: str | None, *, orphan_dependents: bool | None
+) -> list[FieldError]:
+    path = FieldPath("propagationPolicy")
+    errors: list[FieldError] = []
+    if propagation_policy is not None:
+        value = fieldpath.NamedText(propagation_policy)
+        if orphan_dependents is not None:
+            detail = "orphanDependents and deletionPropagation cannot be both set"
+            errors.append(fieldpath.invalid(path, value, detail))
+        if propagation_policy not in PROPAGATION_POLICIES:
+            errors.append(fieldpath.not_supported(path, value, (*PROPAGATION_POLICIES, "nil")))
+    return errors + _dry_run(dry_run)
+
+
+def field_manager_errors(manager: str, path: FieldPath) -> list[FieldError]:
+    """Too long, or with characters that cannot be printed; positions count bytes."""
+    encoded = manager.encode("utf-8", "surrogatepass")
+    errors = []
+    if len(encoded) > FIELD_MANAGER_BYTES:
+        errors.append(fieldpath.too_long(path, FIELD_MANAGER_BYTES))
+    position = 0
+    for char in manager:
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {position})"
+            errors.append(fieldpath.invalid(path, manager, detail))
+        position += len(char.encode("utf-8", "surrogatepass"))
+    return errors
+
+
+def _dry_run(values: Sequence[str]) -> list[FieldError]:
+    if all(value in DRY_RUN_VALUES for value in values):
+        return []
+    return [fieldpath.not_supported(FieldPath("dryRun"), list(values), DRY_RUN_VALUES)]
+
+
+def invalid_options(kind: str, errors: Sequence[FieldError]) -> StatusError:
+    return status.invalid(GroupKind("meta.k8s.io", kind), "", errors)
