@@ -116,3 +116,21 @@ def _call(node: Expr, function: str, accu: str, arity: int) -> bool:
         and len(node.args) == arity
         and _is(node.args[0], accu)
     )
+
+
+def optional_mapping(node: Expr) -> tuple[Expr, Bind] | None:
+    """`t.optMap(v, e)` as the optional `t` and what is made of its value, or None."""
+    if not (isinstance(node, Call) and node.function == syntax.CONDITIONAL):
+        return None
+    test, yes, no = node.args
+    if not (
+        isinstance(test, Call) and test.function == "hasValue" and test.target is not None
+        and isinstance(yes, Call) and yes.function == "optional.of" and len(yes.args) == 1
+        and isinstance(no, Call) and no.function == "optional.none"
+    ):  # fmt: skip
+        return None
+    body = yes.args[0]
+    shape = classify(body) if isinstance(body, Comprehension) else None
+    if not isinstance(shape, Bind) or not isinstance(shape.value, Call):
+        return None
+    return (test.target, shape) if shape.value.function == "value" else None

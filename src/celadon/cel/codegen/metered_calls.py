@@ -2,8 +2,8 @@
 
 With one or two arguments all are evaluated and the call is charged even if one failed; with three
 or more, evaluation stops at the first error, and the call is charged only if none was skipped
-(cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). Inline forms exist for the calls
-that policies make most; they are the native forms of `plain_calls` guarded by class tests.
+(cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). The calls that policies make most
+have an inline form (`metered_inline`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
-from celadon.cel.codegen.plain_calls import block_slots, constant_set
+from celadon.cel.codegen.metered_inline import inline
+from celadon.cel.codegen.plain_calls import block_slots, constant_set, is_standard
 from celadon.cel.cost_rules import STRUCT_CREATE_COST
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr, Struct
@@ -21,15 +22,6 @@ from celadon.cel.values.numbers import Uint
 
 if TYPE_CHECKING:
     from celadon.cel.codegen.metered import Metered
-
-#: Methods of Python strings that mean the same as those of CEL.
-_METHODS = {"startsWith": "startswith", "endsWith": "endswith"}
-_ORDERINGS = {
-    syntax.LESS: "<",
-    syntax.LESS_EQUALS: "<=",
-    syntax.GREATER: ">",
-    syntax.GREATER_EQUALS: ">=",
-}
 
 
 def _operands(node: Call) -> tuple[Expr, ...]:
@@ -51,34 +43,28 @@ def general(w: Metered, node: Call) -> str:
         return result
     atoms = [w.value(operand) for operand in operands]
     result = e.name()
-    e.emit(f"{result} = {_run(w, node, e.bind(impl, 'f'), atoms)}", node.id)
-    charge(w, node, atoms, result)
+    run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
+    form = inline(w, node, atoms) if atoms and is_standard(w.context, node) else None
+    if form is None:
+        e.emit(f"{result} = {run}", node.id)
+        charge(w, node, atoms, result)
+        return result
+    w.flush()
+    with e.block(f"if {form.test}:", node.id):
+        e.emit(f"{result} = {form.value}", node.id)
+        if w.context.cost_rule(node) is None or form.amount == "1":
+            e.emit("c += 1")
+        else:
+            w.add(form.amount, node.id)
+    with e.block("else:", node.id):
+        e.emit(f"{result} = {run}", node.id)
+        charge(w, node, atoms, result)
+        w.flush()
     return result
 
 
-def _run(w: Metered, node: Call, impl: str, atoms: list[str]) -> str:
-    """The source that runs a call of at most two evaluated arguments."""
-    e = w.emitter
-    if len(atoms) != 2:
-        return f"{e.runtime('call1_v' if atoms else 'call_v')}({', '.join([impl, *atoms])})"
-    x, y = atoms
-    slow = f"{e.runtime('call2_v')}({impl}, {x}, {y})"
-    right = node.args[-1]
-    if not w.context.is_constant(right):
-        return slow
-    kind = w.context.constant(right).__class__
-    if kind not in (int, str):
-        return slow
-    test = f"{x}.__class__ is {e.runtime(kind.__name__)}"
-    if node.function in _ORDERINGS:
-        return f"{x} {_ORDERINGS[node.function]} {y} if {test} else {slow}"
-    if node.function == syntax.EQUALS:
-        return f"{x} == {y} if {test} else {slow}"
-    if node.function == syntax.NOT_EQUALS:
-        return f"{x} != {y} if {test} else {slow}"
-    if kind is str and node.function in _METHODS:
-        return f"{x}.{_METHODS[node.function]}({y}) if {test} else {slow}"
-    return slow
+#: By the number of arguments.
+_RUNNERS = ("call_v", "call1_v", "call2_v")
 
 
 def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
@@ -90,28 +76,7 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
-        general_rule = f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})"
-        w.add(_amount(w, node, atoms) + general_rule, node.id)
-
-
-def _amount(w: Metered, node: Call, atoms: list[str]) -> str:
-    """The inline form of a charge, up to its `else`; empty if there is none. The general rule says
-    the same for these classes of operands (a test compares them)."""
-    e, c = w.emitter, w.context
-    if len(atoms) != 2 or not c.is_constant(node.args[-1]):
-        return ""
-    x, value = atoms[0], c.constant(node.args[-1])
-    if node.function in (syntax.EQUALS, syntax.NOT_EQUALS):
-        if value.__class__ is int:
-            return f"1 if {x}.__class__ is {e.runtime('int')} else "
-        if value.__class__ is str:
-            size, length = len(value), f"{e.runtime('len')}({x})"
-            shorter = f"({length} if {length} < {size} else {size})"
-            return f"({shorter} + 9) // 10 if {x}.__class__ is {e.runtime('str')} else "
-    if node.function in _METHODS:
-        length = f"{e.runtime('len')}({x})"
-        return f"({length} + 9) // 10 if {x}.__class__ is {e.runtime('str')} else "
-    return ""
+        w.add(f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})", node.id)
 
 
 def _not_strictly_false(w: Metered, node: Call) -> str:

@@ -29,6 +29,7 @@ from celadon.cel.shapes import (
     Quantified,
     Quantifier,
     classify,
+    optional_mapping,
 )
 from celadon.cel.syntax import (
     Call,
@@ -220,6 +221,24 @@ class Plain:
         test, value = self.optional_parts(chain)
         return f"({e.runtime('Optional')}({value}) if {test} else {e.runtime('NONE')})"
 
+    def maybe(self, node: Expr) -> tuple[str, str] | None:
+        """An optional as a condition that holds when it is present and the source of the value
+        then, without building it; None if this node has no such form."""
+        chain = chain_of(node)
+        if chain.is_optional:
+            return self.optional_parts(chain)
+        mapped = optional_mapping(node)
+        if mapped is None:
+            return None
+        source, bind = mapped
+        parts = self.maybe(source)
+        if parts is None or not parts[1].isidentifier():
+            return None
+        test, value = parts
+        with self.emitter.capture() as captured, self.scope(**{bind.name: value}):
+            body = self.value(bind.body)
+        return None if captured[0] else (test, body)
+
     def optional_parts(self, chain: Chain) -> tuple[str, str]:
         """An optional chain as a condition that holds when it is present, and the name that has
         the value then. A base that is an Optional itself gives up."""
@@ -345,6 +364,10 @@ class Plain:
         return self.boolean(node)
 
     def _conditional(self, node: Call) -> str:
+        if (parts := self.maybe(node)) is not None:
+            test, value = parts
+            e = self.emitter
+            return f"({e.runtime('Optional')}({value}) if {test} else {e.runtime('NONE')})"
         condition = self.boolean(node.args[0])
         return self.branches(condition, node.args[1], node.args[2])
 

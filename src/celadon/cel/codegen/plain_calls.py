@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
-from celadon.cel.chains import chain_of
-from celadon.cel.codegen.context import SCALAR_CLASSES
+from celadon.cel.codegen.context import SCALAR_CLASSES, Context
 from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.types import Kind, Type
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
@@ -35,24 +34,29 @@ _EXACT = 1 << 53
 _STANDARD = {
     "size": "size_", "startsWith": "starts_with_string", "endsWith": "ends_with_string",
     "contains": "contains_string", "matches": "matches", "hasValue": "optional_hasValue",
-    "value": "optional_value", "orValue": "optional_orValue_value", "or": "optional_or_optional",
+    "value": "optional_value", "string": "_to_string", "orValue": "optional_orValue_value",
+    "or": "optional_or_optional", "int": "_to_int64", "split": "string_split_string",
+    "replace": "string_replace_string_string", "lowerAscii": "string_lower_ascii",
+    "sets.contains": "list_sets_contains_list", "sets.intersects": "list_sets_intersects_list",
 }  # fmt: skip
 
 
 def call(w: Plain, node: Call) -> str:
     """The source of any call that is not logic and not part of a chain."""
     template = TEMPLATES.get(node.function)
-    if template is not None and _is_standard(w, node):
+    if template is not None and is_standard(w.context, node):
         code = template(w, node)
         if code is not None:
             return code
     return _general(w, node)
 
 
-def _is_standard(w: Plain, node: Call) -> bool:
+def is_standard(context: Context, node: Call) -> bool:
+    """Is this the function that the inline forms know, not another one of the same name?"""
     mark = _STANDARD.get(node.function)
     return mark is None or all(
-        mark in overload or overload.endswith("_size") for overload in w.context.overload_ids(node)
+        mark in overload or overload.endswith(f"_{node.function}")
+        for overload in context.overload_ids(node)
     )
 
 
@@ -271,14 +275,94 @@ def _matches(w: Plain, node: Call) -> str | None:
     return f"(True if {e.bind(compiled.search_fn, 'r')}({w.value(receiver)}) else False)"
 
 
-# --- optionals -----------------------------------------------------------------------------------
+# --- conversions and sets -------------------------------------------------------------------------
+
+
+def _string(w: Plain, node: Call) -> str | None:
+    e = w.emitter
+    t, text, ints = e.name(), e.runtime("str"), e.runtime("int")
+    slow = e.bind(w.context.impl(node), "f")
+    return (
+        f"({t} if ({t} := {w.value(node.args[0])}).__class__ is {text} "
+        f"else {text}({t}) if {t}.__class__ is {ints} else {slow}({t}))"
+    )
+
+
+def _int(w: Plain, node: Call) -> str | None:
+    e = w.emitter
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    test = f"({t} := {w.value(node.args[0])}).__class__ is {e.runtime('int')}"
+    return f"({t} if {test} else {slow}({t}))"
+
+
+def _set_test(method: str, constant: int, negated: bool = False) -> Writer:
+    """`sets.f(a, b)` with a constant list of strings, as a method of a frozenset: a string equals
+    nothing but a string, and elements that cannot be hashed give up."""
+
+    def write(w: Plain, node: Call) -> str | None:
+        e, c = w.emitter, w.context
+        known, other = node.args[constant], node.args[1 - constant]
+        items = c.constant(known) if c.is_constant(known) else None
+        if items.__class__ is not list or any(item.__class__ is not str for item in items):
+            return None
+        t, k = e.name(), e.bind(frozenset(items), "k")
+        args = [t, t]
+        args[constant] = e.named(items)
+        slow = f"{e.bind(c.impl(node), 'f')}({', '.join(args)})"
+        test = f"({t} := {w.value(other)}).__class__ is {e.runtime('list')}"
+        return f"({'not ' if negated else ''}{k}.{method}({t}) if {test} else {slow})"
+
+    return write
+
+
+def _first(*writers: Writer) -> Writer:
+    """The first of several templates that does not decline."""
+
+    def write(w: Plain, node: Call) -> str | None:
+        codes = (writer(w, node) for writer in writers)
+        return next((code for code in codes if code is not None), None)
+
+    return write
+
+
+#: Constant arguments longer than this are left to the implementations, which watch sizes.
+_SHORT = 1000
+
+
+def _text_method(name: str, arity: int) -> Writer:
+    """A method of Python strings with constant, short, non-empty string arguments."""
+
+    def write(w: Plain, node: Call) -> str | None:
+        e, c = w.emitter, w.context
+        receiver, *args = _operands(node)
+        if len(args) != arity or not all(map(c.is_constant, args)):
+            return None
+        values = [c.constant(arg) for arg in args]
+        if any(v.__class__ is not str or len(v) > _SHORT for v in values) or not values[0]:
+            return None
+        t, slow = e.name(), e.bind(c.impl(node), "f")
+        given = ", ".join(e.named(v) for v in values)
+        test = f"({t} := {w.value(receiver)}).__class__ is {e.runtime('str')}"
+        return f"({t}.{name}({given}) if {test} else {slow}({t}, {given}))"
+
+    return write
+
+
+def _lower_ascii(w: Plain, node: Call) -> str | None:
+    e = w.emitter
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    test = f"({t} := {w.value(_operands(node)[0])}).__class__ is {e.runtime('str')}"
+    return f"({t}.lower() if {test} and {t}.isascii() else {slow}({t}))"
+
+
+# --- optionals ------------------------------------------------------------------------------------
 
 
 def _has_value(w: Plain, node: Call) -> str:
     e = w.emitter
     receiver = _operands(node)[0]
-    if (chain := chain_of(receiver)).is_optional:
-        return w.optional_parts(chain)[0]
+    if (parts := w.maybe(receiver)) is not None:
+        return parts[0]
     t, kind = e.name(), e.runtime("Optional")
     slow = e.bind(w.context.impl(node), "f")
     return (
@@ -291,9 +375,8 @@ def _or_value(w: Plain, node: Call) -> str:
     """`opt.orValue(x)`: a left value that is no optional passes through."""
     e = w.emitter
     left, right = _operands(node)
-    if (chain := chain_of(left)).is_optional:
-        test, present = w.optional_parts(chain)
-        return _otherwise(w, test, present, right)
+    if (parts := w.maybe(left)) is not None:
+        return _otherwise(w, *parts, right)
     t, kind = w.atom(left), e.runtime("Optional")
     present = f"({t}.value if {t}.__class__ is {kind} else {t})"
     return _otherwise(w, f"{t} is not {e.runtime('NONE')}", present, right)
@@ -359,4 +442,13 @@ TEMPLATES: dict[str, Writer] = {
     "hasValue": _has_value,
     "orValue": _or_value,
     "or": _or,
+    "string": _string,
+    "int": _int,
+    "sets.contains": _first(_set_test("issuperset", 0), _set_test("issubset", 1)),
+    "sets.intersects": _first(
+        _set_test("isdisjoint", 0, negated=True), _set_test("isdisjoint", 1, negated=True)
+    ),
+    "split": _text_method("split", 1),
+    "replace": _text_method("replace", 2),
+    "lowerAscii": _lower_ascii,
 }
