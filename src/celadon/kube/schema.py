@@ -92,16 +92,18 @@ class Schema:
 def _field(node: Any) -> Schema:
     if isinstance(node, str):
         return _SCALARS[node]
-    kind = "type" in node
-    type_, format_ = _NODE_TYPES[node["type"]] if kind else ("", "")
+    letter = node.get("type")
+    type_, format_ = _NODE_TYPES[letter] if letter else node.get("scalar", ("", ""))
     if "items" in node:
         type_ = "array"
-    elif "values" in node:
+    elif "values" in node or "fields" in node:
         type_ = "object"
     return Schema(
         ref=node.get("ref", ""),
         type=type_,
         format=format_,
+        properties=_fields(node) if "fields" in node else None,
+        required=tuple(node.get("required", ())),
         items=_field(node["items"]) if "items" in node else None,
         additional_properties=_field(node["values"]) if "values" in node else None,
         enum=tuple(node.get("enum", ())),
@@ -111,7 +113,13 @@ def _field(node: Any) -> Schema:
         map_type=node.get("map", ""),
         merge_key=node.get("mergeKey", ""),
         patch_strategy=node.get("patch", ""),
+        preserve_unknown=bool(node.get("open")),
+        nullable=bool(node.get("nullable")),
     )
+
+
+def _fields(entry: Any) -> dict[str, Schema]:
+    return {key: _field(node) for key, node in entry.get("fields", {}).items()}
 
 
 _SCALARS: Final = {
@@ -119,20 +127,49 @@ _SCALARS: Final = {
 }
 
 
-@functools.cache
-def component(name: str) -> Schema:
-    """The type of that OpenAPI name; KeyError when there is none."""
+class SchemaPack:
+    """Types under their OpenAPI names, made from the entries of a pack when first asked for."""
+
+    __slots__ = ("_entries", "_made", "_names")
+
+    def __init__(self, entries: Mapping[str, Any]) -> None:
+        self._entries = entries
+        self._made: dict[str, Schema] = {}
+        self._names = {
+            GroupVersionKind(*entry["gvk"]): name
+            for name, entry in entries.items()
+            if "gvk" in entry
+        }
+
+    @property
+    def kinds(self) -> Mapping[GroupVersionKind, str]:
+        """The kinds, and the names of their types."""
+        return self._names
+
+    def component(self, name: str) -> Schema:
+        """The type of that OpenAPI name; KeyError when there is none."""
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = _component(name, self._entries)
+        return found
+
+    def resolve(self, schema: Schema) -> Schema:
+        """The component that a mention means; anything else is itself."""
+        return self.component(schema.ref) if schema.ref else schema
+
+
+def _component(name: str, entries: Mapping[str, Any]) -> Schema:
     if name in _SCALAR_COMPONENTS:
         type_, format_ = _SCALAR_COMPONENTS[name]
         return Schema(name=name, type=type_, format=format_)
     if name in _ANY_COMPONENTS:
         return Schema(name=name, preserve_unknown=True)
-    entry = packs.load("schemas")[name]
+    entry = entries[name]
     gvk = entry.get("gvk")
     return Schema(
         name=name,
         type="object",
-        properties={key: _field(node) for key, node in entry.get("fields", {}).items()},
+        properties=_fields(entry),
         required=tuple(entry.get("required", ())),
         map_type=entry.get("map", ""),
         preserve_unknown=name in _OPEN_COMPONENTS,
@@ -141,14 +178,19 @@ def component(name: str) -> Schema:
 
 
 @functools.cache
-def _components_by_kind() -> Mapping[GroupVersionKind, str]:
-    entries = packs.load("schemas").items()
-    return {GroupVersionKind(*entry["gvk"]): name for name, entry in entries if "gvk" in entry}
+def built_in() -> SchemaPack:
+    """The types of Kubernetes 1.36."""
+    return SchemaPack(packs.load("schemas"))
+
+
+def component(name: str) -> Schema:
+    """The built-in type of that OpenAPI name; KeyError when there is none."""
+    return built_in().component(name)
 
 
 def component_name(gvk: GroupVersionKind) -> str | None:
     """The OpenAPI name of a built-in kind's type."""
-    return _components_by_kind().get(gvk)
+    return built_in().kinds.get(gvk)
 
 
 def schema_for(gvk: GroupVersionKind) -> Schema | None:
