@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.suite import Failure, run_file
-from tests.paths import shared, shared_folder
+from tests.paths import recordings
 
-
-def _files(folder: str) -> list[str]:
-    return sorted(path.name for path in (shared_folder() / "conformance" / folder).glob("*.json"))
+pytestmark = pytest.mark.slow
 
 
 def _failures(path: Path) -> list[Failure]:
@@ -20,18 +18,11 @@ def _failures(path: Path) -> list[Failure]:
     return failures
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", _files("cel-kubernetes"))
-def test_kubernetes(name: str) -> None:
-    assert not _failures(shared("conformance", "cel-kubernetes", name))
+@pytest.mark.parametrize("path", recordings("cel-kubernetes"))
+def test_kubernetes(path: Path) -> None:
+    assert not _failures(path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", _files("cel-spec"))
-def test_public_suite(name: str) -> None:
-    assert not _failures(shared("conformance", "cel-spec", name))
-
-
-def test_the_folder_is_there() -> None:
-    """Without it nothing above runs, and this says so."""
-    shared("conformance", "cel-kubernetes")
+@pytest.mark.parametrize("path", recordings("cel-spec"))
+def test_public_suite(path: Path) -> None:
+    assert not _failures(path)

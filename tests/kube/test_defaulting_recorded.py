@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from celadon.kube.defaulting.context import DEFAULT_PLUGINS, ClusterObjects, Def
 from celadon.kube.defaulting.stages import admit_form, stored_form
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.resources import Resource, known_resources
-from tests.paths import shared, shared_folder
+from tests.paths import recordings
 
 VOLATILE = {
     "uid",
@@ -93,27 +94,25 @@ def comparable(value: Any, masks: list[str]) -> Any:
     return value
 
 
-def steps() -> Iterator[Any]:
-    folder = shared_folder() / "conformance" / "defaulting"
-    for path in sorted(folder.glob("*.json")):
-        for i, step in enumerate(json.loads(path.read_text())["steps"]):
-            if step["method"] == "POST" and step["want"]["code"] == 201:
-                yield pytest.param(path, i, id=f"{path.stem}-{i}")
+def steps(path: Path) -> Iterator[dict[str, Any]]:
+    """The creations that were answered with an object."""
+    for step in json.loads(path.read_text())["steps"]:
+        if step["method"] == "POST" and step["want"]["code"] == HTTPStatus.CREATED:
+            yield step
 
 
-@pytest.mark.parametrize(("path", "number"), list(steps()))
-def test_recorded(path: Path, number: int) -> None:
-    scenario = json.loads(path.read_text())
-    step = scenario["steps"][number]
+@pytest.mark.parametrize("path", recordings("defaulting"))
+def test_recorded(path: Path) -> None:
+    context = with_setup(CONTEXT, json.loads(path.read_text())["setup"])
+    for step in steps(path):
+        agrees(step, context)
+
+
+def agrees(step: dict[str, Any], context: DefaultingContext) -> None:
     before = json.dumps(step["body"])
-    context = with_setup(CONTEXT, scenario["setup"])
     resource, namespace = endpoint(step["path"])
     admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
     answer = stored_form(admitted, resource.gvk, context)
     masks = step.get("mask", [])
     assert comparable(answer, masks) == comparable(step["want"]["body"], masks)
     assert json.dumps(step["body"]) == before
-
-
-def test_there_are_recordings() -> None:
-    assert shared("conformance", "defaulting").is_dir()
