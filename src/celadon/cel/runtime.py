@@ -40,20 +40,20 @@ def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
 def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     """One callable for several overloads: the first whose guards accept the arguments runs.
 
-    Which one that is depends (nearly always) on the classes of the arguments alone, so it is
-    remembered by class. Only what guards decided is remembered, and only while no guard that was
-    asked looked into a list or map.
+    Which one that is depends (nearly always) on the classes of the arguments alone (of a single
+    list: also of its first element), so it is remembered by class, as long as no guard that was
+    asked looked further into a list or map.
     """
     known: dict[Any, Impl] = {}
     guarded: dict[int, list[tuple[tuple[Guard, ...], Impl, bool]]] = {}
     for overload in overloads:
         if overload.impl is not None:
             guards = tuple(guard(p) for p in overload.params)
-            by_class = all(is_decided_by_class(p) for p in overload.params)
+            by_class = all(is_decided_by_class(p, len(guards) == 1) for p in overload.params)
             row = (guards, overload.impl, by_class)
             guarded.setdefault(len(guards), []).append(row)
 
-    def find(args: tuple[Any, ...], key: Any) -> Impl:
+    def find(args: Sequence[Any], key: Any) -> Impl:
         remember = True
         for guards, impl, by_class in guarded.get(len(args), ()):
             remember = remember and by_class
@@ -64,8 +64,11 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
         raise overload_error(name, args)
 
     def call_one(x: Any) -> Any:
-        impl = known.get(x.__class__)
-        return impl(x) if impl else find((x,), x.__class__)(x)
+        key = x.__class__
+        if key is list and x:
+            key = list, x[0].__class__
+        impl = known.get(key)
+        return impl(x) if impl else find((x,), key)(x)
 
     def call_two(x: Any, y: Any) -> Any:
         key = x.__class__, y.__class__

@@ -289,16 +289,48 @@ class Metered:
 
     def _optional_steps(self, base: str, steps: tuple[Step, ...]) -> str:
         e = self.emitter
+        walk = e.runtime(self.context.presence("walk_optional_v"))
+        first = next(i for i, step in enumerate(steps) if step.optional)
+        constant = all(step.expr is None and step.key.__class__ is str for step in steps)
+        if constant and walk == "walk_optional_v":
+            base = self._run(base, list(steps[:first])) if first else base
+            self.flush()
+            result = e.assign(e.runtime("NONE"))
+            self._optional_maps(base, steps[first:], result, inner=False)
+            return result
         keys = []
         for step in steps:
             key = e.constant(step.key) if step.expr is None else self._key(step)
             keys.append(f"({key}, {step.optional})")
         self.flush()
         result, count = e.name(), e.name("n")
-        walk = e.runtime(self.context.presence("walk_optional_v"))
         e.emit(f"{result}, {count} = {walk}({base}, ({', '.join(keys)},))", steps[-1].node.id)
         e.emit(f"c += {count}")
         return result
+
+    def _optional_maps(
+        self, operand: str, steps: tuple[Step, ...], result: str, *, inner: bool
+    ) -> None:
+        """Look constant keys up one after the other while the operands are maps; `result` is the
+        absent optional beforehand. An Optional is unwrapped only where the chain begins: further
+        in (`inner`) the walk gets it inside another one."""
+        e = self.emitter
+        if not steps:
+            e.emit(f"{result} = {e.runtime('Optional')}({operand})")
+            return
+        step, found = steps[0], e.name()
+        with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", step.node.id):
+            missing = e.runtime("MISSING")
+            e.emit(f"{found} = {operand}.get({e.constant(step.key)}, {missing})", step.node.id)
+            with e.block(f"if {found} is not {missing}:"):
+                e.emit("c += 1")
+                self._optional_maps(found, steps[1:], result, inner=True)
+        with e.block("else:"):
+            keys = ", ".join(f"({e.constant(s.key)}, True)" for s in steps)
+            base = f"{e.runtime('Optional')}({operand})" if inner else operand
+            count = e.name("n")
+            e.emit(f"{result}, {count} = {e.runtime('walk_optional_v')}({base}, ({keys},))")
+            e.emit(f"c += {count}")
 
     def _has(self, node: Select) -> str:
         """Charged per key applied: nothing for the name, 1 for each select and the test."""

@@ -155,7 +155,14 @@ def _string(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
     return Inline(_is(w, x, "int"), f"{w.emitter.runtime('str')}({x})", "1")
 
 
+def _lower_ascii(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+    x = atoms[0]
+    test = f"{_is(w, x, 'str')} and {x}.isascii()"
+    return Inline(test, f"{x}.lower()", _tenth(_length(w, x)))
+
+
 _FORMS: dict[str, Former] = {
+    "lowerAscii": _lower_ascii,
     syntax.EQUALS: _equality("==", "is"),
     syntax.NOT_EQUALS: _equality("!=", "is not"),
     syntax.LESS: _ordering("<"),

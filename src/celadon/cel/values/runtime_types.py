@@ -115,9 +115,12 @@ def guard(declared: Type) -> Guard:
             return _class_guard(_CLASSES[kind])
 
 
-def is_decided_by_class(declared: Type) -> bool:
-    """Does the guard of this type look at nothing but the value's class?"""
+def is_decided_by_class(declared: Type, with_first: bool = False) -> bool:
+    """Does the guard of this type look at nothing but the value's class? `with_first` also allows
+    a look at the class of a list's first element."""
     open_kinds = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM, Kind.ERROR)
+    if declared.kind is Kind.LIST and with_first:
+        return is_decided_by_class(declared.params[0])
     if declared.kind in (Kind.LIST, Kind.MAP):
         return all(part.kind in open_kinds for part in declared.params)
     return True
