@@ -155,6 +155,12 @@ class _Bound:
             return _Bounded(_add(cost, _add(steps, extra)), _scale(size, 4))
         if name in _LINEAR:
             return _Bounded(_add(cost, _scale(size, 0.2)), size)
+        if name in ("split", "replace"):
+            result = size if name == "split" else _multiply(size, size)
+            return _Bounded(_add(cost, _scale(size, 0.2)), _scale(result, 2))
+        if name in _PAIRWISE:
+            pairs = _multiply(bounded[0].size, bounded[1].size)
+            return _Bounded(_add(cost, _scale(pairs, 2)), _ONE)
         rule = self.context.cost_rule(node)
         product = _multiply(size, size)
         if rule is None or rule.fixed is not None:
@@ -174,6 +180,9 @@ class _Bound:
             body = _Bound(self.context, names, self.loops).node(shape.body)
             return _Bounded(_add(_add(value.cost, body.cost), {(): 4.0}), body.size)
         over = self.node(node.iter_range)
+        rounds_at_most = over.size
+        if self.context.is_constant(node.iter_range):
+            rounds_at_most = {(): float(_count(self.context.constant(node.iter_range)))}
         loops = self.loops + 1
         element: Polynomial = {(0,) * loops + (1,): 1.0}
         names = {**self.locals, node.iter_var: element, node.accu_var: _NONE}
@@ -182,20 +191,27 @@ class _Bound:
         inner = _Bound(self.context, names, loops)
         step, condition = inner.node(node.step), inner.node(node.condition)
         rounds = _add(_add(step.cost, condition.cost), {(): 14.0})
-        cost = _add(_add(over.cost, _summed(rounds, loops, over.size)), {(): 8.0})
-        return _Bounded(cost, _add(_ONE, _summed(_add(step.size, _ONE), loops, over.size)))
+        total = _summed(rounds, loops, rounds_at_most, over.size)
+        sizes = _summed(_add(step.size, _ONE), loops, rounds_at_most, over.size)
+        return _Bounded(_add(_add(over.cost, total), {(): 8.0}), _add(_ONE, sizes))
 
 
-def _summed(each: Polynomial, variable: int, over: Polynomial) -> Polynomial:
-    """The sum over all elements of a range of size `over`."""
+def _summed(each: Polynomial, variable: int, count: Polynomial, over: Polynomial) -> Polynomial:
+    """The sum over all elements of a range of `count` elements and size `over`."""
     result: Polynomial = {}
     for exponents, coefficient in each.items():
         power = exponents[variable] if len(exponents) > variable else 0
         term: Polynomial = {_trim(exponents[:variable]): coefficient}
-        for _ in range(max(power, 1)):
+        if not power:
+            term = _multiply(term, count)
+        for _ in range(power):
             term = _multiply(term, over)
         result = _add(result, term)
     return result
+
+
+def _count(value: object) -> int:
+    return len(value) if isinstance(value, list | dict) else 0
 
 
 #: Calls that are charged nothing (or 1) whatever their operands are.
@@ -243,8 +259,10 @@ _LINEAR = frozenset(
         "isQuantity",
     }
 )
+#: Charged at most twice the product of the two operands.
+_PAIRWISE = frozenset({"sets.contains", "sets.intersects", "sets.equivalent"})
 #: Results as large as the product of the operands.
-_BUILDERS = frozenset({"replace", "join", "format", "split"})
+_BUILDERS = frozenset({"join", "format"})
 #: Results whose size has nothing to do with the sizes of the operands.
 _UNRELATED = frozenset({"lists.range"})
 
