@@ -67,9 +67,7 @@ def _status_warnings(bundle: Bundle) -> Iterator[Report]:
                 key = (case.document, problem.field, issue.offset)
                 if key not in true and key not in seen:
                     seen.add(key)
-                    yield _status_warning(
-                        case, expression, problem.kind, issue.offset, issue.message
-                    )
+                    yield _status_warning(case, expression, problem.kind, issue)
 
 
 def _status_warning(

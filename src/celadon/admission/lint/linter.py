@@ -1,0 +1,38 @@
+"""Documents in, findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celadon.admission.lint.findings import Finding
+from celadon.admission.lint.preparation import prepare
+from celadon.admission.lint.rules import Rule
+from celadon.admission.lint.subjects import Settings
+from celadon.admission.lint.table import RULES
+
+
+def lint(
+    documents: Sequence[Mapping[str, Any]], settings: Settings, rules: Sequence[Rule] = RULES
+) -> list[Finding]:
+    """What the rules have against the documents, which have `apiVersion` and `kind`; those of other
+    groups are looked up. In the order of the documents, fields and positions."""
+    bundle = prepare(documents, settings)
+    found = [finding for rule in rules for finding in rule.findings(bundle)]
+    return sorted(dict.fromkeys(found), key=_place)
+
+
+def _place(finding: Finding) -> tuple[int, str, int, str]:
+    offset = finding.spot.offset
+    return finding.spot.document, finding.spot.field, -1 if offset is None else offset, finding.code
+
+
+def chosen(select: Sequence[str], ignore: Sequence[str]) -> list[Rule]:
+    """The rules whose code or name begins with one of `select` (none: all) and none of `ignore`."""
+    return [
+        rule for rule in RULES if (not select or _named(rule, select)) and not _named(rule, ignore)
+    ]
+
+
+def _named(rule: Rule, prefixes: Sequence[str]) -> bool:
+    return any(rule.code.startswith(one) or rule.name == one for one in prefixes)
