@@ -100,6 +100,13 @@ class Engine:
         """An engine for another set; policies that are the same objects are not compiled again."""
         return Engine(policies, bindings, self.version, compiled=self._hooks)
 
+    def prepare(self) -> Engine:
+        """Leave nothing to be compiled while requests are decided. Worth its time in a server; a
+        command that ends soon does without."""
+        for hook in self._hooks:
+            hook.compiled.prepare()
+        return self
+
     @property
     def policies(self) -> Sequence[CompiledPolicy]:
         return tuple(hook.compiled for hook in self._hooks)

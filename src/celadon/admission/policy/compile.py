@@ -81,6 +81,25 @@ class CompiledPolicy:
             object.__setattr__(self, "quick", quick)
 
 
+    def prepare(self) -> None:
+        """Generate now what programs would generate at their first error or counted evaluation."""
+        for validation in self.validations:
+            _prepare(validation.expression)
+            if validation.message_expression is not None:
+                _prepare(validation.message_expression)
+        for condition in self.conditions:
+            _prepare(condition.expression)
+        for annotation in self.annotations:
+            _prepare(annotation.expression)
+        for variable in self.variables.values():
+            _prepare(variable)
+
+
+def _prepare(expression: Expression) -> None:
+    if expression.program is not None:
+        expression.program.prepare()
+
+
 def compile_policy(
     policy: ValidatingAdmissionPolicy, version: str = DEFAULT_VERSION
 ) -> CompiledPolicy:
