@@ -60,7 +60,7 @@ def test_shows(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["1/0"], 3, "error: division by zero\n"),
+        (["1/0"], 3, "ERROR: <input>:1:2: division by zero\n | 1/0\n | .^\n"),
         (["nope"], 3, "undeclared reference to 'nope'"),
         (
             ["[1].sortBy(x, x)", "--kubernetes-version", "1.30"],

@@ -7,9 +7,10 @@
     └── EvaluationError    a CEL error at run time; inside generated code it *is* the CEL error
         └── CostLimitExceeded   the metered variant went over its limit
 
-An `EvaluationError`'s text is exactly the text cel-go gives (no prefix, no position). `cost` and
-`node` are filled in where the exception leaves a program, not where it is raised: raising must
-stay cheap because `&&`, `||`, `all` and `exists` absorb these errors.
+An `EvaluationError`'s text is exactly the text cel-go gives (no prefix, no position). `cost` is
+filled in where the exception leaves a metered evaluation, not where it is raised: raising must
+stay cheap because `&&`, `||`, `all` and `exists` absorb these errors. Where in the source it came
+up is found on request (`Program.locate`).
 """
 
 from __future__ import annotations
@@ -43,12 +44,11 @@ class ProgramError(CelError):
 class EvaluationError(CelError):
     """A CEL run-time error. `str(error)` is cel-go's text."""
 
-    __slots__ = ("cost", "node")
+    __slots__ = ("cost",)
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.cost: int | None = None
-        self.node: int | None = None
 
     @property
     def message(self) -> str:

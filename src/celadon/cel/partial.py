@@ -75,6 +75,14 @@ def evaluate_partial(
     return partial.node(context.checked.root), partial.outcomes
 
 
+def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
+    """The node where the error came up that the expression evaluates to; None if it does not."""
+    partial = _Partial(context, activation, ())
+    outcome = partial.node(context.checked.root)
+    found = partial.failures.get(id(outcome))
+    return found[0] if found is not None else None
+
+
 def residual(context: Context, outcomes: Mapping[int, Outcome]) -> Ast:
     """The expression that is left after an evaluation with these outcomes."""
     ast = context.checked.ast
@@ -93,6 +101,8 @@ class _Partial:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     locals: dict[str, Outcome] = field(default_factory=dict)
     depth: int = 0
+    failures: dict[int, tuple[int, EvaluationError]] = field(default_factory=dict)
+    """Every error that came up, by identity, with the node where it came up first."""
 
     def node(self, node: Expr) -> Outcome:
         if self.context.is_constant(node):
@@ -104,6 +114,8 @@ class _Partial:
                 outcome = error
         if not self.depth:
             self.outcomes[node.id] = outcome
+        if isinstance(outcome, EvaluationError):
+            self.failures.setdefault(id(outcome), (node.id, outcome))
         return outcome
 
     def _node(self, node: Expr) -> Outcome:

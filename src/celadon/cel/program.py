@@ -19,7 +19,8 @@ from celadon.cel.codegen.plain import Plain, Unsupported
 from celadon.cel.codegen.prefixes import shared_prefixes
 from celadon.cel.emitter import Emitter
 from celadon.cel.errors import EvaluationError
-from celadon.cel.partial import AttributePattern, evaluate_partial, residual
+from celadon.cel.issues import Issues
+from celadon.cel.partial import AttributePattern, evaluate_partial, origin, residual
 from celadon.cel.syntax import Ast
 from celadon.cel.types import Type
 
@@ -94,6 +95,15 @@ class Program:
         if isinstance(outcome, EvaluationError):
             raise EvaluationError(outcome.message)
         return outcome, residual(self._context, outcomes)
+
+    def locate(self, activation: Activation, error: EvaluationError) -> Issues:
+        """An evaluation error as an issue at the place in the source where it came up, for people
+        to read: `locate(...).display()`. The evaluation is repeated to find the place."""
+        ast = self._context.checked.ast
+        node = origin(self._context, activation)
+        issues = Issues(ast.source)
+        issues.add(error.message, None if node is None else ast.positions.get(node), node)
+        return issues
 
     def _exact(self, activation: Activation) -> Any:
         return self.evaluate_metered(activation)[0]

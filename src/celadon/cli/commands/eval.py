@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Bind, compile, evaluate, show."""
-    from celadon.cel import CompileError, EvaluationError, ProgramError, types
+    from celadon.cel import CompileError, ProgramError, types
     from celadon.cli.bindings import BindingError, bindings
     from celadon.kube import environment
 
@@ -65,13 +65,13 @@ def run(options: argparse.Namespace) -> Exit:
         return _evaluate(env, options, bound)
     except CompileError as error:
         output.complain(error.issues.display())
-    except (ProgramError, EvaluationError) as error:
+    except ProgramError as error:
         output.complain(f"error: {error}")
     return Exit.POLICY
 
 
 def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, Any]) -> Exit:
-    from celadon.cel import print_checked
+    from celadon.cel import EvaluationError, print_checked
     from celadon.cli.notation import notation
 
     checked = env.compile(options.expression).checked()
@@ -80,7 +80,11 @@ def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, An
     program = env.program(checked)
     if options.show_python:
         output.write(program.source.rstrip("\n") + "\n")
-    value, cost = program.evaluate_metered(bound)
+    try:
+        value, cost = program.evaluate_metered(bound)
+    except EvaluationError as error:
+        output.complain(program.locate(bound, error).display())
+        return Exit.POLICY
     output.write(notation(value) + "\n")
     if options.cost:
         output.write(f"cost {cost}\n")
