@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from celadon.admission import limits
 from celadon.admission.lint.facts import ITEM
 from celadon.admission.lint.findings import Severity, Spot
 from celadon.admission.lint.kinds import ALL, covers
@@ -14,7 +13,6 @@ from celadon.admission.lint.rules import Rule
 from celadon.admission.lint.subjects import Bundle, PolicyCase
 from celadon.admission.registration.types import DENY, FAIL, IGNORE, MatchResources
 from celadon.admission.registration.types import Rule as ResourceRule
-from celadon.cel import ProgramError
 
 _SECURITY_FIELDS: Final = frozenset(
     {
@@ -48,9 +46,6 @@ _VITAL: Final = (
     ("", "nodes", "nodes"),
 )
 """Group, resource, and what they are: without these a cluster falls apart."""
-_ITEM_SIZE: Final = 16
-"""Characters of JSON that a list item has at least in real objects. The bound of a program counts
-with one, which no object of a cluster comes near."""
 _CHANGING: Final = frozenset({"CREATE", "UPDATE"})
 
 
@@ -146,27 +141,6 @@ def _threatened(rule: ResourceRule, match: MatchResources) -> str:
     return "everything" if everything else left[0]
 
 
-def _expensive(bundle: Bundle) -> Iterator[Report]:
-    size = bundle.settings.large_object
-    for case in bundle.policies:
-        for one in case.expressions:
-            if one.checked is None:
-                continue
-            try:
-                program = one.env.program(one.checked)
-            except ProgramError:
-                continue
-            cost = program.cost_bound(size // _ITEM_SIZE)
-            if cost > limits.PER_CALL_COST:
-                shown = "without bound" if cost == float("inf") else f"{cost:.2g}"
-                yield Report(
-                    Spot(case.document, one.field),
-                    f"for an object of {size // 1024} KiB this may cost {shown}, more than the "
-                    f"limit of {limits.PER_CALL_COST:,} at which evaluation stops",
-                    "look at fewer elements: filter before nested loops, use `in` for sets",
-                )
-
-
 RULES: Final = (
     Rule(
         "CEL060",
@@ -195,18 +169,5 @@ RULES: Final = (
         "  resourceRules:\n  - {apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], "
         "resources: ['*']}\nvalidations:\n- expression: request.userInfo.username != 'eve'\n",
         _lock_out,
-    ),
-    Rule(
-        "CEL062",
-        "expensive",
-        Severity.WARNING,
-        "Evaluation stops with an error when an expression costs more than its limit. The cost "
-        "grows with the object; this expression may reach the limit for one that is large but not "
-        "unusual. Nested loops over lists of the object are the usual reason.",
-        'validations:\n- expression: "object.spec.template.spec.containers.all(a, object.spec.'
-        "template.spec.containers.all(b, object.spec.template.spec.containers.all(c, "
-        'a.name + b.name != c.name)))"\n',
-        "validations:\n- expression: object.spec.template.spec.containers.all(c, c.name != 'x')\n",
-        _expensive,
     ),
 )

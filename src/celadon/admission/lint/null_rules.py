@@ -23,7 +23,6 @@ _OPTIONAL_OF_REQUEST: Final = frozenset(
         ("request", "requestSubResource"),
         ("request", "namespace"),
         ("request", "userInfo", "uid"),
-        ("request", "userInfo", "groups"),
         ("request", "userInfo", "extra"),
     }
 )
@@ -118,12 +117,14 @@ def _optional_fields(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         seen: set[tuple[str, Path]] = set()
         for access in case.accesses:
-            key = (access.expression.field, access.path)
-            if access.within.role is Role.MESSAGE or not _may_fail(access) or key in seen:
+            field, path = access.expression.field, access.path
+            if access.within.role is Role.MESSAGE or not _may_fail(access):
                 continue
-            kinds = absent_in(bundle, case, access.path)
+            if any((field, path[:length]) in seen for length in range(1, len(path) + 1)):
+                continue  # said already, of this field or of one above it
+            kinds = absent_in(bundle, case, path)
             if kinds:
-                seen.add(key)
+                seen.add((field, path))
                 yield _absent(case, access, kinds[0])
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from celadon.admission.lint import (
     api_rules,
     binding_rules,
+    cost_rules,
     effect_rules,
     null_rules,
     text_rules,
@@ -22,4 +23,5 @@ RULES: Final = (
     *text_rules.RULES,
     *binding_rules.RULES,
     *effect_rules.RULES,
+    *cost_rules.RULES,
 )

@@ -38,11 +38,14 @@ _OPERATION: Final = ("request", "operation")
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case, mistake in bundle.mistakes:
         if is_comparison(mistake.node):
-            applied = mistake.issue.message.partition("applied to '(")[2].rstrip(")'")
-            left, _, right = applied.partition(", ")
+            operands = mistake.issue.message.partition("applied to '(")[2].removesuffix(")'")
+            left, _, right = operands.partition(", ")
+            how = f"{left} is never equal to {right}"
+            if mistake.node.__class__ is Call and mistake.node.function == IN:
+                how = f"{right} never contains {left}"
             yield Report(
                 at_offset(case.document, mistake.expression, mistake.issue.offset),
-                f"this is {_verdict(mistake.node)}: {left} and {right} are never equal",
+                f"this is {_verdict(mistake.node)}: {how}",
                 _null_help(right),
             )
     for case in bundle.policies:
