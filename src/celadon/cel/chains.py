@@ -6,14 +6,13 @@ cost model and its optional semantics are defined on that whole (reference, sect
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cel import syntax
 from celadon.cel.syntax import Call, Expr, Literal, LiteralValue, Select
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One qualifier: a constant `key`, or `expr` to be evaluated (then `key` is None)."""
 
     node: Expr
@@ -22,8 +21,7 @@ class Step:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     base: Expr
     steps: tuple[Step, ...]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ ZERO = Range(0, 0)
 UNKNOWN = Range(0, MAX_UINT64)
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(NamedTuple):
     """An argument as the estimator sees it: its node, its checked type, its size.
 
     `elements` is the size of one element where it is known (lists of strings), `keys`/`values`
@@ -99,8 +97,7 @@ class Sized:
     key: Sized | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallEstimate:
+class CallEstimate(NamedTuple):
     """Cost of the call itself (arguments excluded) and, if the rule knows it, its result's size."""
 
     cost: Range
@@ -113,8 +110,7 @@ Tracked = Callable[[Sequence[Any], Any], int]
 Estimated = Callable[[Sequence[Sized]], CallEstimate]
 
 
-@dataclass(frozen=True, slots=True)
-class CostRule:
+class CostRule(NamedTuple):
     """`fixed` is the cost when it never depends on the arguments, which saves the call."""
 
     tracked: Tracked

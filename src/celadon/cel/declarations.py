@@ -21,7 +21,7 @@ An `impl` takes the evaluated arguments, receiver first, as native values (see
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celadon.cel.types import Type
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 Impl = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Overload:
+class Overload(NamedTuple):
     """One signature of a function. `params` has the receiver first when `member`.
 
     `cost` None means cel-go's default of 1. `examples` are pairs of CEL source and the source of
@@ -53,8 +52,7 @@ class Overload:
     since: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """All overloads of one name, in declaration order.
 
     `pattern` is the index (receiver first) of the argument that is a regular expression: constant
@@ -67,15 +65,13 @@ class Function:
     pattern: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     name: str
     type: Type
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectType:
+class ObjectType(NamedTuple):
     """A type with fields that the checker knows by name; values are plain maps at run time, unless
     `construct` makes something else of a literal's fields."""
 
@@ -103,8 +99,7 @@ class TypeProvider(Protocol):
     def find_constant(self, name: str) -> Constant | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(NamedTuple):
     """A named set of declarations. `LIBRARY` (or a function `library(version)`) in each module.
 
     `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
@@ -120,4 +115,4 @@ class Library:
     objects: tuple[ObjectType, ...] = ()
     macros: tuple[Macro, ...] = ()
     validators: tuple[Validator, ...] = ()
-    costs: Mapping[str, CostRule] = field(default_factory=dict)
+    costs: Mapping[str, CostRule] = MappingProxyType({})

@@ -10,8 +10,8 @@ variables or object types cheaply; functions and macros are shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from celadon.cel import validators as ast_validators
 from celadon.cel.checker import check
@@ -36,8 +36,7 @@ from celadon.cel.unchecked import without_check
 from celadon.cel.validators import Validator
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(NamedTuple):
     """The outcome of `compile`: a checked tree, or the issues that say why there is none."""
 
     ast: CheckedAst | None

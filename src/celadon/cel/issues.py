@@ -7,7 +7,7 @@ Each phase has its own `Issues`. The layout of the text is cel-go's (`common/err
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cel.source import Source
 
@@ -22,8 +22,7 @@ _DOT, _WIDE_DOT = ".", "．"
 _CARET, _WIDE_CARET = "^", "＾"
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(NamedTuple):
     """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id."""
 
     message: str

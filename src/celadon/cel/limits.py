@@ -5,11 +5,10 @@ The numbers are cel-go's defaults, which Kubernetes does not change; only the la
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ParseLimits:
+class ParseLimits(NamedTuple):
     #: Longest source, in code points.
     code_points: int = 100_000
     #: Open invocations of one grammar rule, and (counted apart) nesting while the tree is built.

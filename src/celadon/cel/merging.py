@@ -9,7 +9,6 @@ that a standard macro would swallow (cel-go `common/decls/decls.go`, `checker/en
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from celadon.cel import messages
 from celadon.cel.declarations import Function, Overload, Variable
@@ -51,8 +50,7 @@ def _merged(known: Function, added: Function) -> Function:
     overloads = list(known.overloads)
     for overload in added.overloads:
         _add(overloads, overload, known.name)
-    return replace(
-        added,
+    return added._replace(
         overloads=tuple(overloads),
         singleton=known.singleton or added.singleton,
         pattern=known.pattern if added.pattern is None else added.pattern,

@@ -8,7 +8,6 @@ slowly, to say what is wrong in the very same words and at the very same positio
 from __future__ import annotations
 
 from celadon.cel.descent import descend
-from celadon.cel.diagnosis import diagnose
 from celadon.cel.expansion import CopyLimitExceeded
 from celadon.cel.issues import Issues
 from celadon.cel.limits import source_too_long, too_many_copies
@@ -27,8 +26,16 @@ def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
         issues.add(source_too_long(size, limit), None)
         return None, issues
     try:
-        ast = descend(source, options) or diagnose(source, options, issues)
+        ast = descend(source, options) or _diagnose(source, options, issues)
     except CopyLimitExceeded:
         issues.add(too_many_copies(options.limits.copied_nodes), None)
         return None, issues
     return ast, issues
+
+
+def _diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
+    # House rule 12: the slow parser and its tables weigh as much as a seventh of the room, and who
+    # makes no mistake never needs them.
+    from celadon.cel.diagnosis import diagnose
+
+    return diagnose(source, options, issues)

@@ -11,7 +11,7 @@ Every comprehension that a macro of this package produces is recognised. `classi
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cel import syntax
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Literal, MapLiteral
@@ -22,29 +22,25 @@ class Quantifier(enum.Enum):
     EXISTS = "exists"
 
 
-@dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(NamedTuple):
     """`all` or `exists`: absorbing, stops at the decisive element."""
 
     quantifier: Quantifier
     predicate: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class ExistsOne:
+class ExistsOne(NamedTuple):
     predicate: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Collect:
+class Collect(NamedTuple):
     """`map`, `filter`, `transformList`: appends `element` where `predicate` (if any) holds."""
 
     element: Expr
     predicate: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(NamedTuple):
     """`transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
 
     key: Expr | None
@@ -52,8 +48,7 @@ class Insert:
     predicate: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(NamedTuple):
     """`optMap`, `sortBy`, `cel.bind`: one lazily computed name for one expression."""
 
     name: str
@@ -61,9 +56,10 @@ class Bind:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Fold:
     """None of the above: condition, step and result as they stand."""
+
+    __slots__ = ()
 
 
 Shape = Quantified | ExistsOne | Collect | Insert | Bind | Fold

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from celadon.cel import messages, re2
 from celadon.cel.declared import Declarations
@@ -65,8 +66,7 @@ class ValidationContext:
             parent = self._parents.get(parent.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Validator:
+class Validator(NamedTuple):
     """`exempt_functions`: names of functions below which literals may be heterogeneous."""
 
     name: str

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from celadon.cel.re2 import Pattern, compile
-from celadon.cel.re2.pattern import Strategy
+from celadon.cel.re2 import compile
+from celadon.cel.re2.pattern import Pattern, Strategy
 
 _SEARCHES = [
     # `$` is the very end, in contrast to Python's.

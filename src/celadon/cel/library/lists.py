@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from celadon.cel.declarations import Function, Library, Overload
@@ -276,7 +275,7 @@ _OTHERS = (
 
 def _free(function: Function) -> Function:
     """The function at the default cost."""
-    return replace(function, overloads=tuple(replace(o, cost=None) for o in function.overloads))
+    return function._replace(overloads=tuple(o._replace(cost=None) for o in function.overloads))
 
 
 def library(version: int = LATEST) -> Library:

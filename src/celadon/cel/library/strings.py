@@ -6,7 +6,6 @@ element, 3 adds `reverse`, 4 changes what `format` writes.
 
 from __future__ import annotations
 
-from dataclasses import replace as replace_fields
 from typing import Any
 
 from celadon.cel.cost_rules import CostRule
@@ -412,12 +411,10 @@ _CHECKED_OFFSETS: dict[str, Impl] = {
 
 def _with_checked_offsets(function: Function) -> Function:
     overloads = tuple(
-        replace_fields(o, impl=_CHECKED_OFFSETS[o.id], examples=())
-        if o.id in _CHECKED_OFFSETS
-        else o
+        o._replace(impl=_CHECKED_OFFSETS[o.id], examples=()) if o.id in _CHECKED_OFFSETS else o
         for o in function.overloads
     )
-    return replace_fields(function, overloads=overloads)
+    return function._replace(overloads=overloads)
 
 
 def library(version: int = LATEST, *, checked_offsets: bool = False) -> Library:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.types import DURATION, INT, STRING, TIMESTAMP
 from celadon.cel.values import calendar
@@ -133,8 +131,7 @@ FUNCTIONS: tuple[Function, ...] = tuple(Function(part[0], _overloads(part)) for 
 def _with_millisecond_part(overload: Overload) -> Overload:
     if overload.id != "duration_to_milliseconds":
         return overload
-    return replace(
-        overload,
+    return overload._replace(
         impl=calendar.duration_millisecond_part,
         doc="The milliseconds beyond whole seconds.",
         examples=((f"{_D}.getMilliseconds()", "500"),),
@@ -144,6 +141,6 @@ def _with_millisecond_part(overload: Overload) -> Overload:
 #: The same with `getMilliseconds` of a duration as the specification has it: the part beyond whole
 #: seconds, where cel-go gives all milliseconds.
 SPECIFIED: tuple[Function, ...] = tuple(
-    replace(function, overloads=tuple(map(_with_millisecond_part, function.overloads)))
+    function._replace(overloads=tuple(map(_with_millisecond_part, function.overloads)))
     for function in FUNCTIONS
 )

@@ -8,11 +8,14 @@ automata) and `dfa` and `pike` (running them), then `pattern` (which way a patte
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from celadon.cel.re2.errors import RegexError
-from celadon.cel.re2.pattern import Pattern
 
-__all__ = ["Pattern", "RegexError", "compile"]
+if TYPE_CHECKING:
+    from celadon.cel.re2.pattern import Pattern as Pattern
+
+__all__ = ["RegexError", "compile"]
 
 # Patterns from requests can be long and never come back; those from policies are short.
 _MAX_CACHED_LENGTH = 2000
@@ -20,11 +23,19 @@ _MAX_CACHED_LENGTH = 2000
 
 @lru_cache(maxsize=512)
 def _compile_cached(pattern: str) -> Pattern:
-    return Pattern(pattern)
+    return _compiled(pattern)
 
 
 def compile(pattern: str) -> Pattern:
     """Raises `RegexError`."""
     if len(pattern) > _MAX_CACHED_LENGTH:
-        return Pattern(pattern)
+        return _compiled(pattern)
     return _compile_cached(pattern)
+
+
+def _compiled(pattern: str) -> Pattern:
+    # House rule 12: the engine is a sixth of the weight of `import celadon.cel`, and many policies
+    # have no pattern in them.
+    from celadon.cel.re2.pattern import Pattern
+
+    return Pattern(pattern)

@@ -1,17 +1,12 @@
 """Reading the parts of a timestamp or duration: `getHours()`, `getFullYear('Europe/Rome')`, …
 
-Zone names go to `zoneinfo`, that is to the machine's time-zone database. Names come from policies,
-so the cache is bounded. As in cel-go, the parts of a duration are totals (`getMinutes` of two
-hours is 120), computed through doubles.
+Names of zones are looked up in `zones`. As in cel-go, the parts of a duration are totals
+(`getMinutes` of two hours is 120), computed through doubles.
 """
 
 from __future__ import annotations
 
 import re
-import zoneinfo
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Final
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
@@ -26,11 +21,6 @@ from celadon.cel.values.timestamps import (
 )
 
 _INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-#: Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them.
-_CYCLE_SECONDS: Final = 146097 * SECONDS_PER_DAY
-_ZONE_MIN: Final = -62135596800 + 2 * SECONDS_PER_DAY
-_ZONE_MAX: Final = 253402300799 - 2 * SECONDS_PER_DAY
 
 
 def _local_seconds(t: Timestamp, zone: str | None) -> int:
@@ -42,24 +32,10 @@ def _offset_seconds(t: Timestamp, zone: str) -> int:
         return _fixed_offset(zone)
     if zone in ("", "UTC", "Local"):
         return 0
-    seconds = t.seconds
-    if seconds < _ZONE_MIN:
-        seconds += _CYCLE_SECONDS
-    elif seconds > _ZONE_MAX:
-        seconds -= _CYCLE_SECONDS
-    local = (_EPOCH + timedelta(seconds=seconds)).astimezone(_load_zone(zone))
-    offset = local.utcoffset()
-    return int(offset.total_seconds()) if offset is not None else 0
+    # House rule 12: few expressions name a zone, and reading the database is slow to import.
+    from celadon.cel.values.zones import offset_seconds
 
-
-@lru_cache(maxsize=256)
-def _load_zone(name: str) -> zoneinfo.ZoneInfo:
-    if ".." in name or name[0] in "/\\":
-        raise EvaluationError("time: invalid location name")
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise EvaluationError(f"unknown time zone {name}") from error
+    return offset_seconds(t.seconds, zone)
 
 
 def _fixed_offset(zone: str) -> int:
