@@ -31,6 +31,7 @@ class Command:
 COMMANDS: Final = (
     Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
+    Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
 )
 
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."

@@ -71,7 +71,15 @@ from celadon.kube.resources import (
     guess_resource,
     known_resources,
 )
-from celadon.kube.schema import Schema, component, component_name, schema_for
+from celadon.kube.schema import (
+    Schema,
+    SchemaPack,
+    built_in,
+    component,
+    component_name,
+    schema_for,
+)
+from celadon.kube.schema_packing import pack as pack_schemas
 from celadon.kube.schema_types import SchemaType, View, schema_type
 from celadon.kube.selector_text import parse_label_selector
 from celadon.kube.selectors import LabelSelector, Requirement, SelectorError, label_selector
@@ -126,6 +134,7 @@ __all__ = [
     "Resource",
     "Ruling",
     "Schema",
+    "SchemaPack",
     "SchemaType",
     "SelectorError",
     "ServiceNetwork",
@@ -142,6 +151,7 @@ __all__ = [
     "api_groups",
     "apply_json_patch",
     "apply_merge_patch",
+    "built_in",
     "bodies",
     "codec_for",
     "columns_of",
@@ -159,6 +169,7 @@ __all__ = [
     "label_selector",
     "metadata",
     "name_rules",
+    "pack_schemas",
     "parse_api_version",
     "parse_field_selector",
     "parse_jsonpath",

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from celadon.kube import packs
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.schema_packing import encodings_of
 
 _NODE_TYPES: Final = {
     "s": ("string", ""),
@@ -145,6 +146,10 @@ class SchemaPack:
     def kinds(self) -> Mapping[GroupVersionKind, str]:
         """The kinds, and the names of their types."""
         return self._names
+
+    def encodings(self) -> dict[str, Any]:
+        """What it says about how Go writes its types, for a pack made of other documents."""
+        return encodings_of(self._entries)
 
     def component(self, name: str) -> Schema:
         """The type of that OpenAPI name; KeyError when there is none."""
