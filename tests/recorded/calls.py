@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,14 @@ class Call:
     content_type: str
     user: User
     headers: dict[str, Any] = field(default_factory=dict)
+    accept: str = "application/json"
+
+    @property
+    def text(self) -> str:
+        """The body as it was sent."""
+        if self.body is None:
+            return ""
+        return self.body if isinstance(self.body, str) else json.dumps(self.body)
 
     def first(self, key: str) -> str:
         return self.query.get(key, [""])[0]
@@ -69,6 +78,7 @@ def parse(step: dict[str, Any]) -> Call:
         content_type=step.get("contentType") or "application/json",
         user=_user(step.get("user", "admin"), step.get("headers", {})),
         headers=step.get("headers", {}),
+        accept=step.get("accept", "application/json"),
     )
 
 

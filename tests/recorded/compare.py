@@ -89,3 +89,14 @@ def decoded(annotation: str) -> Any:
         except ValueError:
             pass
     return annotation
+
+
+def masked(value: Any, pattern: re.Pattern[str]) -> Any:
+    """The value with every match in one of its strings replaced."""
+    if isinstance(value, str):
+        return pattern.sub("<masked>", value)
+    if isinstance(value, list):
+        return [masked(item, pattern) for item in value]
+    if isinstance(value, dict):
+        return {key: masked(item, pattern) for key, item in value.items()}
+    return value

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from celadon.kube import json_text
 from tests.recorded.calls import parse
-from tests.recorded.compare import decoded, differences, drop, find, normalise
-from tests.recorded.server import Answer, Server, Unsupported
+from tests.recorded.compare import decoded, differences, drop, find, masked, normalise
+from tests.recorded.server import Answer, Server
+from tests.recorded.unsupported import Unsupported
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def replay(scenario: dict[str, Any], name: str) -> Result:
     server = Server()
     try:
         for item in scenario.get("setup", []):
-            step = item if "method" in item else _creation(server, item)
+            step = item if "method" in item else creation(server, item)
             answer = server.handle(parse(step))
             server.run_controllers()
             if answer.code >= 300 and answer.code != 409:
@@ -46,8 +48,8 @@ def replay(scenario: dict[str, Any], name: str) -> Result:
         wrong: list[str] = []
         for i, step in enumerate(scenario["steps"]):
             if "wait" in step:
-                _wait(server, step["wait"])
-            got = _comparable(server.handle(parse(step)), step)
+                wait_for(server, step["wait"])
+            got = comparable(server.handle(parse(step)), step)
             server.run_controllers()
             where = f"step {i} {step['method']} {step['path']}"
             wrong += [f"{where}: {d}" for d in differences(step["want"], got)]
@@ -56,11 +58,11 @@ def replay(scenario: dict[str, Any], name: str) -> Result:
     return Result(name, tuple(wrong))
 
 
-def _creation(server: Server, obj: dict[str, Any]) -> dict[str, Any]:
+def creation(server: Server, obj: dict[str, Any]) -> dict[str, Any]:
     return {"method": "POST", "path": server.path_of(obj), "body": obj}
 
 
-def _wait(server: Server, wait: dict[str, Any]) -> None:
+def wait_for(server: Server, wait: dict[str, Any]) -> None:
     """What a controller has not done by now, it will not do. Schemas are published at once."""
     if wait["path"].startswith("/openapi"):
         return
@@ -70,15 +72,17 @@ def _wait(server: Server, wait: dict[str, Any]) -> None:
         raise Unsupported(f"waits for a controller to set {wait['pointer']}")
 
 
-def _comparable(answer: Answer, step: dict[str, Any]) -> dict[str, Any]:
+def comparable(answer: Answer, step: dict[str, Any]) -> dict[str, Any]:
     got: dict[str, Any] = {
         "code": answer.code,
-        "body": normalise(answer.body, None, tuple(step.get("keep", ()))),
+        "body": json_text(answer.body) + "\n"
+        if step.get("raw")
+        else normalise(answer.body, None, tuple(step.get("keep", ()))),
         "warnings": [text.encode("utf-8").decode("latin-1") for text in answer.warnings],
         "audit": {key: decoded(value) for key, value in sorted(answer.audit.items())},
     }
     for pattern in step.get("mask", []):
-        got = json.loads(re.sub(pattern, "<masked>", json.dumps(got)))
+        got = masked(got, re.compile(pattern))
     for pointer in step.get("ignore", []):
         drop(got, pointer)
     return got

@@ -17,21 +17,14 @@ from celadon.admission.matching import EXEMPT
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.rbac import full_resource
 from celadon.admission.registration import types as registration
-from celadon.admission.registration.bindings import validate_binding
-from celadon.admission.registration.decode import (
-    Decoded,
-    RegistrationError,
-    decode_binding,
-    decode_policy,
-)
-from celadon.admission.registration.param_access import check_binding, check_policy
-from celadon.admission.registration.validating_policy import validate_policy
+from celadon.admission.registration.kinds import BY_RESOURCE
+from celadon.admission.registration.param_access import Authorize
+from celadon.admission.registration.strategy import typed
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld
 from celadon.kube import (
     Catalog,
-    GroupKind,
     GroupResource,
     GroupVersionKind,
     Resource,
@@ -46,15 +39,12 @@ from celadon.kube import (
 from celadon.kube.authorization import Attributes, Ruling
 from tests.recorded import custom, objects
 from tests.recorded.calls import Call
+from tests.recorded.registry import Registry
+from tests.recorded.unsupported import Unsupported
 
 VERSION = "1.36"
 CLOCK = 570687537
-KINDS = {registration.POLICY_RESOURCE, registration.BINDING_RESOURCE}
 DELETED_OBJECT_RETURNED = {"Namespace", "Pod", "Service", "ServiceAccount"}
-
-
-class Unsupported(Exception):
-    """This server cannot do what the scenario asks for."""
 
 
 @dataclass
@@ -69,8 +59,14 @@ Key = tuple[str, str, str, str]
 
 
 class Server:
-    def __init__(self) -> None:
-        self._objects: dict[Key, dict[str, Any]] = {}
+    """`all_versions` says whether the versions that are off by default are offered; None is for
+    scenarios that do not say."""
+
+    def __init__(self, *, all_versions: bool | None = None) -> None:
+        self._all_versions = all_versions
+        self._registry = Registry(self, self._authorizer)
+        self._unevaluated: set[tuple[str, str]] = set()
+        self.objects: dict[Key, dict[str, Any]] = {}
         self._policies: dict[str, registration.ValidatingAdmissionPolicy] = {}
         self._bindings: dict[str, registration.ValidatingAdmissionPolicyBinding] = {}
         self._engine = Engine(version=VERSION)
@@ -81,7 +77,7 @@ class Server:
         for obj in objects.BOOTSTRAP:
             resource = self._world.catalog.by_gvk(metadata.gvk(obj))
             assert resource is not None
-            self._objects[self._key(resource, metadata.namespace(obj), metadata.name(obj))] = obj
+            self.objects[self._key(resource, metadata.namespace(obj), metadata.name(obj))] = obj
 
     def handle(self, call: Call) -> Answer:
         """One request. API errors are answers, too."""
@@ -91,6 +87,9 @@ class Server:
             code, body, verdict, warnings = self._dispatch(call)
         except StatusError as error:
             code, body = error.code, error.status.to_json()
+            if call.resource.group == registration.GROUP:
+                warnings = self._registry.warnings
+                verdict = Verdict(audit_annotations=self._registry.audit)
         except _Refused as refused:
             code, body = refused.verdict.code, refused.verdict.status
             verdict, warnings = refused.verdict, refused.warnings
@@ -98,12 +97,12 @@ class Server:
 
     def run_controllers(self) -> None:
         """What controllers have done when the next request comes."""
-        for key, obj in self._objects.items():
+        for key, obj in self.objects.items():
             if key[:2] == (registration.GROUP, registration.POLICY_RESOURCE):
                 observed = (obj.get("status") or {}).get("observedGeneration", 0)
                 if metadata.generation(obj) > observed:
                     policy = replace(self._policies[key[3]], metadata=obj["metadata"])
-                    self._objects[key] = {
+                    self.objects[key] = {
                         **obj,
                         "status": self._type_checker().status(policy, CLOCK),
                     }
@@ -129,10 +128,16 @@ class Server:
         resource = self._world.catalog.by_gvr(call.resource)
         if resource is None or not resource.served:
             raise status.route_not_found()
-        if not resource.by_default:
+        if not resource.by_default and self._all_versions is None:
             raise Unsupported("an API version that is off by default may be deprecated")
+        if not resource.by_default and not self._all_versions:
+            raise status.route_not_found()
         self._authorize(call, resource)
-        if resource.gvr.group_resource in EXEMPT and resource.gvr.resource not in KINDS:
+        if resource.gvr.group == registration.GROUP and resource.gvr.resource in BY_RESOURCE:
+            code, body = self._registry.handle(call, resource)
+            registry = self._registry
+            return code, body, Verdict(audit_annotations=registry.audit), registry.warnings
+        if resource.gvr.group_resource in EXEMPT:
             raise Unsupported(f"{resource.gvr.resource} is answered by the server itself")
         subresource = resource.subresource(call.subresource) if call.subresource else None
         if call.subresource and subresource is None:
@@ -185,33 +190,29 @@ class Server:
         warnings = objects.unknown_field_warnings(body, kind, call)
         if call.subresource:
             self._existing(call, resource)
-        decoded = self._decoded(call, body, resource)
-        sent = body if decoded is None else decoded.document
-        obj = objects.on_create(sent, kind, call, resource, self._schemas)
+        obj = objects.on_create(body, kind, call, resource, self._schemas)
         name = call.name or metadata.name(obj)
         namespace = call.namespace
         if resource.gvk == GroupVersionKind("", "v1", "Namespace"):
             namespace = name
         elif namespace and self._world.namespace(namespace) is None:
             raise status.not_found(GroupResource("", "namespaces"), namespace)
-        if decoded is not None:
-            self._check_registration(decoded, None, call)
         verdict = self._admit(call, resource, kind, Operation.CREATE, name, namespace, obj, None)
         if not verdict.allowed:
             raise _Refused(verdict, warnings)
         if call.subresource:
             raise Unsupported(f"create of {call.subresource} succeeded")
-        stored = {**obj, "metadata": {**obj["metadata"], "resourceVersion": self._next()}}
-        if self._key(resource, namespace, name) in self._objects:
+        stored = {**obj, "metadata": {**obj["metadata"], "resourceVersion": self.next_revision()}}
+        if self._key(resource, namespace, name) in self.objects:
             raise status.already_exists(resource.gvr.group_resource, name)
         stored = objects.stored(stored, kind)
         if not call.dry_run:
-            self._store(resource, stored, decoded)
+            self._store(resource, stored)
         return 201, stored, verdict, warnings
 
     def _update(self, call: Call, resource: Resource) -> tuple[int, Any, Verdict, list[str]]:
         key = self._key(resource, call.namespace, call.name)
-        stored = self._objects.get(key)
+        stored = self.objects.get(key)
         creates = "apply-patch" in call.content_type or objects.creates_on_update(resource, call)
         if stored is None and creates and not call.subresource:
             return self._create(call, resource)
@@ -227,11 +228,7 @@ class Server:
         if call.method == "PATCH":
             body = objects.patched(before, body, call.content_type, kind)
         warnings = objects.unknown_field_warnings(body, kind, call)
-        decoded = self._decoded(call, body, resource)
-        sent = decoded.document if decoded is not None else body
-        new = objects.on_update(sent, before, kind, call, resource, self._schemas)
-        if decoded is not None:
-            self._check_registration(decoded, self._registered(resource, call.name), call)
+        new = objects.on_update(body, before, kind, call, resource, self._schemas)
         verdict = self._admit(
             call, resource, kind, Operation.UPDATE, call.name, call.namespace, new, before
         )
@@ -240,8 +237,8 @@ class Server:
         changed = objects.applied(call.subresource, old, new)
         if not call.dry_run:
             if changed != old:
-                changed["metadata"]["resourceVersion"] = self._next()
-            self._store(resource, changed, decoded)
+                changed["metadata"]["resourceVersion"] = self.next_revision()
+            self._store(resource, changed)
         return (
             200,
             self._shown(objects.shown_by(call.subresource, changed), kind),
@@ -277,7 +274,7 @@ class Server:
     ) -> tuple[int, Any, Verdict, list[str]]:
         selector = parse_label_selector(call.first("labelSelector"))
         wanted = (resource.gvr.group, resource.gvr.resource, call.namespace)
-        listed = [self._objects[key] for key in sorted(self._objects) if key[:3] == wanted]
+        listed = [self.objects[key] for key in sorted(self.objects) if key[:3] == wanted]
         items = []
         verdict = ALLOWED
         for stored in listed:
@@ -326,6 +323,9 @@ class Server:
         obj: Any,
         old: Any,
     ) -> Verdict:
+        if self._unevaluated and resource.gvr.group != registration.GROUP:
+            kinds = ", ".join(sorted({kind for kind, _ in self._unevaluated}))
+            raise Unsupported(f"requests in the presence of a {kinds}")
         request = Request(
             operation=operation,
             kind=kind,
@@ -346,43 +346,8 @@ class Server:
             raise Unsupported("a body that is no JSON object")
         return copy.deepcopy(call.body)
 
-    def _decoded(self, call: Call, body: Any, resource: Resource) -> Decoded[Any] | None:
-        if resource.gvr.group != registration.GROUP or resource.gvr.resource not in KINDS:
-            return None
-        if call.subresource:
-            raise Unsupported("status of a policy")
-        policy = resource.gvr.resource == registration.POLICY_RESOURCE
-        decode = decode_policy if policy else decode_binding
-        try:
-            return decode(body, resource.gvr.version)
-        except RegistrationError as error:
-            raise status.bad_request(str(error)) from error
-
-    def _check_registration(self, decoded: Decoded[Any], old: Any, call: Call) -> None:
-        value, catalog = decoded.value, self._world.catalog
-        if isinstance(value, registration.ValidatingAdmissionPolicy):
-            kind = registration.POLICY_KIND
-            errors = validate_policy(value, old, VERSION) or check_policy(
-                value, old, call.user, catalog, self._world.authorize
-            )
-        else:
-            kind = registration.BINDING_KIND
-            errors = validate_binding(value) or check_binding(
-                value,
-                self._policies.get(value.spec.policy_name),
-                call.user,
-                catalog,
-                self._world.authorize,
-            )
-        if errors:
-            raise status.invalid(GroupKind(registration.GROUP, kind), value.name, errors)
-
-    def _registered(self, resource: Resource, name: str) -> Any:
-        policy = resource.gvr.resource == registration.POLICY_RESOURCE
-        return self._policies.get(name) if policy else self._bindings.get(name)
-
     def _existing(self, call: Call, resource: Resource) -> dict[str, Any]:
-        stored = self._objects.get(self._key(resource, call.namespace, call.name))
+        stored = self.objects.get(self._key(resource, call.namespace, call.name))
         if stored is None:
             raise status.not_found(resource.gvr.group_resource, call.name)
         return dict(self._world.convert(stored, resource.gvk))
@@ -391,40 +356,57 @@ class Server:
         space = namespace if resource.namespaced else ""
         return (resource.gvr.group, resource.gvr.resource, space, name)
 
-    def _next(self) -> str:
+    def next_revision(self) -> str:
         self._revision += 1
         return str(self._revision)
 
     def _shown(self, obj: Mapping[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
         return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
 
-    def _store(self, resource: Resource, obj: dict[str, Any], decoded: Decoded[Any] | None) -> None:
+    def _store(self, resource: Resource, obj: dict[str, Any]) -> None:
         key = self._key(resource, metadata.namespace(obj), metadata.name(obj))
-        self._objects[key] = obj
+        self.objects[key] = obj
         if resource.gvk.kind == "CustomResourceDefinition":
             self._schemas.update(custom.schemas_of(obj))
             self._published.update(custom_schemas(obj))
-        if decoded is None:
-            self._world = self._world.with_objects([obj])
-        elif isinstance(decoded.value, registration.ValidatingAdmissionPolicy):
-            self._policies[decoded.value.name] = decoded.value
-            self._reload()
-        else:
-            self._bindings[decoded.value.name] = decoded.value
-            self._reload()
+        self._world = self._world.with_objects([obj])
 
     def _remove(self, resource: Resource, namespace: str, name: str) -> None:
-        obj = self._objects.pop(self._key(resource, namespace, name))
-        if resource.gvr.resource == registration.POLICY_RESOURCE:
-            del self._policies[name]
-            self._reload()
-        elif resource.gvr.resource == registration.BINDING_RESOURCE:
-            del self._bindings[name]
-            self._reload()
-        else:
-            self._world = self._world.without(obj)
+        obj = self.objects.pop(self._key(resource, namespace, name))
+        self._world = self._world.without(obj)
 
-    def _reload(self) -> None:
+    def catalog(self) -> Catalog:
+        return self._world.catalog
+
+    def _authorizer(self) -> Authorize:
+        return self._world.authorize
+
+    def admit(
+        self, call: Call, resource: Resource, operation: Operation, name: str, new: Any, old: Any
+    ) -> tuple[list[str], dict[str, str]]:
+        """Validating admission of a registration object: warnings and audit annotations."""
+        if resource.gvr.group_resource in EXEMPT:
+            return [], {}
+        verdict = self._admit(call, resource, resource.gvk, operation, name, "", new, old)
+        if not verdict.allowed:
+            raise _Refused(verdict, self._registry.warnings)
+        return list(verdict.warnings), dict(verdict.audit_annotations)
+
+    def registered(self, kind: str, name: str, document: Mapping[str, Any] | None) -> None:
+        """A registration object was stored, or removed."""
+        value = None if document is None else typed(document)
+        if kind == registration.POLICY_KIND:
+            self._policies.pop(name, None)
+            if isinstance(value, registration.ValidatingAdmissionPolicy):
+                self._policies[name] = value
+        elif kind == registration.BINDING_KIND:
+            self._bindings.pop(name, None)
+            if isinstance(value, registration.ValidatingAdmissionPolicyBinding):
+                self._bindings[name] = value
+        else:
+            self._unevaluated.discard((kind, name))
+            if value is not None:
+                self._unevaluated.add((kind, name))
         self._engine = self._engine.replaced(self._policies.values(), self._bindings.values())
 
 

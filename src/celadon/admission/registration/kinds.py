@@ -7,7 +7,7 @@ them a server of 1.36 serves, and from which one it stores, is in `celadon.kube`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.admission.registration import defaults, documents
@@ -26,9 +26,13 @@ class RegistrationKind:
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
     """Whether an empty list is another value than none."""
+    deprecated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By version: the releases since which it is deprecated and from which it is gone, for the
+    versions that 1.36 serves."""
 
 
 _WEBHOOK_VERSIONS: Final = ("v1", "v1beta1")
+_MUTATING_DEPRECATED: Final = {"v1alpha1": ("1.35", "1.38")}
 
 KINDS: Final = (
     RegistrationKind(
@@ -51,6 +55,7 @@ KINDS: Final = (
         registration.VERSIONS,
         defaults.default_policy,
         documents.mutating_policy_from,
+        deprecated=_MUTATING_DEPRECATED,
     ),
     RegistrationKind(
         registration.MUTATING_BINDING_KIND,
@@ -58,6 +63,7 @@ KINDS: Final = (
         registration.VERSIONS,
         defaults.default_binding,
         documents.mutating_binding_from,
+        deprecated=_MUTATING_DEPRECATED,
     ),
     RegistrationKind(
         registration.VALIDATING_WEBHOOKS_KIND,

@@ -13,9 +13,10 @@ from typing import Final
 
 from celadon.admission.rbac import MASTERS, Answer
 from celadon.admission.registration.types import (
+    Binding,
+    MutatingAdmissionPolicyBinding,
     ParamKind,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
+    Policy,
 )
 from celadon.kube import (
     ApiVersionError,
@@ -61,8 +62,8 @@ def _resolve(kind: ParamKind, catalog: Catalog) -> _Resolved:
 
 
 def check_policy(
-    policy: ValidatingAdmissionPolicy,
-    old: ValidatingAdmissionPolicy | None,
+    policy: Policy,
+    old: Policy | None,
     user: User,
     catalog: Catalog,
     authorize: Authorize,
@@ -84,8 +85,8 @@ def check_policy(
 
 
 def check_binding(
-    binding: ValidatingAdmissionPolicyBinding,
-    policy: ValidatingAdmissionPolicy | None,
+    binding: Binding,
+    policy: Policy | None,
     user: User,
     catalog: Catalog,
     authorize: Authorize,
@@ -101,7 +102,11 @@ def check_binding(
     if _allowed(user, verb, target, ref.namespace, ref.name, authorize):
         return []
     lacks = f'user {user_text(user)} does not have "{verb}"'
+    lacks_object = lacks
+    if isinstance(binding, MutatingAdmissionPolicyBinding):  # upstream swaps the two
+        lacks_object = f'user {verb} does not have "{user_text(user)}"'
     detail = _refusal(binding.spec.policy_name, policy, kind, target, lacks)
+    detail = detail or f"{lacks_object} permission on the object referenced by paramRef"
     return [fieldpath.forbidden(_PARAM_REF, detail)]
 
 
@@ -129,11 +134,12 @@ def user_text(user: User) -> str:
 
 def _refusal(
     name: str,
-    policy: ValidatingAdmissionPolicy | None,
+    policy: Policy | None,
     kind: ParamKind | None,
     target: _Resolved,
     lacks: str,
 ) -> str:
+    """Why everything had to be asked about; empty when it had not."""
     known = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
     if policy is None:
         return (
@@ -150,4 +156,4 @@ def _refusal(
             f"unable to resolve paramKind {known} to determine minimum required permissions and "
             f"{lacks} {_EVERYTHING}"
         )
-    return f"{lacks} permission on the object referenced by paramRef"
+    return ""
