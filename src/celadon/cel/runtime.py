@@ -85,6 +85,14 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     return call_two if guarded.keys() == {2} else call
 
 
+def contains_constant(element: Any, items: list[Any]) -> bool:
+    """`element in [constants]`, which cel-go turns into a look-up in a Go map: that panics for
+    bytes, and the panic is the error."""
+    if element.__class__ is bytes:
+        raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
+    return containers.contains(element, items)
+
+
 def unknown_function(name: str) -> Impl:
     """What runs for a function nobody declared (unchecked trees only)."""
 
@@ -384,6 +392,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "call2_v": call2_v,
     "call_v": call_v,
     "contains": containers.contains,
+    "contains_constant": contains_constant,
     "dict": dict,
     "equal": equality.equal,
     "find_unwrapped": find_unwrapped,

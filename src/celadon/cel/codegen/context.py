@@ -69,6 +69,11 @@ class Context:
         strict = self.switches.strict_map_keys
         return "strict_map_with_optionals" if strict else "map_with_optionals"
 
+    @property
+    def mentions_bytes(self) -> bool:
+        """May the expression make bytes? No JSON has any."""
+        return any(t.kind is Kind.BYTES for t in self.checked.types.values())
+
     def is_constant(self, node: Expr) -> bool:
         return isinstance(node, Literal) or node.id in self.folded
 

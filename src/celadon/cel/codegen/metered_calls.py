@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
 from celadon.cel.codegen.metered_inline import inline
-from celadon.cel.codegen.plain_calls import block_slots, constant_set, is_standard
+from celadon.cel.codegen.plain_calls import (
+    block_slots,
+    constant_set,
+    is_constant_set,
+    is_standard,
+)
 from celadon.cel.cost_rules import STRUCT_CREATE_COST
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr, Struct
-from celadon.cel.values.numbers import Uint
 
 if TYPE_CHECKING:
     from celadon.cel.codegen.metered import Metered
@@ -90,28 +94,14 @@ def _not(w: Metered, node: Call) -> str:
     return e.assign(f"{e.runtime('not_v')}({x})", node.id)
 
 
-#: What cel-go can put in its set of constants.
-_SET_CLASSES = frozenset({bool, float, int, str, Uint})
-
-
-def _is_constant_set(w: Metered, node: Call) -> bool:
-    c, container = w.context, node.args[1]
-    return (
-        c.overload_ids(node) == ("in_list",)
-        and c.is_constant(container)
-        and c.constant(container).__class__ is list
-        and all(item.__class__ in _SET_CLASSES for item in c.constant(container))
-    )
-
-
 def _in_constants(w: Metered, node: Call) -> str:
     """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
     e, c = w.emitter, w.context
-    if not _is_constant_set(w, node):
+    if not is_constant_set(c, node):
         return general(w, node)
     x = w.value(node.args[0])
     items = c.constant(node.args[1])
-    function, members = e.runtime("call2_v"), e.runtime("contains")
+    function, members = e.runtime("call2_v"), e.runtime("contains_constant")
     code = f"{function}({members}, {x}, {e.constant(items)})"
     if (quick := constant_set(items)) is not None:
         test = f"{x}.__class__ is {e.runtime('str')}"

@@ -20,7 +20,7 @@ from celadon.cel import re2, syntax
 from celadon.cel.codegen.context import SCALAR_CLASSES, Context
 from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.types import Kind, Type
-from celadon.cel.values.numbers import MAX_INT, MIN_INT
+from celadon.cel.values.numbers import MAX_INT, MIN_INT, Uint
 
 if TYPE_CHECKING:
     from celadon.cel.codegen.plain import Plain
@@ -207,8 +207,9 @@ def _in(w: Plain, node: Call) -> str | None:
     c, e = w.context, w.emitter
     if c.is_constant(container) and c.constant(container).__class__ is list:
         members = constant_set(c.constant(container))
-        if members is None:
-            return None
+        if members is None or c.certain(element) is bytes or c.mentions_bytes:
+            slow = e.runtime("contains_constant" if is_constant_set(c, node) else "contains")
+            return f"{slow}({w.value(element)}, {e.constant(c.constant(container))})"
         code, test = w.value(element), e.bind(members, "k")
         if not members & {0, 1} or c.certain(element) is str:
             return f"({code} in {test})"  # an unhashable element raises
@@ -221,6 +222,21 @@ def _in(w: Plain, node: Call) -> str | None:
         test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
         return f"({x} in {t} if {test} else {slow}({x}, {t}))"
     return None
+
+
+#: What cel-go can put in its set of constants.
+_SET_CLASSES = frozenset({bool, float, int, str, Uint})
+
+
+def is_constant_set(c: Context, node: Call) -> bool:
+    """Is this `in` a look-up in a set of constants for cel-go?"""
+    container = node.args[1]
+    return (
+        c.overload_ids(node) == ("in_list",)
+        and c.is_constant(container)
+        and c.constant(container).__class__ is list
+        and all(item.__class__ in _SET_CLASSES for item in c.constant(container))
+    )
 
 
 def constant_set(items: list[Any]) -> frozenset[Any] | None:
