@@ -21,10 +21,10 @@ from celadon.cel.errors import (
     ProgramError,
 )
 from celadon.cel.issues import Issue, Issues
-from celadon.cel.partial import AttributePattern, Unknown
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
+from celadon.cel.unknowns import AttributePattern, Unknown
 
 __all__ = [
     "Ast",

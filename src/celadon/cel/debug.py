@@ -9,9 +9,8 @@ its published expectations can be read beside ours.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from typing import Final, assert_never
 
 from celadon.cel.syntax import (
     Ast,
@@ -86,6 +85,12 @@ def _body(node: Expr, adorn: Adornment) -> str:
             assert_never(node)
 
 
+#: As JSON: quotes, backslashes and what is below space.
+_ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | {
+    ord(char): "\\" + letter for char, letter in zip('"\\\b\f\n\r\t', '"\\bfnrt', strict=True)
+}
+
+
 def literal_text(value: LiteralValue) -> str:
     """A literal as CEL would write it, always on one line."""
     if value is None:
@@ -95,7 +100,7 @@ def literal_text(value: LiteralValue) -> str:
     if isinstance(value, Uint):
         return f"{int(value)}u"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return '"' + value.translate(_ESCAPES) + '"'
     if isinstance(value, bytes):
         return 'b"' + "".join(map(_byte_text, value)) + '"'
     return repr(value)

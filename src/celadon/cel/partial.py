@@ -35,33 +35,11 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
 )
+from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import containers
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optionals import NONE, Optional
-
-ANY = None
-"""In `AttributePattern.keys`: any key at this place."""
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePattern:
-    """An attribute that is not known: a variable and keys. What lies below or above it is unknown
-    too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a whole."""
-
-    variable: str
-    keys: tuple[str | int | bool | None, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A result that waits for inputs; `nodes` are the ids of the attributes it waits for."""
-
-    nodes: frozenset[int]
-
-    def merged(self, other: Unknown) -> Unknown:
-        return Unknown(self.nodes | other.nodes)
-
 
 Outcome: TypeAlias = Any
 """A value, an `EvaluationError` or an `Unknown`."""

@@ -10,9 +10,8 @@ metered one, which decides the value or the error (see `codegen`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon.cel.bound import CostBound
 from celadon.cel.codegen.context import Context
 from celadon.cel.codegen.metered import Metered
 from celadon.cel.codegen.plain import Plain, Unsupported
@@ -20,9 +19,12 @@ from celadon.cel.codegen.prefixes import shared_prefixes
 from celadon.cel.emitter import Emitter
 from celadon.cel.errors import EvaluationError
 from celadon.cel.issues import Issues
-from celadon.cel.partial import AttributePattern, evaluate_partial, origin, residual
 from celadon.cel.syntax import Ast
 from celadon.cel.types import Type
+from celadon.cel.unknowns import AttributePattern
+
+if TYPE_CHECKING:
+    from celadon.cel.bound import CostBound
 
 #: "No limit", as a number that no cost reaches.
 UNLIMITED = (1 << 64) - 1
@@ -91,6 +93,8 @@ class Program:
     ) -> tuple[Any, Ast]:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
+        from celadon.cel.partial import evaluate_partial, residual  # House rule 12: as below
+
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
             raise EvaluationError(outcome.message)
@@ -100,6 +104,8 @@ class Program:
         """An evaluation error as an issue at the place in the source where it came up, for people
         to read: `locate(...).display()`. The evaluation is repeated to find the place."""
         ast = self._context.checked.ast
+        from celadon.cel.partial import origin  # House rule 12: as below
+
         node = origin(self._context, activation)
         issues = Issues(ast.source)
         issues.add(error.message, None if node is None else ast.positions.get(node), node)
@@ -117,6 +123,9 @@ class Program:
     def bound(self) -> CostBound:
         """What an evaluation can cost at most; computed when first asked for."""
         if self._bound is None:
+            # House rule 12: what only some callers ask for is not loaded with the language.
+            from celadon.cel.bound import CostBound
+
             self._bound = CostBound(self._context)
         return self._bound
 
