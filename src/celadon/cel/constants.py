@@ -11,26 +11,29 @@ from celadon.cel.types import Kind
 
 def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dict[int, Any]:
     """Node ids of such identifiers with the `Type` or int they denote."""
-    found: dict[int, tuple[str, Any]] = {}
-    loops: list[Comprehension] = []
-    for node in walk(checked.root):
-        if isinstance(node, Comprehension):
-            loops.append(node)
-        elif isinstance(node, Ident) and node.name not in declarations.variables:
-            reference = checked.references.get(node.id)
-            t = checked.types[node.id]
-            if reference is None:
-                continue
-            if reference.value is not None:
-                found[node.id] = node.name, reference.value
-            elif t.kind is Kind.TYPE and t.params:
-                found[node.id] = node.name, t.params[0]
-    for loop in loops if found else ():
-        bound = (loop.iter_var, loop.iter_var2, loop.accu_var)
-        for node in _inside(loop):
-            if node.id in found and found[node.id][0] in bound:
-                del found[node.id]
-    return {node_id: value for node_id, (_, value) in found.items()}
+    found: dict[int, Any] = {}
+    for node_id, reference in checked.references.items():
+        if reference.overloads or reference.name in declarations.variables:
+            continue
+        t = checked.types[node_id]
+        if reference.value is not None:
+            found[node_id] = reference.value
+        elif t.kind is Kind.TYPE and t.params:
+            found[node_id] = t.params[0]
+    return _without_locals(checked.root, found) if found else found
+
+
+def _without_locals(root: Expr, found: dict[int, Any]) -> dict[int, Any]:
+    """Only identifiers, and of these not the loop variables that have the name of a type."""
+    names = {node.id: node.name for node in walk(root) if isinstance(node, Ident)}
+    kept = {node_id: value for node_id, value in found.items() if node_id in names}
+    for loop in walk(root):
+        if isinstance(loop, Comprehension):
+            bound = (loop.iter_var, loop.iter_var2, loop.accu_var)
+            for node in _inside(loop):
+                if node.id in kept and names[node.id] in bound:
+                    del kept[node.id]
+    return kept
 
 
 def _inside(loop: Comprehension) -> list[Expr]:
