@@ -20,9 +20,10 @@ from celadon.cel.library import (
 )
 from celadon.cel.macros import BLOCK_MACROS, PROTOS_MACROS
 from celadon.cel.types import Type
+from tests.conformance import messages
 from tests.conformance.grading import Grades
-from tests.conformance.tagged import decode, encode, same
-from tests.conformance.type_texts import parse_type
+from tests.conformance.tagged import Tagged, decode, encode, same
+from tests.conformance.type_texts import parse_type, type_text
 
 _BLOCK_SLOTS = 30
 _HARNESS = Library(
@@ -52,7 +53,8 @@ _LIBRARIES = (
 
 def run(case: dict[str, Any]) -> Grades:
     grades = Grades()
-    env = _environment(case.get("container", ""), json.dumps(case.get("type_env", [])))
+    strong = case["id"].startswith("enums/strong")
+    env = _environment(case.get("container", ""), json.dumps(case.get("type_env", [])), strong)
     want = case["want"]
     checked, text = _compile(env, case)
     if checked is None:
@@ -61,19 +63,38 @@ def run(case: dict[str, Any]) -> Grades:
         )
         return grades
     if "type" in want:
-        grades.give("type", got=str(checked.type), want=want["type"])
+        grades.give("type", got=type_text(checked.type), want=want["type"])
     if case.get("check_only"):
         return grades
-    activation = {name: decode(value) for name, value in case.get("bindings", {}).items()}
     try:
-        outcome = encode(env.program(checked).evaluate(activation))
+        activation = {
+            name: _decode(value, strong) for name, value in case.get("bindings", {}).items()
+        }
+        outcome = _encode(env.program(checked).evaluate(activation))
     except (cel.EvaluationError, cel.ProgramError) as error:
         grades.give("class", got=f"error {error}", want=_expected(want), agrees="error" in want)
         return grades
     grades.give("class", got=outcome, want=_expected(want), agrees="error" not in want)
     if "value" in want:
-        grades.give("value", got=outcome, want=want["value"], agrees=same(outcome, want["value"]))
+        grades.give("value", got=outcome, want=want["value"], agrees=_same(outcome, want["value"]))
     return grades
+
+
+def _decode(tagged: Tagged, strong_enums: bool) -> Any:
+    if "message" in tagged or "enum" in tagged:
+        return messages.decode(tagged, strong_enums=strong_enums)
+    return decode(tagged)
+
+
+def _encode(value: Any) -> Tagged:
+    foreign = messages.encode(value) if messages.AVAILABLE else None
+    return encode(value) if foreign is None else foreign
+
+
+def _same(left: Tagged, right: Tagged) -> bool:
+    if "message" in left and "message" in right:
+        return messages.same(left["message"], right["message"])
+    return same(left, right)
 
 
 def _expected(want: dict[str, Any]) -> str:
@@ -89,7 +110,7 @@ def _compile(env: cel.Environment, case: dict[str, Any]) -> tuple[cel.CheckedAst
 
 
 @cache
-def _environment(container: str, type_env: str) -> cel.Environment:
+def _environment(container: str, type_env: str, strong_enums: bool) -> cel.Environment:
     variables: dict[str, Type] = {}
     functions: list[Function] = []
     for entry in json.loads(type_env):
@@ -103,6 +124,7 @@ def _environment(container: str, type_env: str) -> cel.Environment:
         container=container,
         standard=standard.SPECIFIED,
         switches=_SWITCHES,
+        types=messages.types(strong_enums=strong_enums) if messages.AVAILABLE else None,
     )
 
 

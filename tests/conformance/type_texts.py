@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from celadon.cel import types
-from celadon.cel.types import Type
+from celadon.cel import types, well_known
+from celadon.cel.types import Kind, Type
 
 _NAMED = {
     str(t): t
@@ -15,6 +15,14 @@ _NAMED = {
     )
 }
 _TOKEN = re.compile(r"\s*([A-Za-z_.0-9]+|[(),])")
+
+
+def type_text(t: Type) -> str:
+    if t.kind is Kind.WRAPPER:
+        return f"wrapper({t.name})"
+    if not t.params:
+        return str(t)
+    return f"{t.name}({', '.join(map(type_text, t.params))})"
 
 
 def parse_type(text: str) -> Type:
@@ -46,4 +54,6 @@ def _parse(parts: list[str]) -> Type:
             return types.opaque(name, *params)
     if name in _NAMED:
         return _NAMED[name]
+    if name in well_known.TYPES:
+        return well_known.TYPES[name]
     return types.type_param(name) if len(name) == 1 else types.object_type(name)

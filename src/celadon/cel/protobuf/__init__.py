@@ -1,0 +1,15 @@
+"""Protobuf messages in CEL: the extra `celadon[protobuf]`, on the `protobuf` package.
+
+    types = ProtobufTypes(pool)                        # or ProtobufTypes() for generated modules
+    env = Environment({"x": object_type("my.Message")}, types=types)
+    program = env.program(env.compile("my.Other{name: x.name}").checked())
+    program.evaluate({"x": types.value(message)})      # a Message; its `.message` is protobuf's
+
+Nothing else in Celadon imports this package. Read first: `registry` (descriptors to types of CEL),
+then `reading` and `writing` (values in both directions).
+"""
+
+from celadon.cel.protobuf.provider import ProtobufTypes
+from celadon.cel.protobuf.values import EnumValue, Message
+
+__all__ = ["EnumValue", "Message", "ProtobufTypes"]
