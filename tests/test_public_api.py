@@ -51,6 +51,26 @@ def test_a_room_loads_only_the_rooms_before_it(door: str) -> None:
     assert set(eval_names(loaded)) <= MAY_USE[room] | {room}
 
 
+SPARED = {
+    "celadon.cel": {
+        *("base64", "datetime", "decimal", "json", "urllib", "zlib", "zoneinfo"),
+        *("celadon.cel.bound", "celadon.cel.diagnosis", "celadon.cel.partial"),
+        *("celadon.cel.re2.pattern", "celadon.cel.recovery", "celadon.cel.values.zones"),
+    },
+    "celadon.cli.main": {"celadon.admission", "celadon.cel", "celadon.kube", "json", "yaml"},
+}
+"""What importing must not load: whoever needs it loads it then, and waits for it then."""
+
+
+@pytest.mark.parametrize("module", SPARED)
+def test_imports_are_light(module: str) -> None:
+    code = f"import sys, {module}; print(sorted(sys.modules))"
+    loaded = subprocess.run(  # our own interpreter, our own code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert not SPARED[module] & set(eval_names(loaded))
+
+
 def eval_names(text: str) -> list[str]:
     """The names in a printed list of names."""
     return [part.strip(" '\n") for part in text.strip("[]\n ").split(",")]

@@ -10,7 +10,6 @@ variables or object types cheaply; functions and macros are shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from celadon.cel import validators as ast_validators
@@ -174,7 +173,7 @@ class Environment:
     def with_switches(self, **changes: bool) -> Environment:
         """This environment with some evaluation switches changed (not those of the parser)."""
         other = self.extend()
-        other.switches = replace(self.switches, **changes)
+        other.switches = self.switches._replace(**changes)
         return other
 
 

@@ -15,8 +15,7 @@ with their ids; what is needed twice must be copied.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from celadon.cel.syntax import (
     Call,
@@ -129,8 +128,7 @@ class Expansion:
 Expander: TypeAlias = Callable[[Expansion, Expr | None, Sequence[Expr]], Expr | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(NamedTuple):
     """`arg_count` may be `ANY_COUNT`; `member` macros have a receiver."""
 
     name: str

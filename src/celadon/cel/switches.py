@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(NamedTuple):
     """The defaults are cel-go's own; Kubernetes sets several of them (see `kube.versions`).
 
     `optional_syntax` is `.?`, `[?]`, `{?k: v}`; `escaped_identifiers` is `` a.`b-c` ``;
