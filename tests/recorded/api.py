@@ -85,7 +85,7 @@ def _run(
     except Unsupported as reason:
         if step["method"] != "GET" and not refusal and "dryRun" not in step["path"]:
             raise
-        result.left_out.append(str(reason))
+        result.left_out.append(f"{reason} (refusal)" if refusal else str(reason))
         return
     saved.update({key: str(find(answer.body, at)) for key, at in step.get("save", {}).items()})
     found = differences(step["want"], comparable(answer, step))
@@ -113,7 +113,7 @@ def _expressible(step: dict[str, Any]) -> Call:
     if "contentType" in step and step["contentType"] is None:
         raise Unsupported("bodies that are not JSON")
     call = parse(step)
-    if call.accept != "application/json":
+    if not call.accept.startswith("application/json") or "Partial" in call.accept:
         raise Unsupported("content negotiation")
     if call.method == "GET" and "watch" in call.query:
         raise Unsupported("watches")

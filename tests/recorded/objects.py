@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.admission.world import implicit_namespace
-from celadon.kube import GroupVersionKind, Resource, metadata, status
+from celadon.kube import GroupVersionKind, Resource, bodies, metadata, status
 from celadon.kube.defaulting.context import DEFAULT_PLUGINS, DefaultingContext
 from celadon.kube.defaulting.stages import admit_form, stored_form, updated_form
 from celadon.kube.schema import Schema, schema_for
@@ -47,7 +47,10 @@ def creates_on_update(resource: Resource, call: Call) -> bool:
 def unknown_field_warnings(body: Any, kind: GroupVersionKind, call: Call) -> list[str]:
     if call.first("fieldValidation") == "Ignore":
         return []
-    return [f'unknown field "{path}"' for path in unknown_fields(body, kind)]
+    found = [f'unknown field "{path}"' for path in unknown_fields(body, kind)]
+    if found and call.first("fieldValidation") == "Strict":
+        raise bodies.undecodable(kind, kind.kind, bodies.strict_decoding_error(found))
+    return found
 
 
 def on_create(

@@ -41,6 +41,8 @@ def patched(call: Call, current: Mapping[str, Any], resource: Resource) -> tuple
         raise Unsupported(f"patches of type {call.content_type}")
     patch = _read(call)
     if call.content_type == STRATEGIC:
+        if patch.value is None:
+            return dict(current), []
         if not isinstance(patch.value, dict):
             kind = json_kind(patch.value)
             raise status.bad_request(
@@ -49,7 +51,7 @@ def patched(call: Call, current: Mapping[str, Any], resource: Resource) -> tuple
         if '"$' in json_text(patch.value):
             raise Unsupported("directives in strategic merge patches")
         schema = schema_for(resource.gvk)
-        _check_lists(patch.value, schema)
+        _check_lists(patch.value, current, schema)
         return strategically(current, patch.value, schema), []
     complaints = _repeated(patch, patch.value, "")
     try:
@@ -68,10 +70,12 @@ def patched(call: Call, current: Mapping[str, Any], resource: Resource) -> tuple
         raise StatusError(failed) from None
 
 
-def _check_lists(patch: Any, schema: Schema | None) -> None:
-    """Items of lists that are merged by a key have to have it."""
+def _check_lists(patch: Any, current: Any, schema: Schema | None) -> None:
+    """Items of lists that are merged by a key have to have it, and have to be there already: where
+    new ones would stand is not known here."""
     if not isinstance(patch, dict) or schema is None:
         return
+    current = current if isinstance(current, dict) else {}
     for key, value in patch.items():
         member = (schema.properties or {}).get(key)
         if member is None or value is None:
@@ -79,12 +83,21 @@ def _check_lists(patch: Any, schema: Schema | None) -> None:
         if (member.items is not None) != isinstance(value, list):
             raise Unsupported("malformed strategic merge patches")
         if member.items is None:
-            _check_lists(value, member.resolved())
+            _check_lists(value, current.get(key), member.resolved())
         elif member.merge_key:
-            for item in value:
-                if not isinstance(item, dict) or member.merge_key not in item:
-                    raise Unsupported("malformed strategic merge patches")
-                _check_lists(item, member.items.resolved())
+            _check_items(value, current.get(key) or [], member.merge_key, member.items.resolved())
+        elif member.patch_strategy == "merge":
+            raise Unsupported("strategic merges of lists of scalars")
+
+
+def _check_items(patch: list[Any], current: list[Any], key: str, schema: Schema | None) -> None:
+    found = {item.get(key): item for item in current}
+    for item in patch:
+        if not isinstance(item, dict) or key not in item:
+            raise Unsupported("malformed strategic merge patches")
+        if item[key] not in found and current:
+            raise Unsupported("strategic merges that add to lists")
+        _check_lists(item, found.get(item[key]), schema)
 
 
 def _read(call: Call) -> Document:
@@ -138,4 +151,6 @@ def _go_map(value: Any) -> str:
         return f"map[{' '.join(f'{key}:{_go_map(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
         return f"[{' '.join(map(_go_map, value))}]"
-    return {None: "<nil>", True: "true", False: "false"}.get(value, str(value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from celadon.admission.registration.member_order import ordered
 from celadon.kube import json_text
 from tests.recorded.calls import parse
 from tests.recorded.compare import decoded, differences, drop, find, masked, normalise
@@ -75,7 +76,7 @@ def wait_for(server: Server, wait: dict[str, Any]) -> None:
 def comparable(answer: Answer, step: dict[str, Any]) -> dict[str, Any]:
     got: dict[str, Any] = {
         "code": answer.code,
-        "body": json_text(answer.body) + "\n"
+        "body": json_text(ordered(answer.body)) + "\n"
         if step.get("raw")
         else normalise(answer.body, None, tuple(step.get("keep", ()))),
         "warnings": [text.encode("utf-8").decode("latin-1") for text in answer.warnings],

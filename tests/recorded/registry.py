@@ -7,6 +7,7 @@ is the order in which an API server's handlers and its registry do these things.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from celadon.admission.registration import strategy
 from celadon.admission.registration import types as registration
 from celadon.admission.registration.bodies import STRICT, WARN, Body, read_body, read_document
 from celadon.admission.registration.decode import RegistrationError, converted, decode_object
-from celadon.admission.registration.kinds import BY_RESOURCE
+from celadon.admission.registration.kinds import BY_KIND, BY_RESOURCE
 from celadon.admission.registration.param_access import Authorize, check_binding, check_policy
 from celadon.admission.request import Operation
 from celadon.kube import (
@@ -37,9 +38,9 @@ from celadon.kube import (
     warning_texts,
 )
 from celadon.kube.request_options import WriteOptions
-from tests.recorded import patches
+from tests.recorded import patches, tables
 from tests.recorded.calls import Call
-from tests.recorded.objects import CONTEXT, NOW
+from tests.recorded.objects import CONTEXT, MANAGED_FIELDS, NOW
 from tests.recorded.unsupported import Unsupported
 
 VERSION = "1.36"
@@ -78,6 +79,12 @@ class Registry:
         self.audit: dict[str, str] = {}
 
     def handle(self, call: Call, resource: Resource) -> Outcome:
+        code, body = self._answer(call, resource)
+        if tables.VERSION.search(call.accept) is not None:
+            return code, tables.table(call, body, resource)
+        return code, body
+
+    def _answer(self, call: Call, resource: Resource) -> Outcome:
         self.warnings, self.audit = [], {}
         entry = BY_RESOURCE[resource.gvr.resource]
         if resource.gvr.version in entry.deprecated:
@@ -89,6 +96,11 @@ class Registry:
         if call.method in WRITES:
             self._check_options(call)
         match call.method, bool(call.name):
+            case "GET", True if call.first("export") == "true":
+                message = "the export parameter, deprecated since v1.14, is no longer supported"
+                raise status.bad_request(message)
+            case "GET", True if "resourceVersion" in call.query:
+                raise Unsupported("reads of a version")
             case "GET", True:
                 return 200, self._shown(self._existing(call, resource), resource)
             case "GET", False:
@@ -133,6 +145,7 @@ class Registry:
         body = self._read(call, resource)
         document = body.decoded.document
         made = strategy.created(document, CONTEXT)
+        made["metadata"]["managedFields"] = MANAGED_FIELDS
         name = metadata.name(made)
         warnings = strategy.write_warnings({**document, "metadata": {**document["metadata"]}})
         errors = strategy.create_errors(made, VERSION) or self._param_errors(made, None, call)
@@ -146,7 +159,7 @@ class Registry:
                 name,
                 being_deleted=bool(metadata.deletion_timestamp(existing)),
             )
-        if not call.dry_run and metadata.resource_version(made):
+        if not call.dry_run and metadata.resource_version(made) not in {"", "0"}:
             raise status.plain_error("resourceVersion should not be set on objects to be created")
         made["metadata"].pop("resourceVersion", None)
         return 201, self._store(made, call, resource)
@@ -167,14 +180,15 @@ class Registry:
             why = f"strict decoding error: {', '.join(complaints)}"
             raise patches.refusal(patches.shown(call, result), why)
         body = self._decoded_patch(call, resource, result, validation)
-        self.warnings += [*(complaints if validation == WARN else ()), *body.warnings]
+        unknown = sorted(body.warnings) if call.content_type == patches.STRATEGIC else body.warnings
+        self.warnings += [*(complaints if validation == WARN else ()), *unknown]
         self._check_name(body.decoded.document, call)
         return self._update(call, resource, body, old, is_patch=True)
 
     def _decoded_patch(self, call: Call, resource: Resource, result: Any, validation: str) -> Body:
         found = metadata.gvk(result)
         if found != resource.gvk:
-            if found.group == GROUP and found.version == resource.gvk.version:
+            if found.group == GROUP and found.kind in BY_KIND:
                 raise Unsupported("patches that make another kind")
             why = (
                 f'no kind "{found.kind}" is registered for version "{found.api_version}" in '
@@ -222,6 +236,10 @@ class Registry:
     def _delete(self, call: Call, resource: Resource) -> Outcome:
         body = call.body if isinstance(call.body, dict) else {}
         given = {**{key: call.first(key) for key in call.query}, **body}
+        grace = given.get("gracePeriodSeconds", 0)
+        if isinstance(grace, str) and re.fullmatch("[+-]?[0-9]+", grace) is None:
+            message = f'strconv.ParseInt: parsing "{grace}": invalid syntax'
+            raise status.bad_request(message)
         dry_run = given.get("dryRun", [])
         policy = given.get("propagationPolicy")
         orphan = given.get("orphanDependents")

@@ -8,6 +8,7 @@ constants, which the comparison drops anyway. The only controller is that of the
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -132,6 +133,8 @@ class Server:
             raise Unsupported("an API version that is off by default may be deprecated")
         if not resource.by_default and not self._all_versions:
             raise status.route_not_found()
+        if call.namespace and not resource.namespaced and call.resource.resource != "namespaces":
+            raise status.route_not_found()
         self._authorize(call, resource)
         if resource.gvr.group == registration.GROUP and resource.gvr.resource in BY_RESOURCE:
             code, body = self._registry.handle(call, resource)
@@ -161,6 +164,7 @@ class Server:
         verb = {"GET": "get" if call.name else "list", "POST": "create", "PUT": "update"}
         verb |= {"PATCH": "patch", "DELETE": "delete" if call.name else "deletecollection"}
         gvr = resource.gvr
+        selected = re.fullmatch(r"metadata\.name=([^,]*)", call.first("fieldSelector"))
         attributes = Attributes(
             call.user,
             verb[call.method],
@@ -172,6 +176,8 @@ class Server:
             namespace=call.namespace,
             name="" if call.method == "POST" and not call.subresource else call.name,
         )
+        if selected and not call.name:
+            attributes = replace(attributes, name=selected[1])
         ruling, reason, _ = self._world.authorize(attributes)
         if ruling is Ruling.ALLOW:
             return

@@ -16,6 +16,8 @@ from celadon.kube import (
     status,
     warning_texts,
 )
+from celadon.kube.ages import UNKNOWN as UNKNOWN_AGE
+from celadon.kube.ages import human_duration
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
 from celadon.kube.defaulting.context import (
@@ -101,6 +103,7 @@ __all__ = [
     "DEFAULT_VERSION",
     "PLUGINS",
     "RESOURCE_CHECK",
+    "UNKNOWN_AGE",
     "ApiGroup",
     "ApiVersionError",
     "Attributes",
@@ -164,6 +167,7 @@ __all__ = [
     "escape",
     "fieldpath",
     "guess_resource",
+    "human_duration",
     "json_text",
     "known_resources",
     "label_selector",

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import FieldError, FieldPath, NamedText, fieldpath, name_rules, quote
+from celadon.kube import (
+    ApiVersionError,
+    FieldError,
+    FieldPath,
+    NamedText,
+    fieldpath,
+    name_rules,
+    parse_api_version,
+    quote,
+)
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""
@@ -149,8 +158,7 @@ def _owners(owners: Sequence[JsonObject]) -> list[FieldError]:
 
 def _owner(owner: JsonObject, path: FieldPath) -> list[FieldError]:
     errors = []
-    version = owner["apiVersion"].rpartition("/")[2]
-    if not version:
+    if not _version(owner["apiVersion"]):
         at = path.child("apiVersion")
         errors.append(fieldpath.invalid(at, owner["apiVersion"], "version must not be empty"))
     for member in ("kind", "name"):
@@ -162,6 +170,14 @@ def _owner(owner: JsonObject, path: FieldPath) -> list[FieldError]:
         detail = "/v1, Kind=Event is disallowed from being an owner"
         errors.append(fieldpath.invalid(path, dict(owner), detail))
     return errors
+
+
+def _version(api_version: str) -> str:
+    """Empty for what is no API version at all."""
+    try:
+        return parse_api_version(api_version).version
+    except ApiVersionError:
+        return ""
 
 
 def _finalizers(finalizers: Sequence[str]) -> list[FieldError]:

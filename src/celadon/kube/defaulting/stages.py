@@ -37,7 +37,6 @@ SERVER_OWNED: Final = (
 )
 """Metadata that a create wipes, whatever the client sent."""
 
-COPIED_ON_UPDATE: Final = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 NAMESPACE_KIND: Final = GroupVersionKind("", "v1", "Namespace")
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 MAX_GENERATED_BASE: Final = 58
@@ -207,10 +206,13 @@ def updated_form(
 
 
 def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
-    for key in COPIED_ON_UPDATE:
-        _set_or_remove(meta, key, old.get(key))
-    if not meta.get("uid"):
-        _set_or_remove(meta, "uid", old.get("uid"))
+    """What a client cannot touch. A deletion it made up stays, for validation to refuse."""
+    _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
+    if old.get("deletionTimestamp"):
+        meta["deletionTimestamp"] = old["deletionTimestamp"]
+    for key in ("uid", "deletionGracePeriodSeconds"):
+        if meta.get(key) in (None, ""):
+            _set_or_remove(meta, key, old.get(key))
     _set_or_remove(meta, "generation", old.get("generation"))
 
 
