@@ -31,6 +31,7 @@ DOORS = {
     "celadon.cel.extend",
     "celadon.kube",
     "celadon.admission",
+    "celadon.admission.lint",
     "celadon.store",
     "celadon.serve",
 }

@@ -10,6 +10,7 @@ frozen form with defaults, `validate_policy` every complaint the API server woul
 """
 
 from celadon.admission.engine import Engine
+from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.bindings import validate_binding
 from celadon.admission.registration.decode import RegistrationError, decode_binding, decode_policy
 from celadon.admission.registration.object_meta import validate_object_meta
@@ -36,6 +37,7 @@ __all__ = [
     "Outcome",
     "RegistrationError",
     "Request",
+    "TypeChecker",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
     "Verdict",

@@ -13,7 +13,7 @@ from celadon.admission.lint.subjects import Settings
 from celadon.admission.lint.table import RULES
 
 GROUP = "admissionregistration.k8s.io/v1"
-SETTINGS = Settings(version="1.36", oldest="1.36")
+SETTINGS = Settings(version="1.36")
 BY_CODE = {rule.code: rule for rule in RULES}
 DEPLOYMENTS = {
     "apiGroups": ["apps"],

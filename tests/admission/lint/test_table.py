@@ -10,7 +10,7 @@ from celadon.admission.lint.rules import Rule
 from celadon.admission.lint.table import RULES
 from tests.admission.lint.linting import SETTINGS, documents, found
 
-OLDER = replace(SETTINGS, oldest="1.30")
+OLDER = replace(SETTINGS, others=("1.30", "1.32"))
 
 
 def ids(rule: Rule) -> str:

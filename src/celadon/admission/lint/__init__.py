@@ -1,6 +1,28 @@
 """Linting of policies and bindings: pure rules over decoded and compiled documents.
 
-`lint(documents, settings)` in `linter` is the whole of it. Read `findings` (what comes out), then
-`subjects` (what rules look at), `flow` (what an expression reads, and what it has made sure of
+    lint(documents, Settings(version="1.36"))      a list of `Finding`s
+
+A door of its own, so that who judges requests does not load it. Read `findings` (what comes out),
+then `subjects` (what rules look at), `flow` (what an expression reads, and what it has made sure of
 before), then any family of rules; `table` has all rules in the order of their codes.
 """
+
+from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot
+from celadon.admission.lint.linter import chosen, lint
+from celadon.admission.lint.rules import Rule
+from celadon.admission.lint.subjects import Settings
+from celadon.admission.lint.table import RULES
+
+__all__ = [
+    "RULES",
+    "Finding",
+    "Fix",
+    "Removal",
+    "Replacement",
+    "Rule",
+    "Settings",
+    "Severity",
+    "Spot",
+    "chosen",
+    "lint",
+]

@@ -8,7 +8,7 @@ from typing import Final
 
 from celadon.admission.lint.expressions import PolicyExpression
 from celadon.admission.lint.findings import Replacement, Severity, Spot
-from celadon.admission.lint.reports import Report
+from celadon.admission.lint.reports import Report, at_offset
 from celadon.admission.lint.rules import Rule
 from celadon.admission.lint.subjects import Bundle, Registered
 from celadon.admission.registration.types import GROUP
@@ -92,22 +92,19 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
 
 
 def _newer(bundle: Bundle) -> Iterator[Report]:
-    """Compiled anew as the oldest release would: new expressions with what the release before it
+    """Compiled anew as the other releases would: new expressions with what the release before
     knew. What was wrong anyway is no news."""
-    oldest = bundle.settings.oldest
-    if oldest == bundle.settings.version:
-        return
-    release = environment(previous_minor(oldest))
     for case in bundle.policies:
         for one in case.expressions:
-            if one.checked is None:
-                continue
-            issues = _in_release(release, one).compile(one.text).issues
-            for issue in issues:
-                spot = Spot(case.document, one.field)
-                if issue.offset is not None:
-                    spot = Spot(case.document, one.field, issue.offset + one.shift)
-                yield Report(spot, f"Kubernetes {oldest} does not have this: {issue.message}")
+            lacking: dict[tuple[int | None, str], list[str]] = {}
+            for version in bundle.settings.others if one.checked is not None else ():
+                env = _in_release(environment(previous_minor(version)), one)
+                for issue in env.compile(one.text).issues:
+                    lacking.setdefault((issue.offset, issue.message), []).append(version)
+            for (offset, message), versions in lacking.items():
+                releases = ", ".join(versions)
+                text = f"Kubernetes {releases} would refuse this as new: {message}"
+                yield Report(at_offset(case.document, one, offset), text)
 
 
 def _in_release(release: Environment, one: PolicyExpression) -> Environment:
@@ -171,11 +168,11 @@ RULES: Final = (
     ),
     Rule(
         "CEL005",
-        "newer-than-oldest",
+        "newer-function",
         Severity.WARNING,
-        "The expression uses something that the oldest release that must run the policy does not "
-        "have. Name that release with `--oldest-kubernetes`, or `oldest-kubernetes` in the "
-        "configuration; by default it is the release that is linted for.",
+        "The expression uses something that a release which has to run the policy does not have. "
+        "Name all releases of your clusters with `--kubernetes-version`, or in the configuration. "
+        "A release accepts in new expressions only what the release before it knew.",
         "validations:\n- expression: \"semver('1.2.3').major() == 1\"\n",
         "validations:\n- expression: \"'1.2.3'.startsWith('1.')\"\n",
         _newer,

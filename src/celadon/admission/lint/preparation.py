@@ -22,6 +22,7 @@ from celadon.admission.lint.subjects import (
 from celadon.admission.registration import types as registration
 from celadon.admission.registration.decode import RegistrationError, decode_object
 from celadon.admission.registration.kinds import BY_KIND
+from celadon.admission.registration.object_meta import validate_object_meta
 from celadon.admission.registration.types import (
     PolicySpec,
     ValidatingAdmissionPolicy,
@@ -106,7 +107,10 @@ def _registered(
         document,
         decoded.value,
         unknown_fields=decoded.unknown_fields,
-        errors=tuple(validate_create(decoded.value, settings.version)),
+        errors=(
+            *validate_object_meta(decoded.value.metadata),
+            *validate_create(decoded.value, settings.version),
+        ),
     )
 
 

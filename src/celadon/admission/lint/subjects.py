@@ -27,11 +27,11 @@ from celadon.kube import Catalog, FieldError, GroupVersionKind, Schema, schema_f
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the cluster's; `oldest` the oldest release that has to run the policies too.
+    """`version` is the cluster's; `others` are releases that have to run the policies, too.
     `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
 
     version: str
-    oldest: str
+    others: tuple[str, ...] = ()
     large_object: int = 256 * 1024
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from celadon.cli.reading.json_places import Path, places
+from celadon.cli.reading.scalar_offsets import source_offset
 
 _STEP: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
 _ITEM_DEPTH: Final = 2
@@ -50,16 +51,39 @@ class Chunk:
             self._found[path] = line
         return line
 
+    def spot(self, path: Path, value: str | None = None, offset: int = 0) -> tuple[int, int]:
+        """Line and column (from 1, in the file) of the path or of the longest part of it that
+        exists: of its key, or of the item. With the `value` of the scalar at the path, those of the
+        character at this offset of it."""
+        key, start, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
+        at = key
+        if value is not None and is_whole:
+            at = source_offset(self.text, start, value, offset)
+        return self._line_at(at), at - self.text.rfind("\n", 0, at)
+
+    def source_of(self, path: Path, value: str, start: int, end: int) -> tuple[int, int] | None:
+        """Where the characters of a value stand in `text`; None where there is no such path."""
+        _, at, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
+        if not is_whole:
+            return None
+        first = source_offset(self.text, at, value, start)
+        return first, source_offset(self.text, at, value, end - 1) + 1
+
     def _line_at(self, offset: int) -> int:
         return self.first_line + self.text.count("\n", 0, offset)
 
     def _json_line(self, path: Path) -> int:
+        return self._line_at(self._json_offsets(path)[0])
+
+    def _json_offsets(self, path: Path) -> tuple[int, int, bool]:
+        """Where the key (or item) and the value begin, and whether that is all of the path."""
         if self._index is None:
             self._index = {
                 place.path: place.offset for place in places(self.text, self.start, _ITEM_DEPTH)
             }
         head, rest = path[:_ITEM_DEPTH], path[_ITEM_DEPTH:]
-        offset = self._index.get(head, self._index.get(head[:1], self.start))
+        found = next((one for one in (head, head[:1]) if one in self._index), ())
+        offset = self._index.get(found, self.start)
         if rest and head in self._index:
             start = offset if isinstance(head[-1], int) else self._value_start(offset)
             nearest = 0
@@ -67,32 +91,47 @@ class Chunk:
                 length = len(place.path)
                 if length > nearest and place.path == rest[:length]:
                     offset, nearest = place.offset, length
-        return self._line_at(offset)
+            found = path[: _ITEM_DEPTH + nearest]
+        value = offset if not found or isinstance(found[-1], int) else self._value_start(offset)
+        return offset, value, found == path
 
     def _value_start(self, key: int) -> int:
         colon = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*').match(self.text, key)
         return colon.end() if colon is not None else key
 
     def _yaml_line(self, path: Path) -> int:
-        if self._index is None:
-            self._index = _composed(self.text, self.text.count("\n", 0, self.start))
-        node: _Node = self._index
-        line = node.line
+        return self._line_at(self._offsets(path)[0])
+
+    def _offsets(self, path: Path) -> tuple[int, int, bool]:
+        """As `_json_offsets`, in YAML."""
+        node = self.node()
+        key = node.start
         for step in path:
             if step not in node.children:
-                break
-            node, line = node.children[step]
-        return self.first_line + line
+                return key, node.value, False
+            node, key = node.children[step]
+        return key, node.value, True
+
+    def node(self) -> Node:
+        """The YAML document, reduced to places. Not for JSON."""
+        if self._index is None:
+            self._index = _composed(self.text, self.text.count("\n", 0, self.start))
+        node: Node = self._index
+        return node
 
 
-class _Node(NamedTuple):
-    """A YAML node reduced to its lines (from 0): where it begins, and each child with its key's."""
+class Node(NamedTuple):
+    """A YAML node reduced to its places: offsets of where it begins and ends, where its value is
+    (elsewhere for an alias), and of each child's key. `is_flow` is about collections."""
 
-    line: int
-    children: dict[Any, tuple[_Node, int]]
+    start: int
+    end: int
+    value: int
+    is_flow: bool
+    children: dict[Any, tuple[Node, int]]
 
 
-def _composed(text: str, line: int) -> _Node:
+def _composed(text: str, line: int) -> Node:
     """The node of the document that begins on a line (from 0).
 
     Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
@@ -103,20 +142,24 @@ def _composed(text: str, line: int) -> _Node:
     return next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
 
 
-def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, _Node]) -> _Node:
-    line = event.start_mark.line
+def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:
+    start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
-        return _Node(line, anchors[event.anchor].children)
-    node = _Node(line, {})
+        meant = anchors[event.anchor]
+        return Node(start, end, meant.value, meant.is_flow, meant.children)
+    children: dict[Any, tuple[Node, int]] = {}
+    last: Any = event
     if isinstance(event, yaml.SequenceStartEvent):
-        while not isinstance(item := next(events), yaml.SequenceEndEvent):
-            child = _node(item, events, anchors)
-            node.children[len(node.children)] = (child, item.start_mark.line)
+        while not isinstance(last := next(events), yaml.SequenceEndEvent):
+            child = _node(last, events, anchors)
+            children[len(children)] = (child, last.start_mark.index)
     elif isinstance(event, yaml.MappingStartEvent):
-        while not isinstance(key := next(events), yaml.MappingEndEvent):
-            _node(key, events, anchors)
+        while not isinstance(last := next(events), yaml.MappingEndEvent):
+            _node(last, events, anchors)
             value = _node(next(events), events, anchors)
-            node.children[getattr(key, "value", None)] = (value, key.start_mark.line)
+            children[getattr(last, "value", None)] = (value, last.start_mark.index)
+    is_flow = bool(getattr(event, "flow_style", False))
+    node = Node(start, last.end_mark.index, start, is_flow, children)
     if event.anchor is not None:
         anchors[event.anchor] = node
     return node
