@@ -33,7 +33,13 @@ from celadon.cel.values.equality import compare, equal, is_comparable
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
+from celadon.cel.values.timestamps import (
+    Duration,
+    Timestamp,
+    format_timestamp,
+    parse_duration,
+    parse_timestamp,
+)
 
 __all__ = [
     "NONE",
@@ -72,6 +78,8 @@ __all__ = [
     "network",
     "no_such_overload",
     "optionals",
+    "parse_duration",
+    "parse_timestamp",
     "re2",
     "regex",
     "sets",

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from celadon.cel.extend import text
 from celadon.kube.go_text import json_text, quote
 
 
@@ -100,6 +101,8 @@ def value_text(value: object) -> str:
         return quote(str(value))
     if value.__class__ is bool:
         return "true" if value else "false"
+    if isinstance(value, float):
+        return text.go_float(value)
     return json_text(value)
 
 
@@ -115,10 +118,10 @@ class FieldError:
     @property
     def body(self) -> str:
         """The text without the field, as in `causes[].message`."""
-        text = _PREFIXES[self.type]
+        body = _PREFIXES[self.type]
         if self.type not in _VALUELESS and not isinstance(self.value, OmittedValue):
-            text = f"{text}: {value_text(self.value)}"
-        return f"{text}: {self.detail}" if self.detail else text
+            body = f"{body}: {value_text(self.value)}"
+        return f"{body}: {self.detail}" if self.detail else body
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"

@@ -1,0 +1,54 @@
+"""What a part of an object was before an update.
+
+Members of objects correspond by name, unless the object is atomic, and items of map lists by their
+keys; of all other items nobody can say what they were.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.kube.custom.structural import Structural
+
+Json = Any
+
+
+class Unknown:
+    """Nothing is known of the time before: there was no object, or no part that corresponds."""
+
+    __slots__ = ()
+
+
+def member_before(schema: Structural, before: Json | Unknown, key: str) -> Json | Unknown:
+    """What a member was."""
+    if isinstance(before, dict) and schema.is_correlatable_map and key in before:
+        return before[key]
+    return Unknown()
+
+
+def item_before(schema: Structural, before: Json | Unknown, item: Json) -> Json | Unknown:
+    """What an item was: the last one that had its keys."""
+    if schema.list_type != "map" or not isinstance(before, list) or not isinstance(item, dict):
+        return Unknown()
+    keys = key_of(item, schema)
+    found: Json | Unknown = Unknown()
+    for one in before:
+        if isinstance(one, dict) and key_of(one, schema) == keys:
+            found = one
+    return found
+
+
+def key_of(item: dict[str, Json], schema: Structural) -> tuple[Json, ...]:
+    """The values of an item's keys, each with its kind."""
+    return tuple((item.get(key).__class__, item.get(key)) for key in schema.list_map_keys)
+
+
+def same(value: Json, before: Json | Unknown) -> bool:
+    """Whether it is what it was: also the kinds of numbers and booleans are the same."""
+    if value.__class__ is not before.__class__:
+        return False
+    if isinstance(value, dict) and isinstance(before, dict):
+        return value.keys() == before.keys() and all(same(value[key], before[key]) for key in value)
+    if isinstance(value, list) and isinstance(before, list):
+        return len(value) == len(before) and all(map(same, value, before))
+    return bool(value == before)

@@ -1,0 +1,54 @@
+"""Defaults of custom resources, and the nulls that are taken away before.
+
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/defaulting`: a null where the schema does
+not allow null counts as absent if it is a member of an object; the items of a list stay where they
+are. A default goes to members that are absent, and its own members get defaults in turn.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from celadon.kube.custom.structural import ABSENT, Structural
+
+Json = Any
+
+
+def defaulted(value: Json, schema: Structural | None) -> Json:
+    """The value with defaults; what was given is not changed."""
+    if schema is None:
+        return value
+    if isinstance(value, dict):
+        return _members(value, schema)
+    if isinstance(value, list):
+        items = schema.items
+        return [
+            _default_of(items) if _is_refused(one, items) else defaulted(one, items)
+            for one in value
+        ]
+    return value
+
+
+def _members(value: dict[str, Json], schema: Structural) -> dict[str, Json]:
+    made: dict[str, Json] = {}
+    for key, one in value.items():
+        known = schema.properties.get(key, schema.additional)
+        if not _is_refused(one, known):
+            made[key] = defaulted(one, known)
+        elif known is not None and known.default is not ABSENT:
+            made[key] = _default_of(known)
+    for key, known in schema.properties.items():
+        if key not in made and known.default is not ABSENT:
+            made[key] = _default_of(known)
+    return made
+
+
+def _is_refused(value: Json, schema: Structural | None) -> bool:
+    return value is None and schema is not None and not schema.nullable
+
+
+def _default_of(schema: Structural | None) -> Json:
+    if schema is None or schema.default is ABSENT:
+        return None
+    return defaulted(copy.deepcopy(schema.default), schema)

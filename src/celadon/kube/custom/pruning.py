@@ -1,0 +1,63 @@
+"""Pruning: the fields that a structural schema does not know are dropped.
+
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/pruning/algorithm.go`. Beneath
+`additionalProperties: true` every object is emptied. Under `x-kubernetes-preserve-unknown-fields`
+only what the schema does describe is looked into.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from celadon.kube.custom.structural import Structural
+
+Json = Any
+
+_META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+
+
+class Pruned(NamedTuple):
+    """The value that is left, and the paths of what is not, sorted."""
+
+    value: Json
+    dropped: tuple[str, ...]
+
+
+def pruned(value: Json, schema: Structural) -> Pruned:
+    """For the root of a resource, whose metadata stays. What was given is not changed."""
+    dropped: list[str] = []
+    left = _prune(value, replace(schema, embedded_resource=True), "", dropped)
+    return Pruned(left, tuple(sorted(dropped)))
+
+
+def _prune(value: Json, schema: Structural | None, path: str, dropped: list[str]) -> Json:
+    if isinstance(value, dict):
+        return _members(value, schema, path, dropped)
+    if not isinstance(value, list):
+        return value
+    items = None if schema is None else schema.items
+    if schema is not None and schema.preserve_unknown:
+        if items is None:
+            return value
+        items = replace(items, preserve_unknown=True)
+    return [_prune(one, items, f"{path}[{i}]", dropped) for i, one in enumerate(value)]
+
+
+def _members(
+    value: dict[str, Json], schema: Structural | None, path: str, dropped: list[str]
+) -> dict[str, Json]:
+    made: dict[str, Json] = {}
+    for key, one in value.items():
+        below = f"{path}.{key}" if path else key
+        if schema is not None and schema.embedded_resource and key in _META_FIELDS:
+            made[key] = one
+        elif schema is not None and key in schema.properties:
+            made[key] = _prune(one, schema.properties[key], below, dropped)
+        elif schema is not None and (schema.additional is not None or schema.open_values):
+            made[key] = _prune(one, schema.additional, below, dropped)
+        elif schema is not None and schema.preserve_unknown:
+            made[key] = one
+        else:
+            dropped.append(below)
+    return made
