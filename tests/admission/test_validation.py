@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.registration.bindings import validate_binding
 from celadon.admission.registration.decode import (
     RegistrationError,
     decode_binding,
     decode_policy,
 )
-from celadon.admission.registration.bindings import validate_binding
 from celadon.admission.registration.validating_policy import validate_policy
 
 RULE = {

@@ -120,7 +120,12 @@ NAMED: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Struct, field: the name of the field's type, or of its items' type, where it has one."""
 
-_PACKAGES: Final = {"StatusReason": "v1", "UID": "types"}
+_PACKAGES: Final = {
+    "StatusReason": "v1",
+    "UID": "types",
+    **dict.fromkeys(("OperationType", "ReinvocationPolicyType", "ScopeType"), "v1"),
+}
+"""Types of another package than the struct's; of later versions of the API, some are aliases."""
 
 
 def _package(component: str) -> str:
