@@ -1,7 +1,6 @@
-"""Recorded answers of a real server: what it made of an object, from what it was sent.
+"""Recorded answers of a real server: what it made of an object, or why it refused it.
 
-Only the answers 201 count: the others come from API validation, which is not part of this room. The
-recording server ran without the plugins ServiceAccount and Priority.
+The recording server ran without the plugins ServiceAccount and Priority.
 """
 
 from __future__ import annotations
@@ -16,10 +15,13 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import status
 from celadon.kube.defaulting.context import DEFAULT_PLUGINS, ClusterObjects, DefaultingContext
 from celadon.kube.defaulting.stages import admit_form, stored_form
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.resources import Resource, known_resources
+from celadon.kube.validation.kinds import validate_create
+from celadon.kube.validation.limit_ranges import exceeded_limits
 from tests.paths import recordings
 
 VOLATILE = {
@@ -94,18 +96,48 @@ def comparable(value: Any, masks: list[str]) -> Any:
     return value
 
 
-def steps(path: Path) -> Iterator[dict[str, Any]]:
-    """The creations that were answered with an object."""
-    for step in json.loads(path.read_text())["steps"]:
-        if step["method"] == "POST" and step["want"]["code"] == HTTPStatus.CREATED:
-            yield step
+def steps(path: Path, *codes: HTTPStatus) -> Iterator[tuple[dict[str, Any], DefaultingContext]]:
+    """The creations that were answered so, each with what it finds in the cluster."""
+    scenario = json.loads(path.read_text())
+    context = with_setup(CONTEXT, scenario["setup"])
+    for step in scenario["steps"]:
+        if step["method"] == "POST" and step["want"]["code"] in codes:
+            yield step, context
 
 
 @pytest.mark.parametrize("path", recordings("defaulting"))
 def test_recorded(path: Path) -> None:
-    context = with_setup(CONTEXT, json.loads(path.read_text())["setup"])
-    for step in steps(path):
+    for step, context in steps(path, HTTPStatus.CREATED):
         agrees(step, context)
+
+
+@pytest.mark.parametrize("path", recordings("defaulting"))
+def test_recorded_refusals(path: Path) -> None:
+    for step, context in steps(path, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY):
+        masks = [*step.get("mask", []), CONTEXT.uid]
+        answer = refusal(step, context)
+        assert comparable(answer, masks) == comparable(step["want"]["body"], masks)
+
+
+@pytest.mark.parametrize("path", recordings("defaulting"))
+def test_what_was_accepted_is_valid(path: Path) -> None:
+    for step, context in steps(path, HTTPStatus.CREATED):
+        resource, namespace = endpoint(step["path"])
+        admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
+        assert exceeded_limits(admitted, context.cluster.limit_ranges) == ""
+        assert validate_create(admitted, resource.gvk) == []
+
+
+def refusal(step: dict[str, Any], context: DefaultingContext) -> dict[str, Any]:
+    """What the server answers instead of the object."""
+    resource, namespace = endpoint(step["path"])
+    admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
+    name = admitted["metadata"].get("name", "")
+    why = exceeded_limits(admitted, context.cluster.limit_ranges)
+    if why:
+        return status.forbidden(resource.gvr.group_resource, name, why).status.to_json()
+    errors = validate_create(admitted, resource.gvk)
+    return status.invalid(resource.gvk.group_kind, name, errors).status.to_json()
 
 
 def agrees(step: dict[str, Any], context: DefaultingContext) -> None:

@@ -1,0 +1,101 @@
+"""The small checks that rules are made of: about one value at one path.
+
+Where upstream passes a value of a named string type, the error prints it as JSON (`NamedText`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+
+Errors = Iterator[FieldError]
+Object = Mapping[str, Any]
+Messages = Callable[[str], list[str]]
+
+METADATA: Final = FieldPath("metadata")
+SPEC: Final = FieldPath("spec")
+
+NEGATIVE: Final = "must be greater than or equal to 0"
+NOT_POSITIVE: Final = "must be greater than zero"
+IMMUTABLE: Final = "field is immutable"
+
+
+def items(obj: Object, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+    """The members of a list, each with its path."""
+    at = path.child(field)
+    for index, item in enumerate(obj.get(field) or ()):
+        yield at.index(index), item
+
+
+def entries(obj: Object, field: str) -> list[tuple[str, Any]]:
+    """The members of a map by key: the order in which a server meets them is random."""
+    return sorted((obj.get(field) or {}).items())
+
+
+def each(path: FieldPath, value: object, messages: Iterable[str]) -> Errors:
+    """One error per message about a value."""
+    for message in messages:
+        yield fieldpath.invalid(path, value, message)
+
+
+def dns_label(path: FieldPath, value: str) -> Errors:
+    return each(path, value, name_rules.dns1123_label(value))
+
+
+def dns_subdomain(path: FieldPath, value: str) -> Errors:
+    return each(path, value, name_rules.dns1123_subdomain(value))
+
+
+def qualified_name(path: FieldPath, value: str) -> Errors:
+    return each(path, value, name_rules.qualified_name(value))
+
+
+def port_number(path: FieldPath, value: int) -> Errors:
+    return each(path, value, name_rules.port_number(value))
+
+
+def required_name(path: FieldPath, value: str, messages: Messages) -> Errors:
+    """Must be there and satisfy the rule."""
+    if value:
+        yield from each(path, value, messages(value))
+    else:
+        yield fieldpath.required(path)
+
+
+def present(obj: Object, path: FieldPath, *fields: str) -> Errors:
+    """Fields that may not be empty."""
+    for field in fields:
+        if not obj.get(field):
+            yield fieldpath.required(path.child(field))
+
+
+def not_negative(obj: Object, path: FieldPath, *fields: str) -> Errors:
+    for field in fields:
+        value = obj.get(field)
+        if value is not None and value < 0:
+            yield fieldpath.invalid(path.child(field), value, NEGATIVE)
+
+
+def in_range(path: FieldPath, value: int, low: int, high: int) -> Errors:
+    if not low <= value <= high:
+        yield fieldpath.invalid(path, value, f"must be between {low} and {high}, inclusive")
+
+
+def supported(path: FieldPath, value: str, choices: Sequence[str]) -> Errors:
+    if value not in choices:
+        yield fieldpath.not_supported(path, NamedText(value), choices)
+
+
+def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) -> Errors:
+    if value:
+        yield from supported(path, value, choices)
+    else:
+        yield fieldpath.required(path)
+
+
+def immutable(path: FieldPath, new: object, old: object) -> Errors:
+    if new != old:
+        yield fieldpath.invalid(path, new, IMMUTABLE)

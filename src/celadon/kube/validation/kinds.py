@@ -1,0 +1,162 @@
+"""Which kind is validated by what, and the two ways to ask.
+
+`validate_create` and `validate_update` take objects as validating admission sees them. A kind that
+is not in the table has no complaints: custom resources, and built-in ones that are not covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError
+from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.validation import (
+    autoscaling,
+    claims,
+    cluster_rules,
+    configuration,
+    jobs,
+    networking,
+    pod_updates,
+    pods,
+    rbac,
+    services,
+    workloads,
+)
+from celadon.kube.validation.fields import METADATA, Errors, Object
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_object_meta,
+    validate_object_meta_update,
+)
+
+Create = Callable[[Object], Errors]
+Update = Callable[[Object, Object], Errors]
+
+
+def _nothing(_: Object) -> Errors:
+    return iter(())
+
+
+SUBDOMAIN: Final = Naming()
+LABEL: Final = Naming(name_rules.dns1123_label)
+SERVICE: Final = Naming(name_rules.dns1035_label)
+ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, masks_prefix=False)
+CLUSTER: Final = Naming(namespaced=False)
+CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
+CLUSTER_SEGMENT: Final = Naming(name_rules.path_segment_name, namespaced=False, masks_prefix=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The rules of a kind, besides those for metadata.
+
+    Without `update`, a changed object must be what a new one must be.
+    """
+
+    create: Create = _nothing
+    naming: Naming = SUBDOMAIN
+    update: Update | None = None
+
+    def of_update(self, obj: Object, old: Object) -> Errors:
+        return self.create(obj) if self.update is None else self.update(obj, old)
+
+
+_BATCH: Final = "batch"
+_APPS: Final = "apps"
+_NETWORKING: Final = "networking.k8s.io"
+
+VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+    GroupKind("", "ConfigMap"): Validation(
+        configuration.config_map, update=configuration.config_map_update
+    ),
+    GroupKind("", "Endpoints"): Validation(services.endpoints),
+    GroupKind("", "Event"): Validation(cluster_rules.event, Naming(lambda _: [])),
+    GroupKind("", "LimitRange"): Validation(cluster_rules.limit_range),
+    GroupKind("", "Namespace"): Validation(cluster_rules.namespace, CLUSTER_LABEL),
+    GroupKind("", "PersistentVolume"): Validation(claims.persistent_volume, CLUSTER),
+    GroupKind("", "PersistentVolumeClaim"): Validation(claims.claim, update=claims.claim_update),
+    GroupKind("", "Pod"): Validation(pods.pod, update=pod_updates.pod_update),
+    GroupKind("", "ReplicationController"): Validation(workloads.replication_controller),
+    GroupKind("", "ResourceQuota"): Validation(
+        cluster_rules.resource_quota, update=cluster_rules.resource_quota_update
+    ),
+    GroupKind("", "Secret"): Validation(configuration.secret, update=configuration.secret_update),
+    GroupKind("", "Service"): Validation(services.service, SERVICE, services.service_update),
+    GroupKind("", "ServiceAccount"): Validation(),
+    GroupKind(_APPS, "DaemonSet"): Validation(
+        workloads.daemon_set, update=workloads.daemon_set_update
+    ),
+    GroupKind(_APPS, "Deployment"): Validation(
+        workloads.deployment, update=workloads.deployment_update
+    ),
+    GroupKind(_APPS, "ReplicaSet"): Validation(
+        workloads.replica_set, update=workloads.replica_set_update
+    ),
+    GroupKind(_APPS, "StatefulSet"): Validation(
+        workloads.stateful_set, LABEL, workloads.stateful_set_update
+    ),
+    GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
+        autoscaling.autoscaler, update=autoscaling.autoscaler_update
+    ),
+    GroupKind("autoscaling", "Scale"): Validation(autoscaling.scale),
+    GroupKind(_BATCH, "CronJob"): Validation(jobs.cron_job, update=jobs.cron_job_update),
+    GroupKind(_BATCH, "Job"): Validation(jobs.job, update=jobs.job_update),
+    GroupKind("coordination.k8s.io", "Lease"): Validation(cluster_rules.lease),
+    GroupKind(_NETWORKING, "Ingress"): Validation(
+        networking.ingress, update=lambda obj, _: networking.ingress_in_general(obj)
+    ),
+    GroupKind(_NETWORKING, "IngressClass"): Validation(
+        networking.ingress_class, CLUSTER, networking.ingress_class_update
+    ),
+    GroupKind(_NETWORKING, "NetworkPolicy"): Validation(networking.network_policy),
+    GroupKind("policy", "PodDisruptionBudget"): Validation(cluster_rules.disruption_budget),
+    GroupKind(rbac.GROUP, "ClusterRole"): Validation(rbac.cluster_role, CLUSTER_SEGMENT),
+    GroupKind(rbac.GROUP, "ClusterRoleBinding"): Validation(
+        rbac.cluster_role_binding, CLUSTER_SEGMENT, rbac.cluster_role_binding_update
+    ),
+    GroupKind(rbac.GROUP, "Role"): Validation(rbac.role, ANY_SEGMENT),
+    GroupKind(rbac.GROUP, "RoleBinding"): Validation(
+        rbac.role_binding, ANY_SEGMENT, rbac.role_binding_update
+    ),
+    GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
+        cluster_rules.priority_class, CLUSTER, cluster_rules.priority_class_update
+    ),
+    GroupKind("storage.k8s.io", "StorageClass"): Validation(
+        claims.storage_class, CLUSTER, claims.storage_class_update
+    ),
+}
+
+KIND_FIRST: Final = frozenset({GroupKind("policy", "PodDisruptionBudget"), GroupKind("", "Event")})
+"""Kinds whose own rules say nothing about metadata: only the name's use in URLs is checked."""
+
+
+def validate_create(obj: Object, kind: GroupVersionKind) -> list[FieldError]:
+    """What is wrong with a new object."""
+    validation = VALIDATIONS.get(kind.group_kind)
+    if validation is None:
+        return []
+    errors: list[FieldError] = []
+    if kind.group_kind not in KIND_FIRST:
+        errors += validate_object_meta(obj.get("metadata") or {}, validation.naming)
+    errors += validation.create(obj)
+    return errors or _usable_in_urls(obj)
+
+
+def _usable_in_urls(obj: Object) -> list[FieldError]:
+    """The check behind all strategies, which counts where a kind has none of its own."""
+    name = (obj.get("metadata") or {}).get("name") or ""
+    at = METADATA.child("name")
+    return [fieldpath.invalid(at, name, one) for one in name_rules.path_segment_name(name)]
+
+
+def validate_update(obj: Object, old: Object, kind: GroupVersionKind) -> list[FieldError]:
+    """What is wrong with a changed object. Subresources are not validated here."""
+    validation = VALIDATIONS.get(kind.group_kind)
+    if validation is None:
+        return []
+    meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
+    return [*validate_object_meta_update(meta, before), *validation.of_update(obj, old)]

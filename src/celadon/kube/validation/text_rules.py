@@ -1,0 +1,151 @@
+"""The rules for texts that are no names: ports, keys, percentages, environment variables.
+
+As `name_rules`: each takes the value and returns the messages about it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from celadon.cel.extend import netaddr
+from celadon.kube.name_rules import dns1123_subdomain
+
+_SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_WILDCARD: Final = r"\*\." + _SUBDOMAIN
+_CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
+_HEADER: Final = "[-A-Za-z0-9]+"
+_PERCENT: Final = "[0-9]+%"
+_HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_UNDERSCORED: Final = r"[a-z0-9_]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED_SUBDOMAIN: Final = _UNDERSCORED + r"(\." + _UNDERSCORED + ")*"
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=[0-9])")
+_ENV_NAME: Final = re.compile("[ -<>-~]*")
+
+PORT_NAME_MAX_BYTES: Final = 15
+CONFIG_KEY_MAX_BYTES: Final = 253
+MAX_ID: Final = 2**31 - 1
+IP_MESSAGE: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+CIDR_MESSAGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+
+def _examples(text: str, pattern: str, *examples: str) -> str:
+    shown = ",  or ".join(f"'{example}'" for example in examples)
+    return f"{text} (e.g. {shown}, regex used for validation is '{pattern}')"
+
+
+def port_name(value: str) -> list[str]:
+    """IANA service names: ports of containers and what refers to them."""
+    messages = []
+    if len(value) > PORT_NAME_MAX_BYTES:
+        messages.append(f"must be no more than {PORT_NAME_MAX_BYTES} characters")
+    if re.fullmatch("[-a-z0-9]+", value) is None:
+        messages.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if re.search("[a-z]", value) is None:
+        messages.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        messages.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        messages.append("must not begin or end with a hyphen")
+    return messages
+
+
+def config_key(value: str) -> list[str]:
+    """Keys of ConfigMaps and Secrets."""
+    messages = []
+    if len(value) > CONFIG_KEY_MAX_BYTES:
+        messages.append(f"must be no more than {CONFIG_KEY_MAX_BYTES} characters")
+    if re.fullmatch(_CONFIG_KEY, value) is None:
+        text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+        messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+    if value in {".", ".."}:
+        messages.append(f"must not be '{value}'")
+    elif value.startswith(".."):
+        messages.append("must not start with '..'")
+    return messages
+
+
+def environment_name(value: str) -> list[str]:
+    if _ENV_NAME.fullmatch(value) is None:
+        return [
+            "a valid environment variable name must consist only of printable ASCII characters "
+            "other than '='"
+        ]
+    return []
+
+
+def http_header(value: str) -> list[str]:
+    if re.fullmatch(_HEADER, value) is None:
+        text = "a valid HTTP header must consist of alphanumeric characters or '-'"
+        return [_examples(text, _HEADER, "X-Header-Name")]
+    return []
+
+
+def percent(value: str) -> list[str]:
+    if re.fullmatch(_PERCENT, value) is None:
+        text = "a valid percent string must be a numeric string followed by an ending '%'"
+        return [_examples(text, _PERCENT, "1%", "93%")]
+    return []
+
+
+def wildcard_subdomain(value: str) -> list[str]:
+    """`*.example.com`."""
+    messages = [one for one in dns1123_subdomain(value) if one.startswith("must be no more than")]
+    if re.fullmatch(_WILDCARD, value) is None:
+        text = (
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
+            "subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and "
+            "end with an alphanumeric character"
+        )
+        messages.append(_examples(text, _WILDCARD, "*.example.com"))
+    return messages
+
+
+def underscored_subdomain(value: str) -> list[str]:
+    """Search domains, which resolvers take with underscores, too."""
+    messages = [one for one in dns1123_subdomain(value) if one.startswith("must be no more than")]
+    if re.fullmatch(_UNDERSCORED_SUBDOMAIN, value) is None:
+        text = (
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+            "'-', '_' or '.', and must start and end with an alphanumeric character or '_'"
+        )
+        messages.append(_examples(text, _UNDERSCORED_SUBDOMAIN, "example.com"))
+    return messages
+
+
+def http_path(value: str) -> list[str]:
+    if re.fullmatch(_HTTP_PATH, value) is None:
+        return [f"Invalid path (regex used for validation is '{_HTTP_PATH}')"]
+    return []
+
+
+def user_or_group_id(value: int) -> list[str]:
+    return [] if 0 <= value <= MAX_ID else [f"must be between 0 and {MAX_ID}, inclusive"]
+
+
+def address(value: str) -> netaddr.Addr | None:
+    """An IP address without a zone, leading zeros allowed; None for anything else."""
+    try:
+        found = netaddr.parse_addr(_LEADING_ZEROS.sub("", value))
+    except netaddr.AddrError:
+        return None
+    return None if found.zone else found
+
+
+def ip_address(value: str) -> list[str]:
+    return [IP_MESSAGE] if address(value) is None else []
+
+
+def network(value: str) -> netaddr.Prefix | None:
+    """An address range in CIDR notation; None for anything else."""
+    start, _, length = value.partition("/")
+    if address(start) is None:
+        return None
+    try:
+        return netaddr.parse_prefix(f"{_LEADING_ZEROS.sub('', start)}/{length}")
+    except netaddr.AddrError:
+        return None
+
+
+def cidr(value: str) -> list[str]:
+    return [CIDR_MESSAGE] if network(value) is None else []
