@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Final, TextIO
 from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
+    from celadon.cli.lint_report import LintReport
     from celadon.cli.reading.problems import Problem
     from celadon.cli.report import Report
 
+LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit")
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
@@ -91,6 +93,28 @@ def _renderer(format: str) -> Callable[[Report], str]:
         "junit": junit.render,
     }
     return renderers[format]
+
+
+def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
+    """Findings in one of `LINT_FORMATS`."""
+    from celadon.cli.formats import lint_ci, lint_data
+
+    if format == "text":
+        from celadon.cli.formats import lint_human
+        from celadon.cli.formats.human import Look
+
+        for problem in report.problems:
+            complain(f"error: {problem_text(problem)}")
+        color = use_color(sys.stdout, forbidden=no_color)
+        write(lint_human.render(report, Look(color=color)))
+        return
+    renderers = {
+        "json": lint_data.render_json,
+        "sarif": lint_data.render_sarif,
+        "github": lint_ci.render_github,
+        "junit": lint_ci.render_junit,
+    }
+    write(renderers[format](report))
 
 
 class Progress:

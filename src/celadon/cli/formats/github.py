@@ -12,13 +12,11 @@ def render(report: Report) -> str:
     """One line per finding."""
     lines = [
         *(
-            _command(
-                "error", Place(problem.file, problem.line), "unreadable input", problem.message
-            )
+            command("error", Place(problem.file, problem.line), "unreadable input", problem.message)
             for problem in report.problems
         ),
         *(
-            _command("error", error.place, f"{error.kind} {error.name}", error.message)
+            command("error", error.place, f"{error.kind} {error.name}", error.message)
             for error in report.policy_errors
         ),
     ]
@@ -26,21 +24,23 @@ def render(report: Report) -> str:
         if result.state is State.DENIED:
             rules = [f"rule: {one.rule}" for one in result.violations if one.rule.file]
             text = "\n".join([result.sentence, *dict.fromkeys(rules)])
-            lines.append(_command("error", result.place, f"{result.title} denied", text))
+            lines.append(command("error", result.place, f"{result.title} denied", text))
         for warning in result.warnings:
-            lines.append(_command("warning", result.place, result.title, warning))
+            lines.append(command("warning", result.place, result.title, warning))
     level = "error" if report.strict else "notice"
     lines += [
-        _command(level, notice.place, notice.silence.value, notice.message)
+        command(level, notice.place, notice.silence.value, notice.message)
         for notice in report.notices
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _command(level: str, place: Place, title: str, text: str) -> str:
+def command(level: str, place: Place, title: str, text: str, column: int = 0) -> str:
+    """One workflow command; `level` is error, warning or notice."""
     properties = [f"title={_property(title)}"]
     if place.file:
         line = [f"line={place.line}"] if place.line else []
+        line += [f"col={column}"] if column else []
         properties = [f"file={_property(place.file)}", *line, *properties]
     return f"::{level} {','.join(properties)}::{_data(text)}"
 

@@ -14,7 +14,11 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 def render(report: Report) -> str:
     """The document, UTF-8."""
-    cases = [*_cases(report)]
+    return suites("celadon check", [*_cases(report)])
+
+
+def suites(name: str, cases: list[str]) -> str:
+    """A document with one suite of these cases."""
     failures = sum("<failure" in case for case in cases)
     errors = sum("<error" in case for case in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
@@ -22,7 +26,7 @@ def render(report: Report) -> str:
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f"<testsuites {counts}>",
-            f'<testsuite name="celadon check" {counts}>',
+            f'<testsuite name="{name}" {counts}>',
             *cases,
             "</testsuite>",
             "</testsuites>",
@@ -33,25 +37,21 @@ def render(report: Report) -> str:
 
 def _cases(report: Report) -> Iterator[str]:
     for problem in report.problems:
-        yield _case(
-            "input", problem.file, problem.file, problem.line, _bad("error", problem.message)
-        )
+        yield case("input", problem.file, problem.file, problem.line, bad("error", problem.message))
     for error in report.policy_errors:
         name = f"{error.kind} {error.name}"
-        yield _case(
-            "policy", name, error.place.file, error.place.line, _bad("error", error.message)
-        )
+        yield case("policy", name, error.place.file, error.place.line, bad("error", error.message))
     for result in report.objects:
-        yield _case(
+        yield case(
             "object", result.title, result.place.file, result.place.line, _result(report, result)
         )
     for notice in report.notices:
         body = (
-            _bad("failure", notice.message)
+            bad("failure", notice.message)
             if report.strict
             else f"<skipped message={_attribute(notice.message)}/>"
         )
-        yield _case("notice", notice.silence.value, notice.place.file, notice.place.line, body)
+        yield case("notice", notice.silence.value, notice.place.file, notice.place.line, body)
 
 
 def _result(report: Report, result: ObjectResult) -> str:
@@ -59,22 +59,24 @@ def _result(report: Report, result: ObjectResult) -> str:
         details = "\n".join(
             [result.sentence, *(f"rule: {one.rule} {one.field}" for one in result.violations)]
         )
-        return _bad("error" if result.has_error else "failure", result.sentence, details)
+        return bad("error" if result.has_error else "failure", result.sentence, details)
     warnings = "\n".join(result.warnings)
     if not warnings:
         return ""
     if report.fail_on_warning:
-        return _bad("failure", result.warnings[0], warnings)
+        return bad("failure", result.warnings[0], warnings)
     return f"<system-out>{_text(warnings)}</system-out>"
 
 
-def _case(group: str, name: str, file: str, line: int, body: str) -> str:
+def case(group: str, name: str, file: str, line: int, body: str) -> str:
+    """One case; with an empty body it passed."""
     where = f" file={_attribute(file)} line={_attribute(str(line))}" if file else ""
     head = f"<testcase classname={_attribute(group)} name={_attribute(name)}{where}"
     return f"{head}>{body}</testcase>" if body else f"{head}/>"
 
 
-def _bad(tag: str, message: str, details: str = "") -> str:
+def bad(tag: str, message: str, details: str = "") -> str:
+    """The body of a case that did not pass: `failure`, `error` or `skipped`."""
     return f"<{tag} message={_attribute(message)}>{_text(details or message)}</{tag}>"
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from celadon.cli.reading.json_places import Path, places
-from celadon.cli.reading.scalar_offsets import source_offset
+from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 
 _STEP: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
 _ITEM_DEPTH: Final = 2
@@ -68,6 +68,12 @@ class Chunk:
             return None
         first = source_offset(self.text, at, value, start)
         return first, source_offset(self.text, at, value, end - 1) + 1
+
+    def style(self, path: Path) -> str:
+        """The character that a value begins with: a quote, `|`, `>`, or its first one."""
+        _, at, _ = self._json_offsets(path) if self.is_json else self._offsets(path)
+        start = scalar_start(self.text, at)
+        return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
         return self.first_line + self.text.count("\n", 0, offset)

@@ -26,7 +26,7 @@ _HALVES: Final = re.compile(r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-
 def source_offset(text: str, start: int, value: str, offset: int) -> int:
     """`start` is where the scalar begins in `text`, `offset` a position in its value. A position
     behind the end of the value is behind the last character."""
-    start = _properties_end(text, start)
+    start = scalar_start(text, start)
     wanted = sum(not one.isspace() for one in value[:offset])
     last = start
     for position, length in _characters(text, start):
@@ -37,8 +37,8 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
     return last
 
 
-def _properties_end(text: str, start: int) -> int:
-    """Behind an anchor and a tag."""
+def scalar_start(text: str, start: int) -> int:
+    """Behind the anchor and the tag of a node."""
     found = _PROPERTIES.match(text, start)
     return start if found is None else found.end()
 

@@ -1,0 +1,62 @@
+"""What `celadon lint` found, as one value; every output format is made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission.lint import Severity
+from celadon.cli.exits import Exit
+from celadon.cli.reading.problems import Problem
+
+LEVELS: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+"""The worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFinding:
+    """A finding where a reader sees it. `column` counts characters from 1. `subject` is the object,
+    e.g. `ValidatingAdmissionPolicy limit`; `line_text` the line of the file."""
+
+    code: str
+    name: str
+    severity: Severity
+    file: str
+    line: int
+    column: int
+    field: str
+    subject: str
+    message: str
+    help: str = ""
+    is_fixable: bool = False
+    line_text: str = ""
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """Everything, in the order of the inputs. `fail_on` is the least severity that fails the run;
+    None: nothing does."""
+
+    findings: tuple[LocatedFinding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    objects: int = 0
+    suppressed: int = 0
+    fixed: int = 0
+    fail_on: Severity | None = Severity.ERROR
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(one.severity is severity for one in self.findings)
+
+    @property
+    def exit(self) -> Exit:
+        """Unreadable input goes before findings."""
+        if self.problems:
+            return Exit.USAGE
+        failing = LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()
+        return Exit.DENIED if any(map(self.count, failing)) else Exit.OK

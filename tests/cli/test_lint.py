@@ -1,0 +1,318 @@
+"""`celadon lint` from the outside: places, comments, configuration, formats, fixes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.lint_rules import page
+from celadon.cli.main import main
+from tests.paths import ROOT
+
+POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: limit
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [apps]
+      apiVersions: [v1]
+      operations: [CREATE]
+      resources: [deployments]
+  validations:
+  - message: too many
+    expression: EXPRESSION
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lint(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """Exit code and standard output."""
+    code = main(["lint", *words])
+    return code, capsys.readouterr().out
+
+
+def findings(capsys: pytest.CaptureFixture[str], text: str, *words: str) -> list[str]:
+    """`line:column code` of what is said about one file."""
+    Path("p.yaml").write_text(text)
+    _, out = lint(capsys, "p.yaml", "-o", "json", *words)
+    found = json.loads(out)["findings"]
+    return [f"{one['line']}:{one['column']} {one['code']}" for one in found]
+
+
+def policy(expression: str, **changes: str) -> str:
+    text = POLICY.replace("EXPRESSION", expression)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
+
+
+STYLES = [
+    ("object.spec.replica <= 5", "14:28 CEL011"),
+    ("'object.spec.replica <= 5'", "14:29 CEL011"),
+    ('"object.spec.replica <= 5"', "14:29 CEL011"),
+    ("|\n      true &&\n      object.spec.replica <= 5", "16:18 CEL011"),
+    (">-\n      true &&\n      object.spec.replica <= 5", "16:18 CEL011"),
+    ("|2-\n      true &&\n        object.spec.replica <= 5", "16:20 CEL011"),
+    ("true &&\n      object.spec.replica <= 5", "15:18 CEL011"),
+    ('"\\u0027é\\u0027 != \\"x\\" &&\n      object.spec.replica <= 5"', "15:18 CEL011"),
+    ("'''x'' != ''y'' && object.spec.replica <= 5'", "14:47 CEL011"),
+]
+
+
+@pytest.mark.parametrize(("written", "expected"), STYLES)
+def test_places_in_expressions(
+    capsys: pytest.CaptureFixture[str], written: str, expected: str
+) -> None:
+    assert findings(capsys, policy(written), "--select", "CEL011") == [expected]
+
+
+def test_places_in_json_and_in_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    import yaml
+
+    document = yaml.safe_load(policy("|\n      true &&\n      object.spec.replica <= 5\n"))
+    listed = {"apiVersion": "v1", "kind": "List", "items": [document]}
+    assert findings(capsys, json.dumps(document), "--select", "CEL011")[0].startswith("1:")
+    text = json.dumps(listed, indent=1)
+    (found,) = findings(capsys, text, "--select", "CEL011")
+    line, _, column = found.split()[0].partition(":")
+    assert text.split("\n")[int(line) - 1][int(column) - 1 :].startswith(".replica")
+
+
+def test_a_second_document(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "# nothing\n---\n" + policy("object.spec.replica <= 5")
+    assert findings(capsys, text, "--select", "CEL011") == ["16:28 CEL011"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        policy("object.spec.replica <= 5 # celadon: ignore[CEL011]"),
+        policy("object.spec.replica <= 5 # celadon: ignore[type-error, CEL9]"),
+        policy("object.spec.replica <= 5 # celadon: ignore"),
+        policy("|2- # celadon: ignore[CEL01]\n      object.spec.replica <= 5"),
+        policy("|-\n      // celadon: ignore[CEL011]\n      object.spec.replica <= 5"),
+        policy("object.spec.replica <= 5").replace(
+            "    expression", "    # celadon: ignore[CEL011]\n    # because\n    expression"
+        ),
+        policy("object.spec.replica <= 5") + "# celadon: ignore-file[CEL011]\n",
+    ],
+)
+def test_comments_silence(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert findings(capsys, text, "--select", "CEL011") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        policy("object.spec.replica <= 5 # celadon: ignore[CEL012]"),
+        policy("object.spec.replica <= 5 # celadon: ignored"),
+        "# celadon: ignore\n" + policy("object.spec.replica <= 5"),
+    ],
+)
+def test_other_comments_do_not(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert len(findings(capsys, text, "--select", "CEL011")) == 1
+
+
+def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("good.yaml").write_text(policy("object.spec.replicas <= 5"))
+    Path("warned.yaml").write_text(policy("object.metadata.labels.x == 'y'"))
+    Path("bad.yaml").write_text(policy("object.spec.replica <= 5"))
+    Path("torn.yaml").write_text("a: [")
+    assert lint(capsys, "good.yaml")[0] == 0
+    assert lint(capsys, "warned.yaml")[0] == 0
+    assert lint(capsys, "warned.yaml", "--fail-on", "warning")[0] == 1
+    assert lint(capsys, "bad.yaml")[0] == 1
+    assert lint(capsys, "bad.yaml", "--fail-on", "never")[0] == 0
+    assert lint(capsys, "bad.yaml", "torn.yaml")[0] == 2
+
+
+def test_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    text = policy("object.metadata.labels.x == 'y'")
+    Path("pyproject.toml").write_text('[tool.celadon.lint]\nignore = ["CEL0"]\n')
+    assert findings(capsys, text) == []
+    Path("celadon.toml").write_text('[lint]\nignore = ["type-error"]\nfail-on = "warning"\n')
+    assert findings(capsys, text) == ["14:32 CEL025"]
+    assert lint(capsys, "p.yaml")[0] == 1
+    assert findings(capsys, text, "--ignore", "CEL025") == []
+    Path("below").mkdir()
+    os.chdir("below")
+    assert main(["lint", "../p.yaml"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("lint = 1", "`lint` must be a table"),
+        ("[lint]\nselct = []", "no option `selct`, did you mean `select`?"),
+        ("[lint]\nselect = 1", "`select` must be a list of texts"),
+        ('[lint]\nselect = ["CEL999"]', "no rule `CEL999`"),
+        ('[lint]\nfail-on = "x"', "`fail-on` must be one of"),
+        ("[lint]\nlarge-object = 0", "`large-object` must be a number of KiB"),
+        ('[lint]\nkubernetes-versions = ["1.2"]', "unknown version `1.2`"),
+        ("[lint", "celadon.toml"),
+    ],
+)
+def test_wrong_configuration(
+    capsys: pytest.CaptureFixture[str], written: str, message: str
+) -> None:
+    Path("celadon.toml").write_text(written)
+    assert main(["lint", "x.yaml"]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["x.yaml", "--select", "nonsense"],
+        ["x.yaml", "--large-object", "0"],
+        ["-", "--fix"],
+        ["--explain", "CEL999"],
+    ],
+)
+def test_wrong_use(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main(["lint", *words]) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
+    text = policy("isSemver(object.metadata.name)")
+    versions = ["--kubernetes-version", "1.36", "--kubernetes-version", "1.31"]
+    assert findings(capsys, text, "--select", "CEL005", *versions) == ["14:25 CEL005"]
+    assert findings(capsys, text, "--select", "CEL005") == []
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.yaml").write_text(policy("object.spec.replica <= 5"))
+    _, out = lint(capsys, "p.yaml", "--select", "CEL011")
+    assert out == (
+        "p.yaml:14:28: error CEL011 undefined field 'replica', for Deployment\n"
+        "  |     expression: object.spec.replica <= 5\n"
+        "  |                            ^\n"
+        "  ValidatingAdmissionPolicy limit, spec.validations[0].expression (type-error)\n\n"
+        "1 error in 1 object\n"
+    )
+    assert lint(capsys, "p.yaml", "--select", "CEL004")[1] == "nothing found in 1 object\n"
+
+
+def test_sarif(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.yaml").write_text(policy("object.spec.replica <= 5"))
+    _, out = lint(capsys, "p.yaml", "--select", "CEL011", "-o", "sarif")
+    (run,) = json.loads(out)["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "CEL011"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "p.yaml"
+    assert place["region"] == {"startLine": 14, "startColumn": 28}
+
+
+def test_github_and_junit(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.yaml").write_text(policy("object.spec.replica <= 5"))
+    Path("torn.yaml").write_text("a: [")
+    _, out = lint(capsys, "p.yaml", "torn.yaml", "--select", "CEL011", "-o", "github")
+    assert "::error file=p.yaml,line=14,col=28,title=CEL011 type-error::undefined field" in out
+    assert "::error file=torn.yaml" in out
+    _, out = lint(capsys, "p.yaml", "torn.yaml", "--select", "CEL011", "-o", "junit")
+    assert ET.fromstring(out).get("failures") == "1"
+    _, out = lint(capsys, "p.yaml", "--select", "CEL004", "-o", "junit")
+    assert ET.fromstring(out).get("tests") == "1"
+
+
+def test_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(policy("object.spec.replica <= 5").encode()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    code, out = lint(capsys, "-")
+    assert code == 1
+    assert out.startswith("<stdin>:14:28: error CEL011")
+
+
+BINDING = """\
+apiVersion: admissionregistration.k8s.io/v1beta1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}  # kept
+spec:
+  policyName: p
+  validationActions: ACTIONS
+"""
+
+
+@pytest.mark.parametrize(
+    ("actions", "fixed"),
+    [
+        ("[Deny, Warn]", "[Deny]"),
+        ("[Warn, Deny]", "[Deny]"),
+        ("[Warn , Audit, Deny] # x", "[Audit, Deny] # x"),
+        ("\n  - Deny\n  - Warn # both\n", "\n  - Deny\n"),
+        ("\n  - Warn\n  - Deny\n", "\n  - Deny\n"),
+    ],
+)
+def test_fix(capsys: pytest.CaptureFixture[str], actions: str, fixed: str) -> None:
+    Path("b.yaml").write_text(BINDING.replace("ACTIONS", actions))
+    code, out = lint(capsys, "b.yaml", "--fix")
+    assert code == 0
+    assert "2 fixed" in out
+    expected = BINDING.replace("ACTIONS", fixed).replace("v1beta1", "v1")
+    assert Path("b.yaml").read_text() == expected
+
+
+GIZMOS = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gizmos.example.com}
+spec:
+  group: example.com
+  names: {plural: gizmos, kind: Gizmo}
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {max-size: {type: integer}, if: {type: integer}}}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "fixed"),
+    [
+        ("object.spec.max__dash__size <= 5", "object.spec['max-size'] <= 5"),
+        ("object.spec.__if__ <= 5", "object.spec.if <= 5"),
+        ("'object.spec.max__dash__size <= 5'", "'object.spec[''max-size''] <= 5'"),
+        ('"object.spec.max__dash__size <= 5"', "\"object.spec['max-size'] <= 5\""),
+        ("|\n      object.spec.max__dash__size <= 5", "|\n      object.spec['max-size'] <= 5"),
+    ],
+)
+def test_fix_inside_an_expression(
+    capsys: pytest.CaptureFixture[str], written: str, fixed: str
+) -> None:
+    text = GIZMOS + POLICY.replace("[apps]", "[example.com]").replace("deployments", "gizmos")
+    Path("p.yaml").write_text(text.replace("EXPRESSION", written))
+    lint(capsys, "p.yaml", "--fix", "--select", "CEL033")
+    assert Path("p.yaml").read_text() == text.replace("EXPRESSION", fixed)
+
+
+def test_rules_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "CEL025  optional-field" in lint(capsys, "--list-rules")[1]
+    assert lint(capsys, "--explain", "optional-field") == lint(capsys, "--explain", "CEL025")
+
+
+def test_the_page_of_the_rules_is_up_to_date() -> None:
+    text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+    assert text == page(), "run `python -m celadon.cli.lint_rules > docs/lint.md`"
