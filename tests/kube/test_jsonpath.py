@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +61,5 @@ def test_refused(reference: str, message: str) -> None:
 
 @given(st.text(alphabet="{}[]().,?@$'\"\\*:-+0 a=!\n", max_size=30))
 def test_any_text_is_answered(text: str) -> None:
-    try:
+    with contextlib.suppress(JSONPathError):
         parse_jsonpath(f"{{{text}}}")
-    except JSONPathError as error:
-        assert str(error)

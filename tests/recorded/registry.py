@@ -13,7 +13,14 @@ from typing import Any, Protocol
 
 from celadon.admission.registration import strategy
 from celadon.admission.registration import types as registration
-from celadon.admission.registration.bodies import STRICT, WARN, Body, read_body, read_document
+from celadon.admission.registration.bodies import (
+    STRICT,
+    WARN,
+    Body,
+    read_body,
+    read_document,
+    require_version,
+)
 from celadon.admission.registration.decode import RegistrationError, converted, decode_object
 from celadon.admission.registration.kinds import BY_KIND, BY_RESOURCE
 from celadon.admission.registration.param_access import Authorize, check_binding, check_policy
@@ -137,6 +144,7 @@ class Registry:
             raise Unsupported("bodies that are not JSON")
         body = read_body(call.text.encode(), resource.gvk, call.first("fieldValidation") or WARN)
         self.warnings += body.warnings
+        require_version(body, resource.gvk)
         return body
 
     # --- verbs ---
@@ -197,7 +205,7 @@ class Registry:
             raise patches.refusal(patches.shown(call, result), why)
         try:
             decode_object(result, found.kind, found.version)
-            return read_document(Document(result), found, found, validation)
+            return read_document(Document(result), found, validation)
         except (RegistrationError, StatusError) as error:
             why = str(error).partition(f"cannot be handled as a {found.kind}: ")[2]
             raise patches.refusal(patches.shown(call, result), why) from None

@@ -17,7 +17,17 @@ from celadon.admission.registration.decode import (
     struct_of,
 )
 from celadon.admission.registration.kinds import BY_KIND
-from celadon.kube import Document, GroupVersionKind, bodies, codec_for, status, strict_field_errors
+from celadon.kube import (
+    DecodeError,
+    Document,
+    GroupVersionKind,
+    StatusError,
+    bodies,
+    codec_for,
+    round_trip,
+    status,
+    strict_field_errors,
+)
 
 IGNORE: Final = "Ignore"
 WARN: Final = "Warn"
@@ -26,28 +36,45 @@ STRICT: Final = "Strict"
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """`sent` is the document as it was written, before anything was dropped or defaulted."""
+    """`found` is what the document says it is, perhaps in another version than the endpoint's;
+    `sent` is the document as it was written, before anything was dropped or defaulted."""
 
+    found: GroupVersionKind
     decoded: Decoded[registration.RegistrationObject]
     sent: dict[str, Any]
     warnings: tuple[str, ...] = ()
 
 
 def read_body(body: bytes, expected: GroupVersionKind, field_validation: str = WARN) -> Body:
-    """StatusError (400) when it is not an object of the kind and version."""
+    """StatusError (400) when it is not an object of the kind. Its version is for
+    `require_version`: that complaint does not keep the warnings from the client."""
     found, document = bodies.interpret(body, expected)
     if not _is_registered(found):
         raise bodies.not_registered(found, expected.kind)
     if found.group_kind != expected.group_kind:
-        raise bodies.other_kind(found, expected)
-    return read_document(document, found, expected, field_validation)
+        raise _other_kind(document, found, expected)
+    return read_document(document, found, field_validation)
+
+
+def require_version(body: Body, expected: GroupVersionKind) -> None:
+    if body.found != expected:
+        raise bodies.other_version(body.found, expected)
+
+
+def _other_kind(
+    document: Document, found: GroupVersionKind, expected: GroupVersionKind
+) -> StatusError:
+    """Values that do not fit the other kind are found before it is known to be another."""
+    entry = BY_KIND.get(found.kind) if found.group == registration.GROUP else None
+    try:
+        round_trip(document.value, struct_of(found.kind, found.version) if entry else found)
+    except DecodeError as error:
+        return bodies.undecodable(found, expected.kind, str(error))
+    return bodies.other_kind(found, expected)
 
 
 def read_document(
-    document: Document,
-    found: GroupVersionKind,
-    expected: GroupVersionKind,
-    field_validation: str = WARN,
+    document: Document, found: GroupVersionKind, field_validation: str = WARN
 ) -> Body:
     """The same for a document that is known to be of the kind, such as the result of a patch."""
     try:
@@ -59,10 +86,8 @@ def read_document(
         complaints = strict_field_errors(document, struct_of(found.kind, found.version))
     if complaints and field_validation == STRICT:
         why = bodies.strict_decoding_error(complaints)
-        raise bodies.undecodable(found, expected.kind, why)
-    if found != expected:
-        raise bodies.other_version(found, expected)
-    return Body(decoded, document.value, tuple(complaints))
+        raise bodies.undecodable(found, found.kind, why)
+    return Body(found, decoded, document.value, tuple(complaints))
 
 
 def _is_registered(gvk: GroupVersionKind) -> bool:

@@ -1,0 +1,204 @@
+"""What is done to registration objects, and said about them, around their validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.registration import strategy
+from celadon.admission.registration.decode import decode_object
+from celadon.admission.registration.member_order import ordered
+from celadon.admission.registration.table import cells
+from celadon.kube import DefaultingContext
+
+CONTEXT = DefaultingContext()
+HOOK = {
+    "name": "a.b.c",
+    "clientConfig": {"url": "https://h/"},
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+}
+VWC = "ValidatingWebhookConfiguration"
+VAP = "ValidatingAdmissionPolicy"
+VAPB = "ValidatingAdmissionPolicyBinding"
+
+
+def document(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    sent = {"metadata": {"name": "n", **(meta or {})}, **members}
+    return decode_object(sent, kind).document
+
+
+def stored(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    made = strategy.created(document(kind, meta, **members), CONTEXT)
+    made["metadata"]["resourceVersion"] = "1"
+    return made
+
+
+def generation_after(kind: str, old: dict[str, Any], **members: Any) -> int:
+    sent = {"metadata": {"name": "n"}, **members}
+    new = decode_object(sent, kind).document
+    made = strategy.updated(new, old, sent, CONTEXT)
+    return int(made["metadata"]["generation"])
+
+
+def test_create_resets_what_a_client_cannot_write() -> None:
+    meta = {"generation": 42, "namespace": "default", "deletionTimestamp": "2001-01-01T00:00:00Z"}
+    made = stored(VAP, meta, status={"observedGeneration": 5})
+    assert made["metadata"]["generation"] == 1
+    assert "namespace" not in made["metadata"]
+    assert "deletionTimestamp" not in made["metadata"]
+    assert made["status"] == {}
+
+
+def test_generation_of_webhooks_counts_empty_lists() -> None:
+    old = stored(VWC, webhooks=[HOOK])
+    assert generation_after(VWC, old, webhooks=[HOOK]) == 1
+    assert generation_after(VWC, old, webhooks=[{**HOOK, "rules": []}]) == 2
+    assert generation_after(VWC, old, webhooks=[{**HOOK, "timeoutSeconds": 1}]) == 2
+    assert generation_after(VWC, old, metadata={"name": "n", "labels": {"a": "b"}}) == 2
+    assert generation_after(VWC, stored(VWC), webhooks=[]) == 2
+
+
+def test_generation_of_policies_does_not() -> None:
+    old = stored(VAP, spec={"validations": [{"expression": "true"}]})
+    spec = {"validations": [{"expression": "true"}], "matchConditions": []}
+    assert generation_after(VAP, old, spec=spec) == 1
+    assert generation_after(VAP, old, spec={}) == 2
+
+
+def test_a_bad_label_is_found_three_times_on_update() -> None:
+    old = stored(VWC)
+    sent = {"metadata": {"name": "n", "resourceVersion": "1", "labels": {"a b": "c"}}}
+    made = strategy.updated(decode_object(sent, VWC).document, old, sent, CONTEXT)
+    errors = strategy.update_errors(made, old)
+    assert [error.field for error in errors] == ["metadata.labels"] * 3
+
+
+IMMUTABLE: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
+    (
+        {"deletionTimestamp": "2001-01-01T00:00:00Z", "deletionGracePeriodSeconds": 3},
+        {},
+        [
+            'metadata.deletionTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
+            "metadata.deletionGracePeriodSeconds: Invalid value: 3: field is immutable",
+        ],
+    ),
+    ({"uid": "x<"}, {}, ['metadata.uid: Invalid value: "x\\u003c": field is immutable']),
+    (
+        {"finalizers": ["z.b/c", "b.b/c"]},
+        {"deletionTimestamp": "2001-01-01T00:00:00Z"},
+        [
+            "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being "
+            'deleted, found new finalizers []string{"b.b/c", "z.b/c"}'
+        ],
+    ),
+    (
+        {"resourceVersion": ""},
+        {},
+        ['metadata.resourceVersion: Invalid value: "": must be specified for an update'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "before", "messages"), IMMUTABLE)
+def test_what_cannot_change(
+    changes: dict[str, Any], before: dict[str, Any], messages: list[str]
+) -> None:
+    old = stored(VWC)
+    old["metadata"].update(before)
+    sent = {"metadata": {"name": "n", "resourceVersion": "1", **changes}}
+    made = strategy.updated(decode_object(sent, VWC).document, old, sent, CONTEXT)
+    assert [str(error) for error in strategy.update_errors(made, old)] == messages
+
+
+def test_warnings() -> None:
+    owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
+    assert strategy.write_warnings(document(VWC)) == []
+    meta = {"name": "a.static.k8s.io", "ownerReferences": [owner, owner, owner]}
+    assert strategy.write_warnings(document(VWC, meta)) == [
+        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
+        "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
+        "duplicate UID(s) observed: u",
+        'metadata.name: names ending with ".static.k8s.io" are reserved for static '
+        "manifest-based configurations and cannot be managed via the API",
+    ]
+
+
+STATUS: list[tuple[dict[str, Any], list[str]]] = [
+    (
+        {"typeChecking": {"expressionWarnings": [{"fieldRef": " ", "warning": ""}]}},
+        [
+            "status.typeChecking.expressionWarnings[0].warning: Required value",
+            "status.typeChecking.expressionWarnings[0].fieldRef: Required value",
+        ],
+    ),
+    (
+        {"typeChecking": {"expressionWarnings": [{"fieldRef": "spec[foo]", "warning": "w"}]}},
+        [
+            'status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: "spec[foo]": '
+            "invalid JSONPath: invalid array index foo"
+        ],
+    ),
+    (
+        {"conditions": [{"type": "T", "status": "Maybe", "observedGeneration": -1}]},
+        [
+            'status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", '
+            '"True", "Unknown"',
+            "status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or "
+            "equal to zero",
+            "status.conditions[0].lastTransitionTime: Required value",
+            "status.conditions[0].reason: Required value",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "messages"), STATUS)
+def test_status(status: dict[str, Any], messages: list[str]) -> None:
+    old = stored(VAP)
+    sent = {"metadata": {"name": "n", "resourceVersion": "1"}, "status": status}
+    new = decode_object(sent, VAP).document
+    made = strategy.updated(new, old, sent, CONTEXT, subresource="status")
+    assert made["spec"] == old["spec"]
+    assert [str(error) for error in strategy.status_errors(made, old)] == messages
+
+
+SELECTOR = {
+    "matchLabels": {"z": "1", "a": "2"},
+    "matchExpressions": [{"key": "e", "operator": "In", "values": ["a", "b"]}],
+}
+CELLS: list[tuple[str, dict[str, Any], list[str | int]]] = [
+    (VAP, {"validations": [{}, {}]}, [2, "<unset>"]),
+    ("MutatingAdmissionPolicy", {"paramKind": {"apiVersion": "v1", "kind": "K"}}, [0, "v1/K"]),
+    (VAPB, {"policyName": "p"}, ["p", "<unset>"]),
+    (VAPB, {"paramRef": {"name": "n"}}, ["", "*/n"]),
+    (VAPB, {"paramRef": {"name": "n", "namespace": "s"}}, ["", "s/n"]),
+    (
+        "MutatingAdmissionPolicyBinding",
+        {"paramRef": {"selector": SELECTOR}},
+        [
+            "",
+            "&LabelSelector{MatchLabels:map[string]string{a: 2,z: 1,},"
+            "MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:e,"
+            "Operator:In,Values:[a b],},},}",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec", "own"), CELLS)
+def test_cells(kind: str, spec: dict[str, Any], own: list[str | int]) -> None:
+    assert cells(document(kind, spec=spec), 5) == ["n", *own, "5s"]
+
+
+def test_cells_of_webhooks() -> None:
+    assert cells(document(VWC, webhooks=[HOOK]), None) == ["n", 1, "<unknown>"]
+
+
+def test_output_order() -> None:
+    made = ordered(document(VWC, {"labels": {"b": "1", "a": "2"}}, webhooks=[HOOK]))
+    assert list(made) == ["kind", "apiVersion", "metadata", "webhooks"]
+    assert list(made["metadata"]["labels"]) == ["a", "b"]
+    assert list(made["webhooks"][0])[:3] == ["name", "clientConfig", "failurePolicy"]
+    assert ordered({"kind": "Pod", "apiVersion": "v1"}) == {"kind": "Pod", "apiVersion": "v1"}
