@@ -40,6 +40,7 @@ from celadon.cel.values.timestamps import (
     parse_duration,
     parse_timestamp,
 )
+from celadon.cel.values.typed_lists import MapList, SetList
 
 __all__ = [
     "NONE",
@@ -52,11 +53,13 @@ __all__ = [
     "Library",
     "Literal",
     "Macro",
+    "MapList",
     "ObjectType",
     "Opaque",
     "Optional",
     "Overload",
     "Range",
+    "SetList",
     "Sized",
     "Timestamp",
     "Uint",

@@ -57,7 +57,7 @@ def test_writes(crd: Json, stored: Json | None, step: Json) -> None:
         body = step["body"]
     kind = kind_of(crd, body)
     made, dropped = kind.prepare(body)
-    errors = kind.errors(made, before)
+    errors = kind.validate(made, before).errors
     want = step["want"]
     if want["code"] == 422:
         assert invalid_json(kind, made, errors) == want["body"]

@@ -70,6 +70,10 @@ def _containers_equal(a: Any, b: Any) -> bool:
     pending = [(a, b)]
     while pending:
         a, b = pending.pop()
+        if a.__class__ is list and type(a) is not list:  # INVARIANT (typed lists)
+            if not a.matches(b):
+                return False
+            continue
         if len(a) != len(b):
             return False
         for x, y in _pairs(a, b):

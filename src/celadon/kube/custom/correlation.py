@@ -1,7 +1,7 @@
 """What a part of an object was before an update.
 
-Members of objects correspond by name, unless the object is atomic, and items of map lists by their
-keys; of all other items nobody can say what they were.
+Members of objects correspond by name, and items of map lists by their keys; of all other items
+nobody can say what they were.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Unknown:
     __slots__ = ()
 
 
-def member_before(schema: Structural, before: Json | Unknown, key: str) -> Json | Unknown:
+def member_before(before: Json | Unknown, key: str) -> Json | Unknown:
     """What a member was."""
-    if isinstance(before, dict) and schema.is_correlatable_map and key in before:
+    if isinstance(before, dict) and key in before:
         return before[key]
     return Unknown()
 

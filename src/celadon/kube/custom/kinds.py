@@ -2,7 +2,7 @@
 
     kind = custom_kinds(definition)[gvk]
     kind.prepare(obj)                 nulls, defaults, pruning
-    kind.errors(obj, before)          why it would be refused; `before` on updates
+    kind.validate(obj, before)        why it would be refused; `before` on updates
 
 Metadata is no concern of the schema: it is typed, and validated like that of any other kind.
 """
@@ -17,10 +17,13 @@ from celadon.kube.custom.correlation import Unknown
 from celadon.kube.custom.defaulting import defaulted
 from celadon.kube.custom.list_types import repeated_items
 from celadon.kube.custom.pruning import Pruned, pruned
+from celadon.kube.custom.rule_texts import SKIPPED
+from celadon.kube.custom.rule_validation import RuleOutcome, RuleValidator, rule_validator
 from celadon.kube.custom.structural import OPEN, Structural, decode
 from celadon.kube.custom.values import value_errors
-from celadon.kube.fieldpath import ErrorType, FieldError
+from celadon.kube.fieldpath import ROOT, ErrorType, invalid
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.versions import DEFAULT, environment
 
 Json = Any
 
@@ -34,43 +37,49 @@ _BLOCKING: Final = frozenset(
     }
 )
 """After an error of these types validation rules are not evaluated."""
-_SKIPPED: Final = (
-    "some validation rules were not checked because the object was invalid; correct the existing "
-    "errors to complete validation"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class CustomKind:
-    """A kind with its schema."""
+    """A kind with its schema, and the compiled rules of the schema."""
 
     gvk: GroupVersionKind
     schema: Structural
+    rules: RuleValidator | None = None
     has_status: bool = False
 
     def prepare(self, obj: dict[str, Json]) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
         return pruned(defaulted(obj, self.schema), self.schema)
 
-    def errors(
-        self, obj: dict[str, Json], before: dict[str, Json] | None = None
-    ) -> list[FieldError]:
-        """What is wrong with a prepared object, in the order of an API server."""
+    def validate(self, obj: dict[str, Json], before: dict[str, Json] | None = None) -> RuleOutcome:
+        """What is wrong with a prepared object, in the order of an API server, and what is
+        forgiven because it did not change."""
         was: Json | Unknown = Unknown() if before is None else before
         found = value_errors(obj, self.schema, was)
         if before is None or not repeated_items(before, self.schema):
             found += repeated_items(obj, self.schema)
-        return found
+        if self.rules is None:
+            return RuleOutcome(found)
+        if any(error.type in _BLOCKING for error in found):
+            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
+        outcome = self.rules.errors(obj, was)
+        outcome.errors[:0] = found
+        return outcome
 
 
-def custom_kinds(definition: Mapping[str, Json]) -> dict[GroupVersionKind, CustomKind]:
-    """The kinds of all versions of a CustomResourceDefinition, served or not."""
+def custom_kinds(
+    definition: Mapping[str, Json], version: str = DEFAULT
+) -> dict[GroupVersionKind, CustomKind]:
+    """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
+    Kubernetes release."""
     spec = definition["spec"]
+    rules_of = environment(version)
     found = {}
-    for version in spec.get("versions") or ():
-        gvk = GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"])
-        given = (version.get("schema") or {}).get("openAPIV3Schema")
+    for one in spec.get("versions") or ():
+        gvk = GroupVersionKind(spec["group"], one["name"], spec["names"]["kind"])
+        given = (one.get("schema") or {}).get("openAPIV3Schema")
         schema = OPEN if given is None or spec.get("preserveUnknownFields") else decode(given)
-        has_status = (version.get("subresources") or {}).get("status") is not None
-        found[gvk] = CustomKind(gvk, schema, has_status)
+        has_status = (one.get("subresources") or {}).get("status") is not None
+        found[gvk] = CustomKind(gvk, schema, rule_validator(schema, rules_of), has_status)
     return found

@@ -90,11 +90,6 @@ class Structural:
             return ("integer", "string")
         return (self.type,) if self.type else ()
 
-    @property
-    def is_correlatable_map(self) -> bool:
-        """Whether the members of the old and of the new object correspond by name."""
-        return self.map_type in ("", "granular")
-
 
 OPEN: Final = Structural(preserve_unknown=True)
 """Allows everything and keeps it."""

@@ -229,10 +229,10 @@ def _object(
     result = Result(matches=1)
     if schema.additional is not None:
         for key in sorted(value.keys() - schema.properties.keys()):
-            was = member_before(schema, before, key)
+            was = member_before(before, key)
             result.take(_ratcheted(f"{name}.{key}", value[key], schema.additional, was))
     for key in sorted(schema.properties.keys() & value.keys()):
-        was = member_before(schema, before, key)
+        was = member_before(before, key)
         path = f"{name}.{key}" if name else key
         result.take(_ratcheted(path, value[key], schema.properties[key], was))
     for key in schema.required:

@@ -1,0 +1,121 @@
+"""Lists that carry what their schema says about their items: sets, and lists with keys.
+
+Only typed data has them (validation rules of custom resources); they differ from other lists in two
+operations, and in both the list on the *left* decides, as k8s.io/apiserver
+`pkg/cel/common/values.go`:
+
+    set       `==` in any order; `a + b` is a with what b has more
+    map list  `==` in any order, items matched by key; `a + b` is a with items replaced by those of
+              b that have the same keys, then the other items of b
+
+Everything else takes them for plain lists. INVARIANT (typed lists): their `__class__` says `list`,
+so that code which dispatches by class needs no second case; `type` tells the truth, and only
+equality and `+` ask for it. Use `Program.evaluate_metered` for typed data: the plain variant may
+compare two lists with Python's own operator.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from celadon.cel.errors import EvaluationError
+from celadon.cel.values import equality
+
+_ABSENT = object()
+
+
+class TypedList(list[Any]):
+    """The part that sets and map lists share."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]  # INVARIANT (typed lists): every other dispatch sees a list
+    def __class__(self) -> type[list[Any]]:  # type: ignore[override]  # as above
+        return list
+
+    def matches(self, other: list[Any]) -> bool:
+        """CEL's `self == other`."""
+        raise NotImplementedError
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # lists are never keys
+
+
+class SetList(TypedList):
+    """`x-kubernetes-list-type: set`."""
+
+    __slots__ = ()
+
+    def matches(self, other: list[Any]) -> bool:
+        return len(self) == len(other) and all(_has(self, one) for one in other)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list) and self.matches(other)
+
+    def __add__(self, other: list[Any]) -> SetList:
+        made = SetList(self)
+        for one in other:
+            if not _has(made, one):
+                made.append(one)
+        return made
+
+
+class MapList(TypedList):
+    """`x-kubernetes-list-type: map`; `keys` are the names of the members that identify an item."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+        super().__init__(items)
+        self.keys = keys
+
+    def matches(self, other: list[Any]) -> bool:
+        if len(self) != len(other):
+            return False
+        for one in other:
+            at = self._position(one)
+            if at is None or not _equal(self[at], one):
+                return False
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list) and self.matches(other)
+
+    def __add__(self, other: list[Any]) -> MapList:
+        made = MapList(self, self.keys)
+        for one in other:
+            at = made._position(one)
+            if at is None:
+                made.append(one)
+            else:
+                made[at] = one
+        return made
+
+    def _position(self, item: Any) -> int | None:
+        wanted = self._key(item)
+        for i, one in enumerate(self):
+            if self._key(one) == wanted:
+                return i
+        return None
+
+    def _key(self, item: Any) -> list[Any]:
+        members = item if isinstance(item, dict) else {}
+        return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
+
+
+def is_typed(value: list[Any]) -> TypeGuard[TypedList]:
+    """Whether something that says it is a list has rules of its own."""
+    return type(value) is not list
+
+
+def _has(items: list[Any], wanted: Any) -> bool:
+    return any(_equal(one, wanted) for one in items)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return equality.equal(a, b)
+    except EvaluationError:
+        return False

@@ -1,0 +1,53 @@
+"""`fieldPath` of a validation rule: `.spec.size`, `['a.b'].c`.
+
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go` (`ValidFieldPath`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from celadon.kube.custom.structural import Structural
+from celadon.kube.fieldpath import ROOT, FieldPath
+
+_STEP: Final = re.compile(r"\.([^.\[\]']+)|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES: Final = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "'": "'",
+    "\\": "\\",
+}
+
+
+def field_path(text: str, schema: Structural) -> str | None:
+    """The field it names in a schema, as errors write it; None if there is no such field."""
+    path: FieldPath = ROOT
+    position = 0
+    while position < len(text):
+        step = _STEP.match(text, position)
+        name = None if step is None else step[1] if step[1] is not None else _unescaped(step[2])
+        if step is None or name is None:
+            return None
+        below = _below(schema, name)
+        if below is None:
+            return None
+        path = path.child(name) if schema.properties else path.key(name)
+        schema, position = below, step.end()
+    return path.text
+
+
+def _below(schema: Structural, name: str) -> Structural | None:
+    return schema.properties.get(name) if schema.properties else schema.additional
+
+
+def _unescaped(text: str) -> str | None:
+    if any(found[1] not in _ESCAPES for found in _ESCAPE.finditer(text)):
+        return None
+    return _ESCAPE.sub(lambda found: _ESCAPES[found[1]], text)
