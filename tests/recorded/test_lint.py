@@ -1,0 +1,48 @@
+"""Lint over every recorded policy: no crash, and quick enough."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.admission.lint import Settings, lint
+from tests.paths import shared_folder
+
+FOLDER = shared_folder() / "conformance" / "policy"
+SETTINGS = Settings("1.36", ("1.30",))
+
+pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="conformance/policy not found")
+
+
+def objects(file: Path) -> list[dict[str, Any]]:
+    """The objects of a scenario."""
+    scenario = json.loads(file.read_text())
+    bodies = [*scenario["setup"], *(step.get("body") for step in scenario["steps"])]
+    return [
+        one
+        for one in bodies
+        if isinstance(one, dict)
+        and isinstance(one.get("kind"), str)
+        and isinstance(one.get("apiVersion"), str)
+    ]
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.json")), ids=lambda file: file.stem)
+def test_no_crash(file: Path) -> None:
+    given = objects(file)
+    for finding in lint(given, SETTINGS):
+        assert 0 <= finding.spot.document < len(given)
+
+
+@pytest.mark.slow
+def test_a_thousand_policies_in_ten_seconds() -> None:
+    every = [one for file in sorted(FOLDER.glob("*.json")) for one in objects(file)]
+    policies = [one for one in every if one["kind"] == "ValidatingAdmissionPolicy"]
+    thousand = (policies * (1000 // len(policies) + 1))[:1000]
+    start = time.process_time()
+    lint(thousand, SETTINGS)
+    assert time.process_time() - start < 10
