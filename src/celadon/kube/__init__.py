@@ -92,6 +92,8 @@ from celadon.kube.typed_objects import StructCodec, codec_for, round_trip, unkno
 from celadon.kube.typed_values import DecodeError
 from celadon.kube.url import URLError
 from celadon.kube.url import parse as parse_url
+from celadon.kube.validation.kinds import validate_create, validate_update
+from celadon.kube.validation.limit_ranges import exceeded_limits
 from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 from celadon.kube.versions import environment, previous_minor
 
@@ -165,6 +167,7 @@ __all__ = [
     "defaulted",
     "environment",
     "escape",
+    "exceeded_limits",
     "fieldpath",
     "guess_resource",
     "human_duration",
@@ -193,5 +196,7 @@ __all__ = [
     "strict_field_errors",
     "unknown_fields",
     "updated_form",
+    "validate_create",
+    "validate_update",
     "warning_texts",
 ]
