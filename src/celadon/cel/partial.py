@@ -22,23 +22,17 @@ from celadon.cel.codegen.context import Context
 from celadon.cel.codegen.plain_calls import block_slots
 from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import (
-    Ast,
     Call,
     Comprehension,
     Expr,
     Ident,
     ListLiteral,
-    Literal,
-    MapEntry,
     MapLiteral,
     Select,
     Struct,
-    StructField,
 )
 from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import containers
-from celadon.cel.values.maps import MISSING
-from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optionals import NONE, Optional
 
 Outcome: TypeAlias = Any
@@ -61,13 +55,8 @@ def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
     return found[0] if found is not None else None
 
 
-def residual(context: Context, outcomes: Mapping[int, Outcome]) -> Ast:
-    """The expression that is left after an evaluation with these outcomes."""
-    ast = context.checked.ast
-    return Ast(_prune(ast.root, outcomes), ast.source, ast.positions, {})
-
-
-def _stops(outcome: Outcome) -> bool:
+def stops(outcome: Outcome) -> bool:
+    """Whether the outcome is no value."""
     return outcome.__class__ is Unknown or isinstance(outcome, EvaluationError)
 
 
@@ -115,11 +104,8 @@ class _Partial:
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]
                 return self._collect(parts, lambda items: self._map(node, items))
             case Struct():
-                construct = self.context.constructor(node.type_name)
-                names = [f.name for f in node.fields]
                 return self._collect(
-                    [f.value for f in node.fields],
-                    lambda items: construct(dict(zip(names, items, strict=True))),
+                    [f.value for f in node.fields], lambda items: self._struct(node, items)
                 )
             case Comprehension():
                 return self._comprehension(node)
@@ -129,27 +115,33 @@ class _Partial:
     # --- attributes ---------------------------------------------------------------------------
 
     def _attribute(self, node: Expr, chain: Chain) -> Outcome:
-        keys: list[tuple[Any, bool]] = []
+        """Whatever stops the evaluation first, from left to right: the base, a step that leads
+        nowhere, a key that is unknown or fails."""
+        keys: list[Any] = []
         for step in chain.steps:
-            key = step.key if step.expr is None else self.node(step.expr)
-            if _stops(key):
-                return key
-            keys.append((key, step.optional))
-        base = self._base(chain.base, [key for key, _ in keys], node.id)
-        if _stops(base):
+            keys.append(step.key if step.expr is None else self.node(step.expr))
+            if stops(keys[-1]):
+                break
+        stop = keys.pop() if keys and stops(keys[-1]) else None
+        base = self._base(chain.base, keys, node.id)
+        if stops(base):
             return base
-        if any(optional for _, optional in keys) or base.__class__ is Optional:
+        if chain.is_optional or base.__class__ is Optional:
             walk = runtime.EXPORTS[self.context.presence("walk_optional_v")]
-            return walk(base, keys)[0]
-        for key, _ in keys:
+            marks = [step.optional for step in chain.steps]
+            base = walk(base, list(zip(keys, marks, strict=False)))[0]
+            return stop if stop is not None and base is not NONE and not stops(base) else base
+        for key in keys:
             base = containers.index(base, key)
-        return base
+        return base if stop is None else stop
 
     def _base(self, base: Expr, keys: list[Any], node_id: int) -> Outcome:
-        if not isinstance(base, Ident) or base.id in self.context.constants:
+        if not isinstance(base, Ident):
             return self.node(base)
         if base.name in self.locals:
             return self.locals[base.name]
+        if base.id in self.context.constants:
+            return self.context.constants[base.id]
         name = base.name.removeprefix(".")
         if any(_covers(pattern, name, keys) for pattern in self.unknowns):
             return Unknown(frozenset({node_id}))
@@ -159,7 +151,7 @@ class _Partial:
         chain = chain_of(node.operand)
         keys = [step.key for step in chain.steps]
         base = self._base(chain.base, [*keys, node.field], node.id)
-        if _stops(base):
+        if stops(base):
             return base
         if chain.steps:
             base = self._attribute(node.operand, chain)
@@ -167,7 +159,7 @@ class _Partial:
             if base is NONE:
                 return False
             base = base.value
-        if _stops(base):
+        if stops(base):
             return base
         return runtime.EXPORTS[self.context.presence("has_field")](base, node.field)
 
@@ -230,7 +222,7 @@ class _Partial:
         """Evaluate all parts; the leftmost that is no value is the outcome."""
         items = [self.node(part) for part in parts]
         for item in items:
-            if _stops(item):
+            if stops(item):
                 return item
         return use(items)
 
@@ -241,11 +233,17 @@ class _Partial:
             return runtime.EXPORTS[self.context.optional_map_maker](pairs, optional)
         return runtime.EXPORTS[self.context.map_maker](pairs)
 
+    def _struct(self, node: Struct, items: list[Any]) -> Any:
+        pairs = [(f.name, item) for f, item in zip(node.fields, items, strict=True)]
+        optional = frozenset(i for i, f in enumerate(node.fields) if f.optional)
+        construct = self.context.constructor(node.type_name)
+        return construct(runtime.map_with_optionals(pairs, optional))
+
     # --- comprehensions ---------------------------------------------------------------------------
 
     def _comprehension(self, node: Comprehension) -> Outcome:
         over = self.node(node.iter_range)
-        if _stops(over):
+        if stops(over):
             return over
         self.depth += 1
         outer = dict(self.locals)
@@ -276,81 +274,3 @@ def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Any]) -> bo
         wanted is ANY or (wanted.__class__ is key.__class__ and wanted == key)
         for wanted, key in zip(pattern.keys, keys, strict=False)
     )
-
-
-# --- the residual ---------------------------------------------------------------------------------
-
-
-def _prune(node: Expr, outcomes: Mapping[int, Outcome]) -> Expr:
-    known = outcomes.get(node.id, MISSING)
-    if known is not MISSING and not _stops(known):
-        literal = _literal(node.id, known)
-        if literal is not None:
-            return literal
-    match node:
-        case Select():
-            return Select(node.id, _prune(node.operand, outcomes), node.field, node.test_only)
-        case Call():
-            return _prune_call(node, outcomes)
-        case ListLiteral():
-            elements = tuple(_prune(element, outcomes) for element in node.elements)
-            return ListLiteral(node.id, elements, node.optional)
-        case MapLiteral():
-            entries = tuple(
-                MapEntry(e.id, _prune(e.key, outcomes), _prune(e.value, outcomes), e.optional)
-                for e in node.entries
-            )
-            return MapLiteral(node.id, entries)
-        case Struct():
-            fields = tuple(
-                StructField(f.id, f.name, _prune(f.value, outcomes), f.optional)
-                for f in node.fields
-            )
-            return Struct(node.id, node.type_name, fields)
-        case Comprehension():
-            return Comprehension(
-                node.id,
-                _prune(node.iter_range, outcomes),
-                node.iter_var,
-                node.iter_var2,
-                node.accu_var,
-                node.accu_init,
-                node.condition,
-                node.step,
-                node.result,
-            )
-        case _:
-            return node
-
-
-def _prune_call(node: Call, outcomes: Mapping[int, Outcome]) -> Expr:
-    if node.function in (syntax.LOGICAL_AND, syntax.LOGICAL_OR):
-        neutral = node.function == syntax.LOGICAL_AND
-        left, right = node.args
-        if outcomes.get(left.id, MISSING) is neutral:
-            return _prune(right, outcomes)
-        if outcomes.get(right.id, MISSING) is neutral:
-            return _prune(left, outcomes)
-    if node.function == syntax.CONDITIONAL:
-        test = outcomes.get(node.args[0].id, MISSING)
-        if test.__class__ is bool:
-            return _prune(node.args[1] if test else node.args[2], outcomes)
-    target = None if node.target is None else _prune(node.target, outcomes)
-    return Call(node.id, node.function, target, tuple(_prune(a, outcomes) for a in node.args))
-
-
-def _literal(node_id: int, value: Any) -> Expr | None:
-    """A value as a literal, where one exists."""
-    kind = value.__class__
-    if value is None or kind in (bool, int, Uint, float, str, bytes):
-        return Literal(node_id, value)
-    if kind is list:
-        elements = [_literal(node_id, item) for item in value]
-        if all(element is not None for element in elements):
-            return ListLiteral(node_id, tuple(e for e in elements if e is not None))
-    if kind is dict:
-        pairs = [(_literal(node_id, k), _literal(node_id, v)) for k, v in value.items()]
-        entries = [MapEntry(node_id, k, v) for k, v in pairs if k is not None and v is not None]
-        if len(entries) == len(pairs):
-            return MapLiteral(node_id, tuple(entries))
-    return None

@@ -93,7 +93,9 @@ class Program:
     ) -> tuple[Any, Ast]:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
-        from celadon.cel.partial import evaluate_partial, residual  # House rule 12: as below
+        # House rule 12: as below.
+        from celadon.cel.partial import evaluate_partial
+        from celadon.cel.residual import residual
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):

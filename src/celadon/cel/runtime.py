@@ -310,6 +310,8 @@ def _walk_optional(
     applied = 0
     try:
         for key, marked in keys:
+            if key.__class__ is EvaluationError:
+                return key, applied
             optional = optional or marked
             if optional:
                 base = find(base, key)

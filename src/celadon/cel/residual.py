@@ -1,0 +1,126 @@
+"""The expression that is left after a partial evaluation: what is known became literals, decided
+branches are gone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from celadon.cel import syntax
+from celadon.cel.codegen.context import Context
+from celadon.cel.partial import Outcome, stops
+from celadon.cel.syntax import (
+    Ast,
+    Call,
+    Comprehension,
+    Expr,
+    ListLiteral,
+    Literal,
+    MapEntry,
+    MapLiteral,
+    Select,
+    Struct,
+    StructField,
+)
+from celadon.cel.values.maps import MISSING
+from celadon.cel.values.numbers import Uint
+
+_LITERALS = frozenset({bool, int, Uint, str, bytes})
+
+
+def residual(context: Context, outcomes: Mapping[int, Outcome]) -> Ast:
+    """The expression that is left after an evaluation with these outcomes, to be checked again.
+    With the inputs that were missing it gives what the whole expression gives."""
+    ast = context.checked.ast
+    first = max((node.id for node in syntax.walk(ast.root)), default=0) + 1
+    root = _Residual(context, outcomes, itertools.count(first)).prune(ast.root)
+    return Ast(root, ast.source, ast.positions, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Residual:
+    """`ids` are numbers for new nodes."""
+
+    context: Context
+    outcomes: Mapping[int, Outcome]
+    ids: Iterator[int]
+
+    def prune(self, node: Expr) -> Expr:
+        known = self.outcomes.get(node.id, MISSING)
+        if known is not MISSING and not stops(known):
+            literal = self._literal(node.id, known)
+            if literal is not None:
+                return literal
+        match node:
+            case Select():
+                return Select(node.id, self.prune(node.operand), node.field, node.test_only)
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return ListLiteral(node.id, self._all(node.elements), node.optional)
+            case MapLiteral():
+                entries = tuple(
+                    MapEntry(e.id, self.prune(e.key), self.prune(e.value), e.optional)
+                    for e in node.entries
+                )
+                return MapLiteral(node.id, entries)
+            case Struct():
+                fields = tuple(
+                    StructField(f.id, f.name, self.prune(f.value), f.optional) for f in node.fields
+                )
+                return Struct(node.id, node.type_name, fields)
+            case Comprehension():
+                return replace(node, iter_range=self.prune(node.iter_range))
+            case _:
+                return node
+
+    def _all(self, nodes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(self.prune(node) for node in nodes)
+
+    def _call(self, node: Call) -> Expr:
+        if node.function in (syntax.LOGICAL_AND, syntax.LOGICAL_OR):
+            neutral = node.function == syntax.LOGICAL_AND
+            left, right = node.args
+            if self._may_drop(left, right, neutral):
+                return self.prune(right)
+            if self._may_drop(right, left, neutral):
+                return self.prune(left)
+        if node.function == syntax.CONDITIONAL:
+            test = self.outcomes.get(node.args[0].id, MISSING)
+            if test.__class__ is bool:
+                return self.prune(node.args[1] if test else node.args[2])
+        target = None if node.target is None else self.prune(node.target)
+        return Call(node.id, node.function, target, self._all(node.args))
+
+    def _may_drop(self, term: Expr, other: Expr, neutral: bool) -> bool:
+        """`true && x` is x, but only if x is a bool: otherwise it is an error."""
+        known = self.outcomes.get(term.id, MISSING)
+        return known is neutral and self.context.certain(other) is bool
+
+    def _literal(self, node_id: int, value: Any) -> Expr | None:
+        """A value as a literal, where one exists."""
+        kind = value.__class__
+        if kind is float:
+            return Literal(node_id, value) if math.isfinite(value) else None
+        if value is None or kind in _LITERALS:
+            return Literal(node_id, value)
+        if kind is list:
+            elements = [self._literal(next(self.ids), item) for item in value]
+            whole = tuple(element for element in elements if element is not None)
+            return ListLiteral(node_id, whole) if len(whole) == len(value) else None
+        if kind is dict:
+            entries = [self._entry(key, content) for key, content in value.items()]
+            known = tuple(entry for entry in entries if entry is not None)
+            return MapLiteral(node_id, known) if len(known) == len(value) else None
+        return None
+
+    def _entry(self, key: Any, value: Any) -> MapEntry | None:
+        named = self._literal(next(self.ids), key)
+        content = self._literal(next(self.ids), value)
+        if named is None or content is None:
+            return None
+        return MapEntry(next(self.ids), named, content)
