@@ -3,5 +3,5 @@
 Read in the order in which an object meets them: `structural` (the schema), `defaulting`, `pruning`,
 `values` (OpenAPI validation; its texts are in `texts`, its formats in `formats`), `list_types`
 (unique items), `rules` and `rule_validation` (`x-kubernetes-validations`), and `kinds`, which puts
-them together for one kind. `rule_costs` and `definitions` are for writing the CRD itself.
+them together for one kind. `definitions` is about writing the CRD itself.
 """
