@@ -1,12 +1,15 @@
-"""Random CEL expressions: mostly well typed, often failing at run time, always parseable."""
+"""Random CEL expressions: mostly well typed, often failing at run time, always parseable.
+
+Each kind of expression is a list of templates; `{int}`, `{str}`, `{list}` and `{bool}` in one are
+replaced by expressions of that kind, one level less deep. At level 0 only leaves are used.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import re
+from random import Random
 
 from hypothesis import strategies as st
-
-Expressions: TypeAlias = st.SearchStrategy[str]
 
 #: What the expressions run on. `nul`, `zz` (absent) and the mixed list make errors likely.
 OBJECT = {
@@ -25,74 +28,74 @@ OBJECT = {
 #: In every string literal, so that its appearance in generated source can be looked for.
 MARKER = "qzx"
 
-_strings = st.sampled_from([f"'{MARKER}'", f"'{MARKER}-a'", f"'{MARKER}b'"])
-_names = st.sampled_from(["x", "y"])
-_quantifiers = st.sampled_from(["all", "exists", "exists_one"])
+LEAVES = {
+    "int": [
+        "0", "1", "2", "-3", "9223372036854775807", "object.i", "object.o.i", "object.zz",
+        "object.nul", "x", "y", "object.l[0]", "object.l[9]", "object.s", "size(object.l)",
+    ],
+    "str": [
+        f"'{MARKER}'", f"'{MARKER}-a'", "object.s", "object.o.s", "object.m['k']", "x",
+        "object.items[0].name", "object.i",
+    ],
+    "list": ["object.l", "object.o.l", "[]", "[1, 2]", "object.mixed", "object.m"],
+    "bool": [
+        "true", "false", "object.b", "object.o.f", "object.zz", "object.nul", "has(object.o.i)",
+        "has(object.zz)", "has(object.nul.x)", "x", "has(x.n)",
+    ],
+}  # fmt: skip
 
-ints: Expressions = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from(
-            ["0", "1", "2", "-3", "9223372036854775807", "object.i", "object.o.i", "object.zz"]
-        ),
-        st.sampled_from(["object.nul", "x", "y", "object.l[0]", "object.l[9]", "object.s"]),
-        st.builds("({} {} {})".format, ints, st.sampled_from("+-*/%"), ints),
-        st.builds("size({})".format, st.one_of(lists, strings)),
-        st.builds("({} ? {} : {})".format, bools, ints, ints),
-        st.builds("{}[{}]".format, lists, ints),
-        st.builds("object.?o.?i.orValue({})".format, ints),
-        st.builds("object.?zz.?i.orValue({})".format, ints),
-        st.builds("object[?'{}'].optMap(x, x + {}).orValue(1)".format, st.sampled_from("il"), ints),
-    )
-)
-strings: Expressions = st.deferred(
-    lambda: st.one_of(
-        _strings,
-        st.sampled_from(["object.s", "object.o.s", "object.m['k']", "x", "object.items[0].name"]),
-        st.builds("({} + {})".format, strings, strings),
-        st.builds("string({})".format, ints),
-        st.builds("{}.replace({}, {})".format, strings, strings, strings),
-        st.builds("{}.substring({})".format, strings, ints),
-        st.builds("object.m[{}]".format, strings),
-    )
-)
-lists: Expressions = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from(["object.l", "object.o.l", "[]", "[1, 2]", "object.mixed", "object.m"]),
-        st.builds("[{}, {}]".format, ints, ints),
-        st.builds("({} + {})".format, lists, lists),
-        st.builds("{}.map({}, {})".format, lists, _names, ints),
-        st.builds("{}.map({}, {}, {})".format, lists, _names, bools, ints),
-        st.builds("{}.filter({}, {})".format, lists, _names, bools),
-        st.builds("{}.transformList(x, y, {})".format, lists, ints),
-        st.builds("{}.sortBy(x, {})".format, lists, ints),
-        st.builds("[{{'{}': {}}}]".format, st.just(MARKER), ints),
-    )
-)
-bools: Expressions = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from(["true", "false", "object.b", "object.o.f", "object.zz", "object.nul"]),
-        st.sampled_from(
-            ["has(object.o.i)", "has(object.zz)", "has(object.nul.x)", "x", "has(x.n)"]
-        ),
-        st.builds("({} {} {})".format, bools, st.sampled_from(["&&", "||"]), bools),
-        st.builds("!({})".format, bools),
-        st.builds("({} {} {})".format, ints, st.sampled_from(["==", "!=", "<", ">="]), ints),
-        st.builds("({} == {})".format, strings, strings),
-        st.builds("({} in {})".format, ints, lists),
-        st.builds("({} in [{}, {}])".format, strings, _strings, _strings),
-        st.builds("{}.startsWith({})".format, strings, strings),
-        st.builds("{}.contains({})".format, strings, strings),
-        st.builds("{}.matches('^[a-z{}]+$')".format, strings, st.just(MARKER)),
-        st.builds(
-            "{}.{}({}, {})".format,
-            lists,
-            st.sampled_from(["all", "exists", "exists_one"]),
-            _names,
-            bools,
-        ),
-        st.builds("object.items.{}(i, i.name == {} && {})".format, _quantifiers, strings, bools),
-        st.builds("object.items.{}(i, has(i.on) && i.on)".format, _quantifiers),
-        st.builds("({} ? {} : {})".format, bools, bools, bools),
-    )
-)
-expressions: Expressions = st.one_of(bools, ints, strings, lists)
+TEMPLATES = {
+    "int": [
+        "({int} + {int})", "({int} - {int})", "({int} * {int})", "({int} / {int})",
+        "({int} % {int})", "size({list})", "size({str})", "({bool} ? {int} : {int})",
+        "{list}[{int}]", "object.?o.?i.orValue({int})", "object.?zz.?i.orValue({int})",
+        "object[?'i'].optMap(x, x + {int}).orValue(1)", "{list}.sum()", "int({str})", "-({int})",
+        "object.?l[?0].optMap(y, {int}).or(optional.of({int})).value()", "{str}.indexOf({str})",
+    ],
+    "str": [
+        "({str} + {str})", "string({int})", "{str}.replace({str}, {str})", "{str}.substring({int})",
+        "object.m[{str}]", "{str}.lowerAscii()", f"'{MARKER}%s %d'.format([{{str}}, {{int}}])",
+        "({bool} ? {str} : {str})", f"{{str}}.split('{MARKER}')[0]",
+    ],
+    "list": [
+        "[{int}, {int}]", "({list} + {list})", "{list}.map(x, {int})",
+        "{list}.map(y, {bool}, {int})",
+        "{list}.filter(x, {bool})", "{list}.transformList(x, y, {int})", "{list}.sortBy(x, {int})",
+        f"[{{{{'{MARKER}': {{int}}}}}}]", "{list}.transformMap(x, y, {int}).map(x, x)",
+        "object.m.transformMapEntry(x, y, {{x: {int}}}).map(x, x)", "[?object.?zz, ?object.?i]",
+    ],
+    "bool": [
+        "({bool} && {bool})", "({bool} || {bool})", "({bool} && {bool} && {bool})", "!({bool})",
+        "({int} == {int})", "({int} != {int})", "({int} < {int})", "({int} >= {int})",
+        "({str} == {str})", f"({{str}} == '{MARKER}')", "({int} in {list})", "({str} in object.m)",
+        f"({{str}} in ['{MARKER}', '{MARKER}b'])", "{str}.startsWith({str})", "({list} == {list})",
+        f"{{str}}.endsWith('{MARKER}')", f"{{str}}.contains('{MARKER}')", "({int} in [0, 1, 5])",
+        f"{{str}}.matches('^[a-z{MARKER}]+$')", "{list}.all(x, {bool})", "{list}.exists(y, {bool})",
+        "{list}.exists_one(x, {bool})", "{list}.all(x, y, {bool})", "object.?o.?f.hasValue()",
+        "object.items.all(i, i.name == {str} && {bool})",
+        "object.items.exists(i, has(i.n) && i.n > {int})",
+        "({bool} ? {bool} : {bool})", f"sets.contains(['{MARKER}'], {{list}})",
+        "dyn({int}) == {str}",
+    ],
+}  # fmt: skip
+
+_HOLE = re.compile(r"\{(int|str|list|bool)\}")
+
+
+def generate(random: Random, kind: str, depth: int) -> str:
+    """One expression of that kind, at most `depth` templates deep."""
+    if depth == 0 or random.random() < 0.15:
+        return random.choice(LEAVES[kind])
+    template = random.choice(TEMPLATES[kind])
+    filled = _HOLE.sub(lambda hole: generate(random, hole[1], depth - 1), template)
+    return filled.replace("{{", "{").replace("}}", "}")
+
+
+@st.composite
+def _expressions(draw: st.DrawFn) -> str:
+    depth = draw(st.integers(0, 4))
+    kind = draw(st.sampled_from(sorted(TEMPLATES)))
+    return generate(Random(draw(st.integers(0, 1 << 32))), kind, depth)
+
+
+expressions = _expressions()

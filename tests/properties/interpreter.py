@@ -28,6 +28,7 @@ from celadon.cel.values import containers
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.runtime_types import go_name
+from celadon.cel.values.text import display
 
 NO_OVERLOAD = "no such overload"
 
@@ -267,7 +268,20 @@ class Interpreter:
     def list_(self, node: ListLiteral, names: Mapping[str, Any]) -> Any:
         items = self.parts(list(node.elements), names)
         self.cost += LIST_CREATE_COST
-        return items
+        if isinstance(items, EvaluationError):
+            return items
+        result: list[Any] = []
+        for position, item in enumerate(items):
+            if position not in node.optional:
+                result.append(item)
+            elif item.__class__ is not Optional:
+                return EvaluationError(
+                    "cannot initialize optional list element from non-optional value "
+                    + display(item)
+                )
+            elif item is not NONE:
+                result.append(item.value)
+        return result
 
     def map_(self, node: MapLiteral, names: Mapping[str, Any]) -> Any:
         items = self.parts([p for e in node.entries for p in (e.key, e.value)], names)

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from celadon.cel import CheckedAst, CostLimitExceeded, EvaluationError, Program, types
+from celadon.cel import (
+    CheckedAst,
+    CostLimitExceeded,
+    EvaluationError,
+    Program,
+    ProgramError,
+    types,
+)
 from celadon.cel.codegen.context import Context
 from celadon.cel.constants import constant_identifiers
 from celadon.cel.folding import fold
@@ -29,7 +36,10 @@ def compiled(text: str) -> tuple[CheckedAst, Program]:
     compilation = ENVIRONMENT.compile(text)
     assume(compilation.ast is not None)
     checked = compilation.checked()
-    program = ENVIRONMENT.program(checked)
+    try:
+        program = ENVIRONMENT.program(checked)
+    except ProgramError:
+        reject()
     try:
         program.evaluate_metered(ACTIVATION, AFFORDABLE)
     except CostLimitExceeded:

@@ -11,10 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from celadon.cel import syntax
 from celadon.cel.chains import Chain, Step, chain_of
-from celadon.cel.shapes import Bind, classify
+from celadon.cel.shapes import (
+    Bind,
+    Collect,
+    ExistsOne,
+    Fold,
+    Insert,
+    Quantified,
+    Shape,
+    classify,
+)
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Select, children
 
 #: A prefix: the name it starts from, the scope that binds the name (the id of a comprehension, 0
@@ -94,27 +104,113 @@ class SharedPrefixes:
 
 def shared_prefixes(root: Expr) -> SharedPrefixes:
     """Plan the sharing for one expression."""
-    uses: dict[Key, _Use] = {}
-    shared = SharedPrefixes()
-    _collect(root, {}, 0, True, uses, shared)
-    chosen: dict[Key, _Use] = {}
-    for key, use in sorted(uses.items(), key=lambda item: len(item[0][2])):
-        if use.count > 1 and use.certain:
-            chosen[key] = use
-    for key, use in chosen.items():
-        name, scope, keys = key
-        longer = [
-            other
-            for other, its in chosen.items()
-            if other[0] == name
-            and other[1] == scope
-            and len(other[2]) == len(keys) + 1
-            and other[2][: len(keys)] == keys
-            and its.count == use.count
-        ]
-        if not longer:
-            shared.plan.setdefault(scope, []).append((key, use.base, use.steps))
-    return shared
+    planner = _Planner()
+    planner.collect(root, _Place({}, 0, True))
+    planner.choose()
+    return planner.shared
+
+
+class _Place(NamedTuple):
+    """Where a node stands: `bound` maps loop variables to their comprehension, `scope` is the
+    innermost loop, `certain` whether the node is evaluated whenever that scope is."""
+
+    bound: dict[str, int]
+    scope: int
+    certain: bool
+
+    def unsure(self) -> _Place:
+        return self._replace(certain=False)
+
+
+#: Calls that may leave operands after the first unevaluated.
+_LAZY = frozenset({syntax.LOGICAL_AND, syntax.LOGICAL_OR, syntax.CONDITIONAL, "or", "orValue"})
+
+
+class _Planner:
+    """Counts the uses of prefixes, then chooses those worth a local."""
+
+    def __init__(self) -> None:
+        self.shared = SharedPrefixes()
+        self.uses: dict[Key, _Use] = {}
+
+    def choose(self) -> None:
+        """A prefix used once more than the next longer one is worth computing first."""
+        chosen = {key: use for key, use in self.uses.items() if use.count > 1 and use.certain}
+        for key, use in sorted(chosen.items(), key=lambda item: len(item[0][2])):
+            _, scope, keys = key
+            covered = any(
+                other[:2] == key[:2]
+                and len(other[2]) == len(keys) + 1
+                and other[2][: len(keys)] == keys
+                and its.count == use.count
+                for other, its in chosen.items()
+            )
+            if not covered:
+                self.shared.plan.setdefault(scope, []).append((key, use.base, use.steps))
+
+    def collect(self, node: Expr, place: _Place) -> None:
+        """Record the prefixes in and below a node."""
+        if isinstance(node, Select | Call) and (chain := _chain(node)).steps:
+            if isinstance(chain.base, Ident):
+                self.record(chain.base, chain.steps, place)
+            else:
+                self.collect(chain.base, place)
+            for step in chain.steps:
+                if step.expr is not None:
+                    self.collect(step.expr, place)
+        elif isinstance(node, Comprehension):
+            self.collect_loop(node, place)
+        else:
+            lazy = isinstance(node, Call) and node.function in _LAZY
+            for position, child in enumerate(children(node)):
+                self.collect(child, place.unsure() if lazy and position else place)
+
+    def record(self, base: Ident, steps: tuple[Step, ...], place: _Place) -> None:
+        if base.name.startswith("@index"):  # a slot of a block has no scope of its own
+            return
+        owner = place.bound.get(base.name, 0)
+        self.shared.scopes[base.id] = place.bound
+        keys = _constant_keys(steps)
+        for length in range(1, len(keys) + 1):
+            key = base.name, owner, keys[:length]
+            use = self.uses.setdefault(key, _Use(base, steps[:length]))
+            use.count += 1
+            use.certain = use.certain or (place.certain and owner == place.scope)
+
+    def collect_loop(self, node: Comprehension, place: _Place) -> None:
+        shape = classify(node)
+        if isinstance(shape, Bind):
+            self.collect(shape.value, place)
+            bound = {**place.bound, shape.name: -node.id}
+            self.collect(shape.body, place._replace(bound=bound))
+            return
+        self.collect(node.iter_range, place)
+        bound = {**place.bound, node.iter_var: node.id, node.accu_var: -node.id}
+        if node.iter_var2:
+            bound[node.iter_var2] = node.id
+        inner = _Place(bound, node.id, True)
+        for position, part in enumerate(_parts(shape)):
+            self.collect(part, inner.unsure() if position else inner)
+
+
+def _parts(shape: Shape) -> list[Expr]:
+    """What a loop evaluates per round: only the first is evaluated in every round."""
+    match shape:
+        case Quantified() | ExistsOne():
+            return [shape.predicate]
+        case Collect():
+            return [part for part in (shape.predicate, shape.element) if part is not None]
+        case Insert():
+            parts = (shape.predicate, shape.key, shape.value)
+            return [part for part in parts if part is not None]
+        case Bind() | Fold():
+            return []
+
+
+def _chain(node: Select | Call) -> Chain:
+    if isinstance(node, Select) and node.test_only:
+        return chain_of(node.operand)
+    return chain_of(node)
 
 
 def _constant_keys(steps: tuple[Step, ...]) -> tuple[str, ...]:
@@ -125,86 +221,3 @@ def _constant_keys(steps: tuple[Step, ...]) -> tuple[str, ...]:
             break
         keys.append(step.key)
     return tuple(keys)
-
-
-def _collect(
-    node: Expr,
-    bound: dict[str, int],
-    scope: int,
-    certain: bool,
-    uses: dict[Key, _Use],
-    shared: SharedPrefixes,
-) -> None:
-    """Record the prefixes below `node`. `bound` maps loop variables to their comprehension,
-    `scope` is the innermost loop, `certain` whether the node is evaluated whenever it is."""
-    if isinstance(node, Select | Call) and (chain := _chain(node)) is not None and chain.steps:
-        if isinstance(chain.base, Ident):
-            _record(chain.base, chain.steps, bound, scope, certain, uses, shared)
-        else:
-            _collect(chain.base, bound, scope, certain, uses, shared)
-        for step in chain.steps:
-            if step.expr is not None:
-                _collect(step.expr, bound, scope, certain, uses, shared)
-        return
-    if isinstance(node, Comprehension):
-        _collect_loop(node, bound, scope, certain, uses, shared)
-        return
-    lazy = isinstance(node, Call) and node.function in _LAZY
-    for position, child in enumerate(children(node)):
-        _collect(child, bound, scope, certain and not (lazy and position), uses, shared)
-
-
-_LAZY = {syntax.LOGICAL_AND, syntax.LOGICAL_OR, syntax.CONDITIONAL, "or", "orValue"}
-
-
-def _chain(node: Select | Call) -> Chain | None:
-    if isinstance(node, Select) and node.test_only:
-        return chain_of(node.operand)
-    return chain_of(node)
-
-
-def _record(
-    base: Ident,
-    steps: tuple[Step, ...],
-    bound: dict[str, int],
-    scope: int,
-    certain: bool,
-    uses: dict[Key, _Use],
-    shared: SharedPrefixes,
-) -> None:
-    if base.name.startswith("@index"):  # a slot of a block has no scope of its own
-        return
-    owner = bound.get(base.name, 0)
-    shared.scopes[base.id] = bound
-    keys = _constant_keys(steps)
-    for length in range(1, len(keys) + 1):
-        use = uses.setdefault((base.name, owner, keys[:length]), _Use(base, steps[:length]))
-        use.count += 1
-        use.certain = use.certain or (certain and owner == scope)
-
-
-def _collect_loop(
-    node: Comprehension,
-    bound: dict[str, int],
-    scope: int,
-    certain: bool,
-    uses: dict[Key, _Use],
-    shared: SharedPrefixes,
-) -> None:
-    shape = classify(node)
-    if isinstance(shape, Bind):
-        _collect(shape.value, bound, scope, certain, uses, shared)
-        inner = {**bound, shape.name: -node.id}
-        _collect(shape.body, inner, scope, certain, uses, shared)
-        return
-    _collect(node.iter_range, bound, scope, certain, uses, shared)
-    inner = {**bound, node.iter_var: node.id, node.accu_var: -node.id}
-    if node.iter_var2:
-        inner[node.iter_var2] = node.id
-    parts = [
-        part
-        for name in ("predicate", "key", "element", "value")
-        if (part := getattr(shape, name, None)) is not None
-    ]
-    for position, part in enumerate(parts):
-        _collect(part, inner, node.id, position == 0, uses, shared)
