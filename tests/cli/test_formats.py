@@ -13,6 +13,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.formats import data, github, human, junit
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report import (
+    Fault,
     Notice,
     ObjectResult,
     Place,
@@ -23,6 +24,20 @@ from celadon.cli.report import (
     Violation,
 )
 
+INVALID = ObjectResult(
+    place=Place("d.yaml", 1),
+    title="Pod shop/bad",
+    api_version="v1",
+    kind="Pod",
+    namespace="shop",
+    name="bad",
+    operation="CREATE",
+    state=State.INVALID,
+    code=422,
+    sentence='Pod "bad" is invalid: spec.containers: Required value',
+    status={"code": 422},
+    faults=(Fault(Place("d.yaml", 4), "spec.containers", "Required value"),),
+)
 KIND = "ValidatingAdmissionPolicy"
 FIELD = "spec.validations[0].expression"
 RULE = Violation("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",))
@@ -115,6 +130,7 @@ def test_data() -> None:
         "objects": 2,
         "admitted": 1,
         "denied": 1,
+        "invalid": 0,
         "warned": 1,
         "untouched": 0,
         "policies": 2,
@@ -133,6 +149,26 @@ def test_data() -> None:
     assert document["problems"] == [
         {"file": "t.yaml", "line": 2, "message": "unreadable", "help": "mend it"}
     ]
+
+
+def test_invalid_objects_in_every_format() -> None:
+    report = Report(objects=(INVALID,))
+    text = human.render(report, human.Look())
+    assert text.startswith(
+        f"invalid: {INVALID.sentence}\n"
+        "  field   d.yaml:4  spec.containers\n"
+        "  object  d.yaml:1  Pod shop/bad\n"
+    )
+    assert text.endswith("1 object: 0 admitted, 0 denied, 1 invalid (0 policies, 0 bindings)\n")
+    (found,) = data.document(report)["objects"]
+    assert (found["verdict"], found["allowed"]) == ("invalid", False)
+    assert found["faults"] == [
+        {"file": "d.yaml", "line": 4, "field": "spec.containers", "message": "Required value"}
+    ]
+    assert github.render(report) == (
+        "::error file=d.yaml,line=4,title=Pod shop/bad invalid::spec.containers: Required value\n"
+    )
+    assert "field: d.yaml:4 spec.containers" in junit.render(report)
 
 
 def test_github() -> None:
@@ -164,6 +200,7 @@ def test_junit() -> None:
         (Report(objects=(WARNED,)), Exit.OK),
         (Report(objects=(WARNED,), fail_on_warning=True), Exit.DENIED),
         (Report(objects=(DENIED,)), Exit.DENIED),
+        (Report(objects=(INVALID,)), Exit.DENIED),
         (Report(objects=(DENIED,), policy_errors=REPORT.policy_errors), Exit.POLICY),
         (Report(notices=REPORT.notices), Exit.OK),
         (Report(notices=REPORT.notices, strict=True), Exit.POLICY),

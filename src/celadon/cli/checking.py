@@ -8,7 +8,7 @@ verdict per request (the engine), and what each verdict means to a reader (here)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from celadon.admission import (
@@ -24,6 +24,7 @@ from celadon.cli.manifests import Manifests
 from celadon.cli.policies import PolicySet
 from celadon.cli.prepare import Prepare
 from celadon.cli.reading.problems import Problem
+from celadon.cli.refusals import Refusal, refusal
 from celadon.cli.report import (
     Notice,
     ObjectResult,
@@ -45,6 +46,7 @@ class Settings:
     version: str
     now: str
     defaulting: bool = True
+    validation: bool = True
     strict: bool = False
     fail_on_warning: bool = False
 
@@ -70,6 +72,11 @@ def check(
     results = []
     ignored: dict[tuple[str, str], Notice] = {}
     for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
+        refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
+        if refused is not None:
+            results.append(_refused(one, refused, policies, matched))
+            step(done)
+            continue
         verdict = engine.review(one.request, world)
         results.append(_result(one, verdict, policies, matched))
         for decision in verdict.decisions:
@@ -136,6 +143,15 @@ def _requests(
         else:
             asked.append(found)
     return asked, problems
+
+
+def _refused(asked: Asked, refused: Refusal, policies: PolicySet, matched: int) -> ObjectResult:
+    """The result of an object that no policy gets to see."""
+    verdict = Verdict(allowed=False, code=refused.status.code, status=refused.status.to_json())
+    result = _result(asked, verdict, policies, matched)
+    if not refused.faults:
+        return result
+    return replace(result, state=State.INVALID, faults=refused.faults)
 
 
 def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -> ObjectResult:

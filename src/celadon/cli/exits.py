@@ -11,7 +11,7 @@ class Exit(enum.IntEnum):
     OK = 0
     """Everything was admitted."""
     DENIED = 1
-    """Something was denied (or warned about, under `--fail-on warn`)."""
+    """Something was denied, or is invalid (or warned about, under `--fail-on warn`)."""
     USAGE = 2
     """The command line was wrong or an input could not be read."""
     POLICY = 3

@@ -8,7 +8,7 @@ filled in: the namespace and a generated name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -117,6 +117,10 @@ class Prepare:
             return self._written(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+
+    def limit_ranges(self, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """What is given for the plugin LimitRanger to find in a namespace."""
+        return self._context(namespace).cluster.limit_ranges
 
     def _written(self, document: Document, target: Target) -> dict[str, Any]:
         """A manifest as if it had just been created, with the status it has."""

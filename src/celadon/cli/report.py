@@ -1,8 +1,9 @@
 """What `celadon check` found, as one value; every output format is made from it.
 
-Read `Report` last: it holds what was asked of each object (`ObjectResult`), what the policies had
-against it (`Violation`), what is wrong with the policies (`PolicyError`), what went by silently and
-should not (`Notice`) and which inputs were unreadable (`Problem`). The exit code follows from it.
+Read `Report` last: it holds what was asked of each object (`ObjectResult`), what is wrong with it
+(`Fault`), what the policies had against it (`Violation`), what is wrong with the policies
+(`PolicyError`), what went by silently and should not (`Notice`) and which inputs were unreadable
+(`Problem`). The exit code follows from it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
@@ -28,12 +29,26 @@ class Place:
 
 
 class State(enum.Enum):
-    """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it."""
+    """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it; `INVALID`
+    is refused before any policy could."""
 
     ADMITTED = "admitted"
     UNTOUCHED = "untouched"
     WARNED = "warned"
     DENIED = "denied"
+    INVALID = "invalid"
+
+
+REFUSED: Final = frozenset({State.DENIED, State.INVALID})
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a field of an object, as validation says it."""
+
+    place: Place
+    field: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +90,12 @@ class ObjectResult:
     warnings: tuple[str, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()
+    faults: tuple[Fault, ...] = ()
     policies: int = 0
+
+    @property
+    def is_refused(self) -> bool:
+        return self.state in REFUSED
 
     @property
     def has_error(self) -> bool:
@@ -140,6 +160,11 @@ class Report:
         return sum(result.state is state for result in self.objects)
 
     @property
+    def refused(self) -> int:
+        """How many objects the API server would not accept."""
+        return sum(result.is_refused for result in self.objects)
+
+    @property
     def exit(self) -> Exit:
         """The worst of what happened: unreadable input, then broken policies, then denials."""
         if self.problems:
@@ -148,6 +173,6 @@ class Report:
             return Exit.POLICY
         if any(result.has_error for result in self.objects):
             return Exit.POLICY
-        if self.count(State.DENIED) or (self.fail_on_warning and self.count(State.WARNED)):
+        if self.refused or (self.fail_on_warning and self.count(State.WARNED)):
             return Exit.DENIED
         return Exit.OK

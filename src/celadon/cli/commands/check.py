@@ -34,7 +34,7 @@ examples:
 
 exit codes:
   0  everything was admitted
-  1  something was denied
+  1  something was denied, or is invalid
   2  wrong usage, or an input that cannot be read
   3  a policy could not be evaluated
 """
@@ -113,6 +113,11 @@ def _question(group: argparse._ArgumentGroup) -> None:
         "--no-defaulting",
         action="store_true",
         help="show policies the objects as they are in the files",
+    )
+    group.add_argument(
+        "--no-validation",
+        action="store_true",
+        help="do not ask whether the API server would accept the objects at all",
     )
     add_version(group)
 
@@ -201,6 +206,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         version=options.kubernetes_version,
         now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         defaulting=not options.no_defaulting,
+        validation=not options.no_validation,
         strict=options.strict,
         fail_on_warning=options.fail_on == "warn",
     )

@@ -6,7 +6,16 @@ import json
 from typing import Any, Final
 
 from celadon.cli.reading.problems import Problem
-from celadon.cli.report import Notice, ObjectResult, Place, PolicyError, Report, State, Violation
+from celadon.cli.report import (
+    Fault,
+    Notice,
+    ObjectResult,
+    Place,
+    PolicyError,
+    Report,
+    State,
+    Violation,
+)
 
 API_VERSION: Final = "celadon/v1"
 
@@ -30,8 +39,9 @@ def document(report: Report) -> dict[str, Any]:
         "kind": "CheckReport",
         "summary": {
             "objects": len(report.objects),
-            "admitted": len(report.objects) - report.count(State.DENIED),
+            "admitted": len(report.objects) - report.refused,
             "denied": report.count(State.DENIED),
+            "invalid": report.count(State.INVALID),
             "warned": report.count(State.WARNED),
             "untouched": report.count(State.UNTOUCHED),
             "policies": report.policies,
@@ -61,15 +71,20 @@ def _object(result: ObjectResult) -> dict[str, Any]:
         name=result.name,
         operation=result.operation,
         verdict=result.state.value,
-        allowed=result.state is not State.DENIED,
+        allowed=not result.is_refused,
         code=result.code,
         message=result.sentence,
         status=dict(result.status) if result.status is not None else None,
         warnings=list(result.warnings),
         auditAnnotations=dict(result.audit_annotations),
         policies=result.policies,
+        faults=[_fault(fault) for fault in result.faults],
         violations=[_violation(violation) for violation in result.violations],
     )
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    return _place(fault.place) | _filled(field=fault.field, message=fault.message)
 
 
 def _violation(violation: Violation) -> dict[str, Any]:

@@ -21,6 +21,9 @@ def render(report: Report) -> str:
         ),
     ]
     for result in report.objects:
+        for fault in result.faults:
+            text = f"{fault.field}: {fault.message}"
+            lines.append(command("error", fault.place, f"{result.title} invalid", text))
         if result.state is State.DENIED:
             rules = [f"rule: {one.rule}" for one in result.violations if one.rule.file]
             text = "\n".join([result.sentence, *dict.fromkeys(rules)])

@@ -18,6 +18,7 @@ _MOST_ROWS: Final = 50
 _STYLES: Final = {
     "denied": "31;1",
     "error": "31;1",
+    "invalid": "31;1",
     "warned": "33;1",
     "warning": "33;1",
     "notice": "36;1",
@@ -57,12 +58,14 @@ def _refusals(report: Report, look: Look) -> Iterator[list[str]]:
             f"  {'binding' if error.kind.endswith('Binding') else 'policy':8}{error.place}",
         ]
     for result in report.objects:
-        if result.state is State.DENIED:
+        if result.is_refused:
             yield _refusal(result, look)
 
 
 def _refusal(result: ObjectResult, look: Look) -> list[str]:
-    lines = [f"{look.paint('denied', 'denied:')} {result.sentence}"]
+    word = result.state.value
+    lines = [f"{look.paint(word, f'{word}:')} {result.sentence}"]
+    lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
     denying = [one for one in result.violations if one.is_error or "Deny" in one.actions]
     lines += _rule(denying[0]) if denying else []
     lines.append(f"  object  {result.place}  {result.title}")
@@ -115,7 +118,7 @@ def _table(report: Report, look: Look) -> Iterator[list[str]]:
     shown = [
         result
         for result in report.objects
-        if everything or result.state in (State.DENIED, State.WARNED)
+        if everything or result.is_refused or result.state is State.WARNED
     ]
     if not shown:
         return
@@ -144,9 +147,11 @@ def _row(cells: tuple[str, ...], widths: list[int]) -> str:
 
 def _summary(report: Report) -> str:
     denied, warned = report.count(State.DENIED), report.count(State.WARNED)
-    untouched = report.count(State.UNTOUCHED)
-    admitted = len(report.objects) - denied
+    untouched, invalid = report.count(State.UNTOUCHED), report.count(State.INVALID)
+    admitted = len(report.objects) - report.refused
     parts = [f"{admitted} admitted", f"{denied} denied"]
+    if invalid:
+        parts.append(f"{invalid} invalid")
     if warned:
         parts[0] += f" ({warned} with warnings)"
     if untouched:

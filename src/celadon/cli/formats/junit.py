@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from celadon.cli.report import ObjectResult, Report, State
+from celadon.cli.report import ObjectResult, Report
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -55,10 +55,10 @@ def _cases(report: Report) -> Iterator[str]:
 
 
 def _result(report: Report, result: ObjectResult) -> str:
-    if result.state is State.DENIED:
-        details = "\n".join(
-            [result.sentence, *(f"rule: {one.rule} {one.field}" for one in result.violations)]
-        )
+    if result.is_refused:
+        places = [f"field: {one.place} {one.field}" for one in result.faults]
+        places += [f"rule: {one.rule} {one.field}" for one in result.violations]
+        details = "\n".join([result.sentence, *places])
         return bad("error" if result.has_error else "failure", result.sentence, details)
     warnings = "\n".join(result.warnings)
     if not warnings:

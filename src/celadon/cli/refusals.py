@@ -1,0 +1,75 @@
+"""What the API server refuses before it asks any policy.
+
+In its order: validation of the kind (422), then the LimitRanges of the namespace (403). Objects of
+subresources are not validated, except that a scale must not be negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import Operation
+from celadon.cli.prepare import Prepare, Target
+from celadon.cli.reading.locations import parse_path
+from celadon.cli.report import Fault, Place
+from celadon.cli.requests import Asked
+from celadon.kube import (
+    FieldError,
+    Status,
+    exceeded_limits,
+    metadata,
+    status,
+    validate_create,
+    validate_update,
+)
+
+COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod", "Service"})
+"""Kinds of which a stored object has more than its manifest, all of it immutable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The answer of the server; `faults` when it is about the object itself."""
+
+    status: Status
+    faults: tuple[Fault, ...] = ()
+
+
+def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
+    """None for what reaches the policies."""
+    request = asked.request
+    if request.operation not in {Operation.CREATE, Operation.UPDATE}:
+        return None
+    if request.subresource not in {"", "scale"} or not isinstance(request.object, dict):
+        return None
+    errors = _errors(asked, prepare)
+    if errors:
+        found = status.invalid(request.kind.group_kind, request.name, errors).status
+        return Refusal(found, tuple(_faults(asked, errors)))
+    limits = prepare.limit_ranges(request.namespace)
+    why = "" if request.subresource else exceeded_limits(request.object, limits)
+    if why:
+        resource = request.resource.group_resource
+        return Refusal(status.forbidden(resource, request.name, why).status)
+    return None
+
+
+def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
+    request, document = asked.request, asked.document
+    new: Any = request.object
+    if request.operation is Operation.CREATE or request.subresource:
+        return validate_create(new, request.kind)
+    if request.kind.kind in COMPLETED_BY_THE_SERVER and not metadata.uid(document.value):
+        as_new = prepare.created(document, Target(request.kind, request.namespace))
+        return validate_create(as_new, request.kind) if isinstance(as_new, dict) else ()
+    return validate_update(new, request.old_object or {}, request.kind)
+
+
+def _faults(asked: Asked, errors: Sequence[FieldError]) -> list[Fault]:
+    document = asked.document
+    return [
+        Fault(Place(document.file, document.line(parse_path(error.field))), error.field, error.body)
+        for error in errors
+    ]

@@ -1,0 +1,105 @@
+"""What `celadon check` refuses before any policy is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.files import Json, binding, config_map, policy, run, write
+
+EVERYTHING = [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("policies.json"), policy(expression="false", rules=EVERYTHING), binding())
+
+
+def objects(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    _, out, _ = run(capsys, "check", "-f", "policies.json", *words, "-o", "json")
+    return json.loads(out)["objects"]
+
+
+def verdicts(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    return [one["verdict"] for one in objects(capsys, *words)]
+
+
+def pod(name: str = "web", **container: Any) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"containers": [{"name": "c", "image": "nginx", **container}]},
+    }
+
+
+def service(**spec: Any) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web"},
+        "spec": {"ports": [{"port": 80}], **spec},
+    }
+
+
+def test_an_invalid_object_never_reaches_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    bad = pod(ports=[{"containerPort": 70000}])
+    path = write(Path("a.json"), bad, pod("other"))
+    invalid, denied = objects(capsys, path)
+    assert (invalid["verdict"], invalid["code"], denied["verdict"]) == ("invalid", 422, "denied")
+    field = "spec.containers[0].ports[0].containerPort"
+    sentence = "Invalid value: 70000: must be between 1 and 65535, inclusive"
+    assert invalid["message"] == f'Pod "web" is invalid: {field}: {sentence}'
+    assert invalid["status"]["reason"] == "Invalid"
+    assert invalid["faults"] == [
+        {"file": "a.json", "line": 15, "field": field, "message": sentence}
+    ]
+    assert "violations" not in invalid
+    assert run(capsys, "check", path)[0] == 1
+
+
+def test_validation_can_be_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(Path("a.json"), pod(image=""))
+    assert verdicts(capsys, path) == ["invalid"]
+    assert verdicts(capsys, path, "--no-validation") == ["denied"]
+    assert verdicts(capsys, path, "--no-defaulting") == ["denied"]
+    assert verdicts(capsys, path, "--operation", "DELETE") == ["denied"]
+    assert verdicts(capsys, path, "--subresource", "status") == ["denied"]
+
+
+def test_limit_ranges_refuse_after_validation(capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "shop"},
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
+    }
+    given = write(Path("limits.json"), limits)
+    greedy = pod(resources={"limits": {"cpu": "2"}})
+    (found,) = objects(capsys, "-f", given, write(Path("a.json"), greedy))
+    assert (found["verdict"], found["code"]) == ("denied", 403)
+    assert found["message"] == (
+        'pods "web" is forbidden: maximum cpu usage per Container is 1, but limit is 2'
+    )
+
+
+def test_updates(capsys: pytest.CaptureFixture[str]) -> None:
+    frozen: Json = {**config_map("a", x="1"), "immutable": True}
+    old = write(Path("old.json"), frozen, service(), pod())
+    same = write(Path("same.json"), frozen, service(), pod())
+    update = ("--operation", "UPDATE", "--old", old)
+    assert verdicts(capsys, *update, same) == ["denied"] * 3
+    thawed = config_map("a", x="2")
+    bad = write(Path("bad.json"), thawed, service(type="Nope"), pod(imagePullPolicy="x"))
+    found = objects(capsys, *update, bad)
+    assert [one["verdict"] for one in found] == ["invalid"] * 3
+    assert [fault["field"] for fault in found[0]["faults"]] == ["immutable", "data"]
+
+
+def test_custom_resources_are_not_validated_here(capsys: pytest.CaptureFixture[str]) -> None:
+    widget = {"apiVersion": "ex.io/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": 5}
+    assert verdicts(capsys, write(Path("w.json"), widget)) == ["denied"]
