@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -67,17 +68,38 @@ def run(case: dict[str, Any]) -> Grades:
     if case.get("check_only"):
         return grades
     try:
-        activation = {
-            name: _decode(value, strong) for name, value in case.get("bindings", {}).items()
-        }
-        outcome = _encode(env.program(checked).evaluate(activation))
+        program = env.program(checked)
+        bindings = case.get("bindings", {})
+        activation = {name: _decode(value, strong) for name, value in bindings.items()}
     except (cel.EvaluationError, cel.ProgramError) as error:
         grades.give("class", got=f"error {error}", want=_expected(want), agrees="error" in want)
         return grades
-    grades.give("class", got=outcome, want=_expected(want), agrees="error" not in want)
-    if "value" in want:
-        grades.give("value", got=outcome, want=want["value"], agrees=_same(outcome, want["value"]))
+    _evaluate(program, activation, want, grades)
     return grades
+
+
+def _evaluate(
+    program: cel.Program, activation: dict[str, Any], want: dict[str, Any], grades: Grades
+) -> None:
+    """The three ways to evaluate must agree with each other, too."""
+    outcome = _outcome(lambda: program.evaluate(activation))
+    failed = "error" in outcome
+    grades.give("class", got=outcome, want=_expected(want), agrees=failed is ("error" in want))
+    if "value" in want and not failed:
+        grades.give("value", got=outcome, want=want["value"], agrees=_same(outcome, want["value"]))
+    for way in (
+        lambda: program.evaluate_metered(activation)[0],
+        lambda: program.evaluate_partial(activation, ())[0],
+    ):
+        other = _outcome(way)
+        grades.give("plain", got=outcome, want=other, agrees=_same(outcome, other))
+
+
+def _outcome(evaluate: Callable[[], Any]) -> Tagged:
+    try:
+        return _encode(evaluate())
+    except cel.EvaluationError as error:
+        return {"error": error.message}
 
 
 def _decode(tagged: Tagged, strong_enums: bool) -> Any:

@@ -35,6 +35,9 @@ from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import containers
 from celadon.cel.values.optionals import NONE, Optional
 
+#: Ours, not cel-go's (Go grows its stack).
+TOO_DEEP = "expression is nested too deeply to be evaluated partially"
+
 Outcome: TypeAlias = Any
 """A value, an `EvaluationError` or an `Unknown`."""
 
@@ -44,13 +47,19 @@ def evaluate_partial(
 ) -> tuple[Outcome, dict[int, Outcome]]:
     """The outcome, and the outcome of every node evaluated outside of loops."""
     partial = _Partial(context, activation, tuple(unknowns))
-    return partial.node(context.checked.root), partial.outcomes
+    try:
+        return partial.node(context.checked.root), partial.outcomes
+    except RecursionError:
+        return EvaluationError(TOO_DEEP), {}
 
 
 def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
     """The node where the error came up that the expression evaluates to; None if it does not."""
     partial = _Partial(context, activation, ())
-    outcome = partial.node(context.checked.root)
+    try:
+        outcome = partial.node(context.checked.root)
+    except RecursionError:
+        return None
     found = partial.failures.get(id(outcome))
     return found[0] if found is not None else None
 
@@ -76,7 +85,7 @@ class _Partial:
             outcome: Outcome = self.context.constant(node)
         else:
             try:
-                outcome = self._node(node)
+                outcome = self._call(node) if isinstance(node, Call) else self._node(node)
             except EvaluationError as error:
                 outcome = error
         if not self.depth:
@@ -93,8 +102,6 @@ class _Partial:
                 return self._has(node)
             case Select():
                 return self._attribute(node, chain_of(node))
-            case Call():
-                return self._call(node)
             case ListLiteral():
                 return self._collect(
                     node.elements,
@@ -219,8 +226,14 @@ class _Partial:
         return left.value if unwraps else left
 
     def _collect(self, parts: Sequence[Expr], use: Callable[[list[Any]], Any]) -> Outcome:
-        """Evaluate all parts; the leftmost that is no value is the outcome."""
-        items = [self.node(part) for part in parts]
+        """Evaluate all parts; the leftmost that is no value is the outcome.
+
+        A plain loop: each level of an expression costs three Python frames, and expressions may be
+        250 levels deep.
+        """
+        items = []
+        for part in parts:
+            items.append(self.node(part))
         for item in items:
             if stops(item):
                 return item

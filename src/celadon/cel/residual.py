@@ -12,6 +12,7 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.codegen.context import Context
+from celadon.cel.errors import EvaluationError
 from celadon.cel.partial import Outcome, stops
 from celadon.cel.syntax import (
     Ast,
@@ -26,6 +27,7 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
 )
+from celadon.cel.types import DYN, Type
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.numbers import Uint
 
@@ -51,10 +53,12 @@ class _Residual:
 
     def prune(self, node: Expr) -> Expr:
         known = self.outcomes.get(node.id, MISSING)
+        if isinstance(known, EvaluationError):
+            return node  # with literals in it, the program might fail instead of the evaluation
         if known is not MISSING and not stops(known):
-            literal = self._literal(node.id, known)
+            literal = self._literal(known)
             if literal is not None:
-                return literal
+                return literal if isinstance(node, Literal) else self._in_place_of(node, literal)
         match node:
             case Select():
                 return Select(node.id, self.prune(node.operand), node.field, node.test_only)
@@ -92,7 +96,11 @@ class _Residual:
         if node.function == syntax.CONDITIONAL:
             test = self.outcomes.get(node.args[0].id, MISSING)
             if test.__class__ is bool:
-                return self.prune(node.args[1] if test else node.args[2])
+                branch = node.args[1] if test else node.args[2]
+                return self._in_place_of(node, self.prune(branch), self._type(branch))
+        if node.function == syntax.IN and _is_empty(self.prune(node.args[1])):
+            # `x in []` would be folded to false, whatever becomes of x.
+            return Call(node.id, node.function, None, (self.prune(node.args[0]), node.args[1]))
         target = None if node.target is None else self.prune(node.target)
         return Call(node.id, node.function, target, self._all(node.args))
 
@@ -101,26 +109,49 @@ class _Residual:
         known = self.outcomes.get(term.id, MISSING)
         return known is neutral and self.context.certain(other) is bool
 
-    def _literal(self, node_id: int, value: Any) -> Expr | None:
+    def _type(self, node: Expr) -> Type:
+        return self.context.checked.types.get(node.id, DYN)
+
+    def _in_place_of(self, node: Expr, by: Expr, kind: Type | None = None) -> Expr:
+        """What replaces a node of type dyn is dyn, too: else a check could refuse what was a
+        matter of the evaluation."""
+        return self._dyn(by) if self._type(node) == DYN and kind != DYN else by
+
+    def _dyn(self, node: Expr) -> Expr:
+        return Call(next(self.ids), "dyn", None, (node,))
+
+    def _literal(self, value: Any) -> Expr | None:
         """A value as a literal, where one exists."""
         kind = value.__class__
         if kind is float:
-            return Literal(node_id, value) if math.isfinite(value) else None
+            return Literal(next(self.ids), value) if math.isfinite(value) else None
         if value is None or kind in _LITERALS:
-            return Literal(node_id, value)
+            return Literal(next(self.ids), value)
         if kind is list:
-            elements = [self._literal(next(self.ids), item) for item in value]
-            whole = tuple(element for element in elements if element is not None)
-            return ListLiteral(node_id, whole) if len(whole) == len(value) else None
+            elements = self._elements(value)
+            return None if elements is None else ListLiteral(next(self.ids), elements)
         if kind is dict:
-            entries = [self._entry(key, content) for key, content in value.items()]
-            known = tuple(entry for entry in entries if entry is not None)
-            return MapLiteral(node_id, known) if len(known) == len(value) else None
+            keys, values = self._elements(list(value)), self._elements(list(value.values()))
+            if keys is None or values is None:
+                return None
+            entries = (
+                MapEntry(next(self.ids), key, content)
+                for key, content in zip(keys, values, strict=True)
+            )
+            return MapLiteral(next(self.ids), tuple(entries))
         return None
 
-    def _entry(self, key: Any, value: Any) -> MapEntry | None:
-        named = self._literal(next(self.ids), key)
-        content = self._literal(next(self.ids), value)
-        if named is None or content is None:
+    def _elements(self, values: list[Any]) -> tuple[Expr, ...] | None:
+        """The elements of a literal, all of one type, be it dyn."""
+        literals = [self._literal(value) for value in values]
+        known = [literal for literal in literals if literal is not None]
+        if len(known) < len(values):
             return None
-        return MapEntry(next(self.ids), named, content)
+        kinds = {value.__class__ for value in values}
+        if len(kinds) > 1 or kinds & {list, dict}:
+            known = [self._dyn(literal) for literal in known]
+        return tuple(known)
+
+
+def _is_empty(node: Expr) -> bool:
+    return isinstance(node, ListLiteral) and not node.elements
