@@ -20,6 +20,12 @@ from celadon.kube.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.ages import human_duration
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
+from celadon.kube.custom.definitions import rule_errors
+from celadon.kube.custom.kinds import CustomKind, custom_kinds
+from celadon.kube.custom.rule_validation import RuleOutcome
+from celadon.kube.custom.structural import Structural
+from celadon.kube.custom.structural import decode as decode_schema
+from celadon.kube.custom.typed import typed as typed_value
 from celadon.kube.defaulting.context import (
     DEFAULT_PLUGINS,
     ClusterObjects,
@@ -113,6 +119,7 @@ __all__ = [
     "Catalog",
     "ClusterObjects",
     "Column",
+    "CustomKind",
     "DecodeError",
     "DefaultingContext",
     "Document",
@@ -137,6 +144,7 @@ __all__ = [
     "Requester",
     "Requirement",
     "Resource",
+    "RuleOutcome",
     "Ruling",
     "Schema",
     "SchemaPack",
@@ -148,6 +156,7 @@ __all__ = [
     "StatusDetails",
     "StatusError",
     "StructCodec",
+    "Structural",
     "Subresource",
     "URLError",
     "User",
@@ -162,8 +171,10 @@ __all__ = [
     "columns_of",
     "component",
     "component_name",
+    "custom_kinds",
     "custom_resources",
     "custom_schemas",
+    "decode_schema",
     "defaulted",
     "environment",
     "escape",
@@ -189,11 +200,13 @@ __all__ = [
     "request_options",
     "resolve_fields",
     "round_trip",
+    "rule_errors",
     "schema_for",
     "schema_type",
     "status",
     "stored_form",
     "strict_field_errors",
+    "typed_value",
     "unknown_fields",
     "updated_form",
     "validate_create",
