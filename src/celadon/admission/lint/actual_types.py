@@ -9,7 +9,7 @@ maps, which they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from celadon.admission.declared_types import (
@@ -25,7 +25,22 @@ from celadon.admission.lint.mistakes import Mistake
 from celadon.admission.lint.subjects import Bundle, PolicyCase
 from celadon.admission.registration.types import PolicySpec
 from celadon.cel import Environment, Issue, types
-from celadon.cel.syntax import IN, INDEX, OPT_INDEX, Ast, Call, Expr, Select, walk
+from celadon.cel.syntax import (
+    ADD,
+    CONDITIONAL,
+    EQUALS,
+    IN,
+    INDEX,
+    NOT_EQUALS,
+    OPT_INDEX,
+    Ast,
+    Call,
+    Expr,
+    ListLiteral,
+    MapLiteral,
+    Select,
+    walk,
+)
 from celadon.kube import (
     AUTHORIZER,
     RESOURCE_CHECK,
@@ -63,22 +78,23 @@ class ActualTypes:
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
         """Those that show when the policy runs. A field that only some kinds have is none where the
         policy looks which kind it has before it."""
-        found = self._found(case)
-        known = len(self.kinds(case)) if found else 0
-        return [
-            one
-            for one in found
-            if not _is_map_use(one)
-            and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
-        ]
-
-    def _found(self, case: PolicyCase) -> list[Mistake]:
-        found: dict[tuple[str, int | None, str], Mistake] = {}
         trees = {
             one.field: one.env.parse(one.text)[0]
             for one in case.expressions
             if one.checked is not None
         }
+        found = self._found(case, trees)
+        known = len(self.kinds(case)) if found else 0
+        return [
+            one
+            for one in found
+            if (tree := trees[one.expression.field]) is not None
+            and not _works_on_data(one, tree)
+            and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
+        ]
+
+    def _found(self, case: PolicyCase, trees: Mapping[str, Ast | None]) -> list[Mistake]:
+        found: dict[tuple[str, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
             for one, issue, node in self._check(case, kind, trees):
                 key = (one.field, issue.offset, _without_names(issue.message, kind))
@@ -170,23 +186,64 @@ def _without_names(message: str, kind: GroupVersionKind) -> str:
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
 
-def _is_map_use(mistake: Mistake) -> bool:
-    """Objects are maps at run time: they can be indexed, searched, measured and iterated."""
+def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
+    """Whether only the names of types are in the way. At run time objects are maps, which can be
+    indexed, searched, measured, iterated and joined, and literals may be mixed."""
     message = mistake.issue.message
     root = mistake.kinds[0].kind
     if "cannot be range of a comprehension" in message:
         return f"'{root}." in message or f"'{root}'" in message
     node = mistake.node
+    if message.startswith("expected type"):
+        return node is not None and node.id in _literal_parts(tree)
     if node.__class__ is not Call or "found no matching overload" not in message:
         return False
-    applied = message.partition("applied to '")[2]
-    operands = applied.strip("()'").replace(".(", ", ").split(", ")
+    operands = operands_of(message)
     first, last = operands[0], operands[-1]
     if node.function in (INDEX, OPT_INDEX):
         return _is_object(first, root) and last in ("string", "dyn")
     if node.function == "size":
-        return _is_object(first, root) or _is_object(applied.split(".()")[0], root)
-    return node.function == IN and _is_object(last, root)
+        return _is_object(first, root)
+    if node.function == IN:
+        return _is_object(last, root)
+    if node.function in (ADD, EQUALS, NOT_EQUALS):
+        return len(_shapes(operands, root)) == 1
+    return node.function == CONDITIONAL and len(_shapes(operands[1:], root)) == 1
+
+
+def operands_of(message: str) -> list[str]:
+    """The types in `... applied to 'string.(int, list(T))'`, the receiver's first."""
+    receiver, _, arguments = message.partition("applied to '")[2][:-1].rpartition(".(")
+    if not receiver:
+        arguments = arguments.removeprefix("(")
+    found = [receiver] if receiver else []
+    depth = 0
+    start = 0
+    arguments = arguments[:-1]
+    for at, character in enumerate(arguments):
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            found.append(arguments[start:at])
+            start = at + 2
+    return [*found, arguments[start:]] if arguments else found
+
+
+def _shapes(operands: Sequence[str], root: str) -> set[str]:
+    """The operands' types with all objects and maps alike."""
+    names = re.compile(rf"\b{re.escape(root)}(?:\.[\w@]+)*")
+    return {re.sub(r"map\(.*\)", "object", names.sub("object", one)) for one in operands}
+
+
+def _literal_parts(tree: Ast) -> set[int]:
+    """The nodes that are elements, keys or values of literals."""
+    found: set[int] = set()
+    for node in walk(tree.root):
+        if node.__class__ is ListLiteral:
+            found.update(element.id for element in node.elements)
+        elif node.__class__ is MapLiteral:
+            found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
+            found.update(entry.id for entry in node.entries)
+    return found
 
 
 def _is_object(shown: str, root: str) -> bool:

@@ -43,7 +43,7 @@ def _explained(bundle: Bundle, given: Registered, error: FieldError) -> Iterator
         yield Report(Spot(given.document, error.field), f"{error.field}: {error.body}")
         return
     expression = _expression(bundle, given.document, error.field)
-    for line, column, message in _ISSUE.findall(error.detail):
+    for line, column, message in _ISSUE.findall(error.detail.removeprefix(_COMPILATION)):
         offset = None
         if expression is not None and int(line) > 0:
             offset = _offset(expression.text, int(line), int(column)) + expression.shift

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission import limits
-from celadon.admission.lint.expressions import PolicyExpression
+from celadon.admission.lint.expressions import PolicyExpression, Role
 from celadon.admission.lint.findings import Severity, Spot
 from celadon.admission.lint.reports import Report
 from celadon.admission.lint.rules import Rule
@@ -21,7 +21,7 @@ from celadon.cel import ProgramError, types
 from celadon.cel.extend import Range
 from celadon.cel.syntax import Comprehension, Expr, walk
 
-_ITEM_SIZE: Final = 256
+_ITEM_SIZE: Final = 512
 """Characters of JSON of a list item, on average: containers, rules, endpoints."""
 _MOST_TEXT: Final = 1024
 """Characters of one text."""
@@ -47,6 +47,8 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
     size = bundle.settings.large_object
     for case in bundle.policies:
         for one in case.expressions:
+            if one.role is Role.MESSAGE:
+                continue  # it would only be replaced
             cost = _cost(one, size)
             if cost > limits.PER_CALL_COST:
                 yield Report(

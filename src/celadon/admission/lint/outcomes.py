@@ -23,6 +23,7 @@ from celadon.cel.syntax import (
     Ident,
     ListLiteral,
     Literal,
+    MapLiteral,
     Select,
 )
 
@@ -79,6 +80,8 @@ class Names:
                 key = node.args[1]
                 steps.append(_text(key) or ITEM)
                 node = node.args[0]
+            elif node.__class__ is Call and _is_empty_default(node):
+                node = node.target or node
             elif node.__class__ is Ident:
                 base = self.locals.get(node.name, (node.name,) if node.name in ROOTS else None)
                 return None if base is None else base + tuple(reversed(steps))
@@ -173,6 +176,16 @@ class Names:
 def _operations(named: set[str]) -> Outcomes:
     wanted = OPERATIONS & named
     return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
+
+
+def _is_empty_default(node: Call) -> bool:
+    """`x.orValue({})`: what is in it was in `x`."""
+    if node.function != "orValue" or node.target is None:
+        return False
+    default = node.args[0]
+    if default.__class__ is ListLiteral:
+        return not default.elements
+    return default.__class__ is MapLiteral and not default.entries
 
 
 def _text(node: Expr) -> str | None:

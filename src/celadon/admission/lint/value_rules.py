@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.admission.lint.actual_types import operands_of
 from celadon.admission.lint.expressions import PolicyExpression
 from celadon.admission.lint.facts import Path, Reading
 from celadon.admission.lint.findings import Replacement, Severity, Spot
@@ -38,8 +39,7 @@ _OPERATION: Final = ("request", "operation")
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case, mistake in bundle.mistakes:
         if is_comparison(mistake.node):
-            operands = mistake.issue.message.partition("applied to '(")[2].removesuffix(")'")
-            left, _, right = operands.partition(", ")
+            left, right = operands_of(mistake.issue.message)
             how = f"{left} is never equal to {right}"
             if mistake.node.__class__ is Call and mistake.node.function == IN:
                 how = f"{right} never contains {left}"

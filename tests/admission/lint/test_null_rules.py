@@ -1,0 +1,206 @@
+"""What may be absent, and what makes sure that it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.admission.lint.linting import about, binding, found, policy
+
+AT = "spec.validations[0].expression"
+DELETES = {
+    "resourceRules": [
+        {
+            "apiGroups": ["apps"],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE", "UPDATE", "DELETE"],
+            "resources": ["deployments"],
+        }
+    ]
+}
+
+OPTIONAL = [
+    ("object.spec.paused == true", 11),
+    ("object.spec['paused'] == true", 11),
+    ("object.spec.template.spec.containers.all(c, c.securityContext.privileged)", 45),
+    ("object.spec.template.spec.containers[0].securityContext.privileged", 39),
+    ("has(object.metadata.labels) && object.metadata.labels['x'] == 'y'", 53),
+    ("has(object.metadata.labels) || object.metadata.labels['x'] == 'y'", 46),
+    ("has(object.metadata.labels.x)", 19),
+    ("object.spec.paused == true && object.spec.paused == false", 11),
+    ("object.metadata.?labels.x.orValue('') == object.metadata.labels.x", 56),
+    ("request.subResource == 'status'", 7),
+]
+
+
+@pytest.mark.parametrize(("text", "offset"), OPTIONAL)
+def test_optional_fields(text: str, offset: int) -> None:
+    assert about("CEL025", text)[0] == (AT, offset)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "object.spec.replicas > 1",
+        "object.metadata.name != '' && object.metadata.uid != ''",
+        "object.spec.template.spec.containers.all(c, c.image != '' && c.imagePullPolicy != '')",
+        "object.spec.strategy.type == 'Recreate'",
+        "has(object.spec.paused) && object.spec.paused",
+        "object.spec.paused && has(object.spec.paused)",
+        "!has(object.spec.paused) || object.spec.paused",
+        "has(object.spec.paused) ? object.spec.paused : true",
+        "!(has(object.spec.paused) && object.spec.paused)",
+        "has(object.spec.paused) == true && object.spec.paused",
+        "object.spec.?paused.orValue(false)",
+        "object.spec.?paused.hasValue() && object.spec.paused",
+        "has(object.metadata.labels) && 'x' in object.metadata.labels && "
+        "object.metadata.labels['x'] == 'y'",
+        "'x' in object.metadata.?labels.orValue({}) && object.metadata.labels.x == 'y'",
+        "object.metadata.?labels['x'].orValue('') == 'y'",
+        "object.metadata.?labels.x.orValue('') == 'y'",
+        "object.spec.template.spec.containers.all(c, has(c.securityContext) && "
+        "has(c.securityContext.privileged) && c.securityContext.privileged)",
+        "object.spec.nonsense == 1",
+        "request.name != ''",
+        "'x' in request.userInfo.groups",
+    ],
+)
+def test_fields_that_are_there(text: str) -> None:
+    assert about("CEL025", text) == []
+
+
+def test_match_conditions_and_variables_guard() -> None:
+    text = "object.spec.paused == true"
+    conditions = [{"name": "c", "expression": "has(object.spec.paused)"}]
+    assert about("CEL025", text, matchConditions=conditions) == []
+    variables = [
+        {"name": "has", "expression": "has(object.spec.paused)"},
+        {"name": "paused", "expression": "object.spec.paused"},
+    ]
+    assert about("CEL025", "variables.has && variables.paused", variables=variables) == []
+    assert about("CEL025", "variables.paused == true", variables=variables) == [
+        ("spec.variables[1].expression", 11)
+    ]
+
+
+def test_variables_that_use_each_other() -> None:
+    variables = [{"name": "v0", "expression": "object.spec"}] + [
+        {"name": f"v{i}", "expression": f"[variables.v{i - 1}, variables.v{i - 1}]"}
+        for i in range(1, 60)
+    ]
+    assert about("CEL025", "variables.v59 != null", variables=variables) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("object.metadata.name != ''", True),
+        ("object == null || object.metadata.name != ''", False),
+        ("object != null && object.metadata.name != ''", False),
+        ("request.operation == 'DELETE' || object.metadata.name != ''", False),
+        ("request.operation != 'DELETE' ? object.metadata.name != '' : true", False),
+        ("request.operation in ['CREATE', 'UPDATE'] && object.metadata.name != ''", False),
+        ("!(request.operation in ['CREATE', 'UPDATE']) || object.metadata.name != ''", False),
+        ("request.operation in ['CREATE', 'DELETE'] && object.metadata.name != ''", True),
+        ("request.operation in [request.name] && object.metadata.name != ''", True),
+        ("has(object.metadata)", False),
+        ("has(object.metadata.labels)", True),
+        ("object.?metadata.labels.hasValue()", False),
+        ("oldObject.metadata.name != ''", False),
+    ],
+)
+def test_object_on_delete(text: str, speaks: bool) -> None:
+    assert bool(about("CEL020", text, matchConstraints=DELETES)) is speaks
+
+
+def test_operations_of_match_conditions() -> None:
+    conditions = [{"name": "c", "expression": "request.operation != 'DELETE'"}]
+    text = "object.metadata.name != ''"
+    assert about("CEL020", text, matchConstraints=DELETES, matchConditions=conditions) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("oldObject.spec.replicas > 1", True),
+        ("oldObject == null || oldObject.spec.replicas > 1", False),
+        ("request.operation == 'CREATE' || oldObject.spec.replicas > 1", False),
+        ("oldObject.?spec.replicas.hasValue()", False),
+        ("object.spec.replicas > 1", False),
+    ],
+)
+def test_old_object_on_create(text: str, speaks: bool) -> None:
+    assert bool(about("CEL021", text)) is speaks
+
+
+def test_old_object_where_only_updates_are_matched() -> None:
+    rule = {**DELETES["resourceRules"][0], "operations": ["UPDATE"]}
+    constraints = {"resourceRules": [rule]}
+    assert about("CEL021", "oldObject.spec.replicas > 1", matchConstraints=constraints) == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "group", "text", "speaks"),
+    [
+        ("deployments", "apps", "namespaceObject.metadata.name != ''", False),
+        ("namespaces", "", "namespaceObject.metadata.name != ''", True),
+        ("nodes", "", "namespaceObject.metadata.name != ''", True),
+        ("nodes", "", "namespaceObject == null || namespaceObject.metadata.name != ''", False),
+    ],
+)
+def test_namespace_object(resource: str, group: str, text: str, speaks: bool) -> None:
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    constraints = {"resourceRules": [{**rule, "resources": [resource]}]}
+    assert bool(about("CEL022", text, matchConstraints=constraints)) is speaks
+
+
+def test_namespace_object_in_conditions() -> None:
+    conditions = [{"name": "c", "expression": "namespaceObject.metadata.name == 'x'"}]
+    assert about("CEL022", "true", matchConditions=conditions) == [
+        ("spec.matchConditions[0].expression", 15)
+    ]
+
+
+def params(text: str, **of_binding: Any) -> int:
+    given = policy(
+        paramKind={"apiVersion": "v1", "kind": "ConfigMap"}, validations=[{"expression": text}]
+    )
+    return len(found("CEL024", given, binding(**of_binding)))
+
+
+def test_params() -> None:
+    ref = {"name": "x", "namespace": "y", "parameterNotFoundAction": "Deny"}
+    assert params("params.data.x == 'y'") == 1
+    assert params("params.data.x == 'y'", paramRef=ref) == 0
+    assert params("params != null && params.data.x == 'y'") == 0
+    assert params("params == null") == 0
+
+
+@pytest.mark.parametrize(
+    ("validation", "severity"),
+    [
+        ({"messageExpression": "object.metadata.labels.x"}, "warning"),
+        ({"messageExpression": "object.metadata.labels.x", "message": "m"}, "info"),
+        ({"messageExpression": "object.metadata.name"}, None),
+        ({"expression": "has(object.spec.paused) && object.spec.paused"}, None),
+        (
+            {
+                "expression": "!has(object.spec.paused)",
+                "messageExpression": "string(object.spec.paused)",
+            },
+            None,
+        ),
+    ],
+)
+def test_messages(validation: dict[str, str], severity: str | None) -> None:
+    given = policy(validations=[{"expression": "false", **validation}])
+    severities = [one.severity.value for one in found("CEL026", given)]
+    assert severities == ([severity] if severity else [])
+
+
+def test_authorizer_in_annotations() -> None:
+    check = "authorizer.requestResource.check('x').reason()"
+    given = policy(auditAnnotations=[{"key": "k", "valueExpression": f"  {check}"}])
+    (one,) = found("CEL023", given)
+    assert (one.spot.field, one.spot.offset) == ("spec.auditAnnotations[0].valueExpression", 12)

@@ -1,0 +1,273 @@
+"""Texts and names, bindings, effects, costs, and what the API server says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.lint.findings import Removal, Replacement, Severity
+from celadon.admission.lint.linter import chosen, lint
+from tests.admission.lint.linting import GROUP, SETTINGS, about, binding, found, policy
+
+AT = "spec.validations[0].expression"
+ANY = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
+NARROW = {"matchLabels": {"checked": "yes"}}
+
+
+# --- API ---
+
+
+@pytest.mark.parametrize(
+    ("spec", "spots"),
+    [
+        ({"validations": [{"expression": "object.x ="}]}, [(AT, 10)]),
+        ({"validations": [{"expression": "a &&\n  b"}]}, [(AT, 0), (AT, 7)]),
+        ({"validations": [{"expression": "1"}]}, [(AT, None)]),
+        ({"validations": []}, [("spec.auditAnnotations", None), ("spec.validations", None)]),
+        (
+            {
+                "validations": [{"expression": "true"}],
+                "matchConditions": [{"name": "c", "expression": "\n\n  a"}],
+            },
+            [("spec.matchConditions[0].expression", 4)],
+        ),
+        ({"validations": [{"expression": "true", "reason": "No"}]}, None),
+    ],
+)
+def test_invalid(spec: dict[str, Any], spots: list[tuple[str, int | None]] | None) -> None:
+    expected = [("spec.validations[0].reason", None)] if spots is None else spots
+    findings = found("CEL001", policy(**spec))
+    assert [(one.spot.field, one.spot.offset) for one in findings] == expected
+
+
+def test_what_cannot_be_decoded() -> None:
+    given = policy(validations=[{"expression": 1}])
+    (one,) = found("CEL001", given)
+    assert "cannot unmarshal number into Go struct field" in one.message
+    assert one.spot.field == "spec.validations.expression"
+    webhooks = {"apiVersion": GROUP, "kind": "ValidatingWebhookConfiguration", "webhooks": 1}
+    assert found("CEL001", {**webhooks, "metadata": {"name": "x"}})
+
+
+def test_other_kinds_of_the_group() -> None:
+    hook = {"apiVersion": GROUP, "kind": "MutatingWebhookConfiguration", "metadata": {"name": "x"}}
+    given = {**hook, "webhooks": [{"name": "a.b.c", "nope": 1}]}
+    assert [one.spot.field for one in found("CEL002", given)] == ["webhooks[0].nope"]
+    assert found("CEL001", given)
+
+
+def test_old_versions_are_fixed() -> None:
+    given = {**binding(), "apiVersion": "admissionregistration.k8s.io/v1alpha1"}
+    (one,) = found("CEL004", given)
+    assert isinstance(one.fix, Replacement)
+    assert one.fix.text == GROUP
+
+
+# --- texts and names ---
+
+
+def test_variables_that_only_unused_ones_use() -> None:
+    variables = [
+        {"name": "a", "expression": "1"},
+        {"name": "b", "expression": "variables.a"},
+        {"name": "c", "expression": "2"},
+    ]
+    given = policy(variables=variables, validations=[{"expression": "variables.c == 2"}])
+    assert [one.spot.field for one in found("CEL040", given)] == [
+        "spec.variables[0].name",
+        "spec.variables[1].name",
+    ]
+
+
+@pytest.mark.parametrize("use", ["matchConditions", "auditAnnotations", "messageExpression"])
+def test_variables_used_elsewhere(use: str) -> None:
+    spec: dict[str, Any] = {"validations": [{"expression": "true"}]}
+    if use == "matchConditions":
+        return  # the API server refuses variables there
+    if use == "auditAnnotations":
+        spec[use] = [{"key": "k", "valueExpression": "variables.a"}]
+    else:
+        spec["validations"][0][use] = "variables.a"
+    assert found("CEL040", policy(variables=[{"name": "a", "expression": "'x'"}], **spec)) == []
+
+
+@pytest.mark.parametrize(
+    ("validation", "speaks"),
+    [
+        ({"expression": "true &&\ntrue"}, True),
+        ({"expression": "true\n"}, False),
+        ({"expression": "true" + " && true" * 20}, True),
+        ({"expression": "true &&\ntrue", "message": "m"}, False),
+        ({"expression": "true &&\ntrue", "messageExpression": "'m'"}, False),
+    ],
+)
+def test_missing_messages(validation: dict[str, str], speaks: bool) -> None:
+    assert bool(found("CEL041", policy(validations=[validation]))) is speaks
+
+
+# --- bindings ---
+
+POLICY = policy(validations=[{"expression": "true"}])
+WITH_PARAMS = policy(
+    validations=[{"expression": "true"}], paramKind={"apiVersion": "v1", "kind": "ConfigMap"}
+)
+LIMITS = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "limits", "namespace": "ns", "labels": {"for": "web"}},
+}
+
+
+def test_bindings_and_policies_that_are_given_alone() -> None:
+    assert found("CEL050", POLICY) == []
+    assert found("CEL051", binding()) == []
+
+
+def test_misspelt_policy() -> None:
+    (one,) = found("CEL051", policy("limits", validations=[]), binding("b", "limit"))
+    assert one.help == "did you mean `limits`?"
+
+
+@pytest.mark.parametrize(
+    ("ref", "speaks"),
+    [
+        ({"name": "limits", "namespace": "ns"}, False),
+        ({"name": "limits"}, False),
+        ({"name": "limit"}, True),
+        ({"name": "limits", "namespace": "other"}, True),
+        ({"selector": {"matchLabels": {"for": "web"}}}, False),
+        ({"selector": {"matchLabels": {"for": "batch"}}}, True),
+        ({"selector": {"matchExpressions": [{"key": "a", "operator": "?"}]}}, False),
+    ],
+)
+def test_params(ref: dict[str, Any], speaks: bool) -> None:
+    given = binding(paramRef={**ref, "parameterNotFoundAction": "Deny"})
+    assert bool(found("CEL052", WITH_PARAMS, given, LIMITS)) is speaks
+    assert found("CEL052", WITH_PARAMS, given) == []
+
+
+def test_deny_and_warn_is_said_once_and_can_be_fixed() -> None:
+    given = binding("b", "p", "Deny", "Warn", "Audit")
+    (one,) = found("CEL054", given)
+    assert isinstance(one.fix, Removal)
+    assert one.fix.spot.field == "spec.validationActions[1]"
+    assert found("CEL001", given) == []
+
+
+# --- effects ---
+
+
+@pytest.mark.parametrize(
+    ("spec", "actions", "speaks"),
+    [
+        ({"failurePolicy": "Ignore"}, "Deny", True),
+        ({"failurePolicy": "Ignore"}, "", True),
+        ({"failurePolicy": "Ignore"}, "Audit", False),
+        ({"failurePolicy": "Fail"}, "Deny", False),
+        ({"failurePolicy": "Ignore", "text": "object.spec.replicas > 1"}, "Deny", False),
+    ],
+)
+def test_ignored_failures(spec: dict[str, Any], actions: str, speaks: bool) -> None:
+    text = spec.pop("text", "object.spec.template.spec.hostNetwork != true")
+    given = [policy(validations=[{"expression": text}], **spec)]
+    given += [binding("b", "p", actions)] if actions else []
+    assert bool(found("CEL060", *given)) is speaks
+
+
+def test_policies_about_roles_are_about_security() -> None:
+    rule = {**ANY, "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"]}
+    given = policy(
+        matchConstraints={"resourceRules": [rule]},
+        failurePolicy="Ignore",
+        validations=[{"expression": "true"}],
+    )
+    assert found("CEL060", given)
+
+
+@pytest.mark.parametrize(
+    ("changes", "bindings", "speaks"),
+    [
+        ({}, [], True),
+        ({}, [binding()], True),
+        ({}, [binding("b", "p", "Warn")], False),
+        ({}, [binding(matchResources={"namespaceSelector": NARROW})], False),
+        ({"failurePolicy": "Ignore"}, [], False),
+        ({"matchConditions": [{"name": "c", "expression": "true"}]}, [], False),
+        ({"matchConstraints": {"resourceRules": [ANY], "namespaceSelector": NARROW}}, [], False),
+        ({"matchConstraints": {"resourceRules": [ANY], "objectSelector": NARROW}}, [], False),
+        ({"matchConstraints": {"resourceRules": [{**ANY, "apiGroups": ["apps"]}]}}, [], False),
+        ({"matchConstraints": {"resourceRules": [{**ANY, "operations": ["DELETE"]}]}}, [], False),
+        ({"matchConstraints": {"resourceRules": [{**ANY, "resourceNames": ["x"]}]}}, [], False),
+        (
+            {
+                "matchConstraints": {
+                    "resourceRules": [
+                        {**ANY, "apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}
+                    ]
+                }
+            },
+            [],
+            True,
+        ),
+        (
+            {
+                "matchConstraints": {
+                    "resourceRules": [ANY],
+                    "excludeResourceRules": [
+                        {**ANY, "apiGroups": ["coordination.k8s.io"]},
+                        {**ANY, "apiGroups": [""], "resources": ["nodes"]},
+                    ],
+                }
+            },
+            [],
+            False,
+        ),
+    ],
+)
+def test_lock_out(changes: dict[str, Any], bindings: list[dict[str, Any]], speaks: bool) -> None:
+    spec = {
+        "matchConstraints": {"resourceRules": [ANY]},
+        "validations": [{"expression": "true"}],
+        **changes,
+    }
+    assert bool(found("CEL061", policy(**spec), *bindings)) is speaks
+
+
+CONTAINERS = "object.spec.template.spec.containers"
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        (f"{CONTAINERS}.all(c, c.name.matches('^a+$'))", False),
+        (f"{CONTAINERS}.all(c, c.ports.all(p, p.hostPort == 0))", False),
+        (f"{CONTAINERS}.all(a, {CONTAINERS}.all(b, {CONTAINERS}.all(c, a.name != c.name)))", True),
+        (" && ".join(["authorizer.requestResource.check('a').allowed()"] * 3), False),
+        ("1 +", False),
+    ],
+)
+def test_expensive(text: str, speaks: bool) -> None:
+    assert bool(about("CEL070", text)) is speaks
+
+
+# --- the linter ---
+
+
+def test_choice_of_rules() -> None:
+    assert {rule.code for rule in chosen(["CEL02"], ["object-on-delete"])} == {
+        f"CEL02{digit}" for digit in range(1, 7)
+    }
+    assert [rule.name for rule in chosen(["lock-out"], [])] == ["lock-out"]
+
+
+def test_order_and_severity() -> None:
+    given = policy(validations=[{"expression": "object.spec.replica == 'x' && b"}])
+    findings = lint([given], SETTINGS)
+    spots = [(one.spot.document, one.spot.field, one.spot.offset or -1) for one in findings]
+    assert spots == sorted(spots)
+    assert {one.severity for one in findings} <= set(Severity)
+
+
+def test_objects_of_other_kinds_are_only_looked_up() -> None:
+    assert lint([LIMITS, {"apiVersion": "v1", "kind": "List"}], SETTINGS) == []
