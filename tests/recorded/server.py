@@ -26,6 +26,7 @@ from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld
 from celadon.kube import (
     Catalog,
+    FieldError,
     GroupResource,
     GroupVersionKind,
     Resource,
@@ -36,6 +37,8 @@ from celadon.kube import (
     metadata,
     parse_label_selector,
     status,
+    validate_create,
+    validate_update,
 )
 from celadon.kube.authorization import Attributes, Ruling
 from tests.recorded import custom, objects
@@ -203,6 +206,7 @@ class Server:
             namespace = name
         elif namespace and self._world.namespace(namespace) is None:
             raise status.not_found(GroupResource("", "namespaces"), namespace)
+        _refuse_invalid(kind, name, validate_create(obj, kind))
         verdict = self._admit(call, resource, kind, Operation.CREATE, name, namespace, obj, None)
         if not verdict.allowed:
             raise _Refused(verdict, warnings)
@@ -235,6 +239,10 @@ class Server:
             body = objects.patched(before, body, call.content_type, kind)
         warnings = objects.unknown_field_warnings(body, kind, call)
         new = objects.on_update(body, before, kind, call, resource, self._schemas)
+        if call.subresource == "scale":
+            _refuse_invalid(kind, call.name, validate_create(new, kind))
+        elif not call.subresource:
+            _refuse_invalid(kind, call.name, validate_update(new, before, kind))
         verdict = self._admit(
             call, resource, kind, Operation.UPDATE, call.name, call.namespace, new, before
         )
@@ -414,6 +422,11 @@ class Server:
             if value is not None:
                 self._unevaluated.add((kind, name))
         self._engine = self._engine.replaced(self._policies.values(), self._bindings.values())
+
+
+def _refuse_invalid(kind: GroupVersionKind, name: str, errors: list[FieldError]) -> None:
+    if errors:
+        raise status.invalid(kind.group_kind, name, errors)
 
 
 class _Refused(Exception):
