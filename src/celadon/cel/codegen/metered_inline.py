@@ -152,6 +152,8 @@ def _in(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
 
 def _string(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
     x = atoms[0]
+    if w.context.overload(node) is not None:  # that one, and no other
+        return None
     return Inline(_is(w, x, "int"), f"{w.emitter.runtime('str')}({x})", "1")
 
 

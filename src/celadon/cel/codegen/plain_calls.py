@@ -296,6 +296,8 @@ def _matches(w: Plain, node: Call) -> str | None:
 
 def _string(w: Plain, node: Call) -> str | None:
     e = w.emitter
+    if w.context.overload(node) is not None:  # that one, and no other
+        return None
     t, text, ints = e.name(), e.runtime("str"), e.runtime("int")
     slow = e.bind(w.context.impl(node), "f")
     return (
@@ -306,6 +308,8 @@ def _string(w: Plain, node: Call) -> str | None:
 
 def _int(w: Plain, node: Call) -> str | None:
     e = w.emitter
+    if w.context.overload(node) is not None:
+        return None
     t, slow = e.name(), e.bind(w.context.impl(node), "f")
     test = f"({t} := {w.value(node.args[0])}).__class__ is {e.runtime('int')}"
     return f"({t} if {test} else {slow}({t}))"
