@@ -9,7 +9,8 @@ A `.case` file starts with words about it, then holds cases one after the other:
     ERROR: ...
 
 A section is a line in brackets and everything up to the next one. `expression`, `variables`
-(`name: type` per line) and `container` are given; all others are expectations. A case that expects
+(`name: type` per line), `container` and `input` (the variables' values, as JSON) are given; all
+others are expectations. A case that expects
 nothing yet gets its expectations with `pytest --update-golden`, which rewrites the whole file; the
 change is then read like code.
 """
@@ -22,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-GIVEN = ("container", "variables", "expression")
+GIVEN = ("container", "variables", "input", "expression")
 #: Shown only by cases that have the section already.
 ON_REQUEST = ("tree",)
 

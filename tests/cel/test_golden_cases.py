@@ -1,14 +1,16 @@
-"""Every case of tests/cases/cel, from expression to issues or types."""
+"""Every case of tests/cases/cel: to issues or types; with an `input` to Python and a result too."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from celadon.cel import validators
+from celadon.cel import Environment, EvaluationError, Program, ProgramError, Switches, validators
 from celadon.cel.checker import check
 from celadon.cel.debug import print_ast, print_checked
 from celadon.cel.declarations import Variable
@@ -19,6 +21,7 @@ from celadon.cel.source import Source
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT
+from tests.properties.interpreter import show
 
 CASES = sorted((ROOT / "tests" / "cases" / "cel").glob("*.case"))
 LIBRARIES = (
@@ -60,7 +63,62 @@ def _produce(case: Case) -> Mapping[str, str]:
     issues = validators.run(checked, declarations, VALIDATORS)
     if issues:
         return {"issues": issues.display()}
-    return {"tree": tree, "types": print_checked(checked)}
+    produced = {"tree": tree, "types": print_checked(checked)}
+    if "input" in case.sections:
+        produced |= _run(case)
+    return produced
+
+
+def _run(case: Case) -> dict[str, str]:
+    """Both variants as Python, and what they say about the input."""
+    variables = {variable.name: variable.type for variable in _variables(case)}
+    environment = _environment(case.sections.get("container", "")).extend(variables)
+    checked = environment.compile(case.sections["expression"]).checked()
+    inputs = json.loads(case.sections["input"])
+    estimate = environment.estimate(checked)
+    try:
+        program = environment.program(checked)
+    except ProgramError as error:
+        return {"result": f"no program: {error}"}
+    results, cost = _results(program, inputs)
+    return {
+        "python": program.source.strip(),
+        "metered": program.metered_source.strip(),
+        "estimate": f"{estimate.min} to {estimate.max}",
+        "cost": str(cost),
+        "result": " but ".join(results),
+    }
+
+
+def _results(program: Program, inputs: dict[str, Any]) -> tuple[list[str], int | None]:
+    """One result if both variants agree, and the cost."""
+    results, cost = [], None
+    try:
+        results.append(show(program.evaluate(inputs)))
+    except EvaluationError as error:
+        results.append(f"error: {error.message}")
+    try:
+        value, cost = program.evaluate_metered(inputs)
+        results.append(show(value))
+    except EvaluationError as error:
+        cost = error.cost
+        results.append(f"error: {error.message}")
+    return list(dict.fromkeys(results)), cost
+
+
+@cache
+def _environment(container: str) -> Environment:
+    switches = Switches(
+        optional_syntax=True,
+        cross_type_numeric_comparisons=True,
+        presence_test_has_cost=False,
+    )
+    return Environment(
+        libraries=LIBRARIES[1:],
+        container=container,
+        validators=VALIDATORS[:4],
+        switches=switches,
+    )
 
 
 def _variables(case: Case) -> list[Variable]:
