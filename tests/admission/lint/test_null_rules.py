@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.admission.lint.linting import about, binding, found, policy
+from celadon.admission.lint.linter import lint
+from tests.admission.lint.linting import SETTINGS, about, binding, found, policy
 
 AT = "spec.validations[0].expression"
 DELETES = {
@@ -90,6 +91,15 @@ def test_variables_that_use_each_other() -> None:
         for i in range(1, 60)
     ]
     assert about("CEL025", "variables.v59 != null", variables=variables) == []
+
+
+@pytest.mark.parametrize("body", ["variables.v{}.a", "variables.v{} && has(object.spec.a)"])
+def test_long_chains_of_variables(body: str) -> None:
+    """Too long to be followed: no rule says more than it knows, and none fails."""
+    variables = [{"name": "v0", "expression": "has(object.spec.x)"}]
+    variables += [{"name": f"v{i}", "expression": body.format(i - 1)} for i in range(1, 600)]
+    given = policy(variables=variables, validations=[{"expression": "variables.v599 == true"}])
+    assert all(one.message for one in lint([given], SETTINGS))
 
 
 @pytest.mark.parametrize(

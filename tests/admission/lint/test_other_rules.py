@@ -21,7 +21,7 @@ NARROW = {"matchLabels": {"checked": "yes"}}
 @pytest.mark.parametrize(
     ("spec", "spots"),
     [
-        ({"validations": [{"expression": "object.x ="}]}, [(AT, 10)]),
+        ({"validations": [{"expression": "object.x ="}]}, [(AT, 9)]),
         ({"validations": [{"expression": "a &&\n  b"}]}, [(AT, 0), (AT, 7)]),
         ({"validations": [{"expression": "1"}]}, [(AT, None)]),
         ({"validations": []}, [("spec.auditAnnotations", None), ("spec.validations", None)]),
@@ -39,6 +39,12 @@ def test_invalid(spec: dict[str, Any], spots: list[tuple[str, int | None]] | Non
     expected = [("spec.validations[0].reason", None)] if spots is None else spots
     findings = found("CEL001", policy(**spec))
     assert [(one.spot.field, one.spot.offset) for one in findings] == expected
+
+
+def test_what_is_wrong_without_a_place() -> None:
+    given = policy(validations=[{"expression": "object" + "[0]" * 3000 + " == 1"}])
+    (one,) = found("CEL001", given)
+    assert (one.spot.field, one.spot.offset) == (AT, None)
 
 
 def test_what_cannot_be_decoded() -> None:

@@ -15,7 +15,7 @@ from celadon.admission.registration.types import GROUP
 from celadon.cel import Environment
 from celadon.kube import FieldError, environment, metadata, previous_minor
 
-_ISSUE: Final = re.compile(r"^ERROR: <input>:(\d+):(\d+): (.*)$", re.MULTILINE)
+_ISSUE: Final = re.compile(r"^ERROR: <input>:(-?\d+):(\d+): (.*)$", re.MULTILINE)
 _COMPILATION: Final = "compilation failed: "
 _GO_FIELD: Final = re.compile(r"Go struct field \w+\.([\w.]+) of type")
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"

@@ -57,7 +57,10 @@ def accesses(
             if verdict is not None:
                 facts = facts.and_(names.outcomes(verdict.root).if_false)
         walker = _Walker(one, names)
-        walker.visit(one.checked.root, facts)
+        try:
+            walker.visit(one.checked.root, facts)
+        except RecursionError:
+            names.forget()  # what was found so far is true; nobody nests as deep by hand
         yield from walker.found
 
 

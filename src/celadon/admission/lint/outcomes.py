@@ -53,6 +53,11 @@ class Names:
         self._outcomes: dict[int, Outcomes] = {}
         self._open: set[str] = set()
 
+    def forget(self) -> None:
+        """Ready for another expression after one was given up half way."""
+        self.locals = {}
+        self._open.clear()
+
     def variable(self, node: Expr) -> PolicyExpression | None:
         """The expression that `variables.x` means."""
         if node.__class__ is Select and not node.test_only:
@@ -92,7 +97,11 @@ class Names:
         """INVARIANT (one scope per node): a node is always asked about with the same locals."""
         known = self._outcomes.get(id(node))
         if known is None:
-            known = self._outcomes[id(node)] = self._derive(node)
+            try:
+                known = self._derive(node)
+            except RecursionError:
+                known = UNKNOWN
+            self._outcomes[id(node)] = known
         return known
 
     def _derive(self, node: Expr) -> Outcomes:
