@@ -1,0 +1,253 @@
+"""Programs: depth, hostile text, threads, memory; what both variants promise each other."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from celadon.cel import Environment, EvaluationError, Program, Switches, types
+from celadon.cel.extend import comprehensions, lists, optionals, strings
+from celadon.cel.runtime import EXPORTS
+from tests.properties.interpreter import show
+
+ENVIRONMENT = Environment(
+    {"object": types.DYN, "x": types.DYN, "list": types.list_of(types.INT)},
+    libraries=(optionals.library(), strings.library(), lists.library(), comprehensions.LIBRARY),
+    switches=Switches(optional_syntax=True),
+)
+#: An expression of the language may be nested so deep; what is one deeper fails to parse.
+DEPTH = 240
+
+
+def program(text: str) -> Program:
+    return ENVIRONMENT.program(ENVIRONMENT.compile(text).checked())
+
+
+def outcomes(one: Program, activation: dict[str, Any]) -> list[str]:
+    """What the plain and the metered variant say."""
+    ways: tuple[Callable[[], Any], ...] = (
+        lambda: one.evaluate(activation),
+        lambda: one.evaluate_metered(activation)[0],
+    )
+    found = []
+    for evaluate in ways:
+        try:
+            found.append(show(evaluate()))
+        except EvaluationError as error:
+            found.append(f"error: {error.message}")
+    return found
+
+
+def from_a_deep_stack(levels: int, call: Callable[[], Any]) -> Any:
+    """A server or a test runner has its own frames below ours."""
+    return from_a_deep_stack(levels - 1, call) if levels else call()
+
+
+def nested_object(depth: int, key: str = "f") -> dict[str, Any]:
+    value: Any = 1
+    for _ in range(depth):
+        value = {key: value}
+    return {"object": value}
+
+
+def test_the_depths_are_legal_and_nearly_the_deepest() -> None:
+    assert ENVIRONMENT.compile("(" * DEPTH + "1" + ")" * DEPTH).ast is not None
+    assert ENVIRONMENT.compile("(" * 260 + "1" + ")" * 260).issues
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(" + ".join(["1"] * DEPTH), f"types.Int({DEPTH})", id="a chain of constants"),
+        pytest.param("x" + " + 1" * DEPTH, f"types.Int({DEPTH + 1})", id="a chain of plus"),
+        pytest.param("(" * DEPTH + "x" + " + 1)" * DEPTH, f"types.Int({DEPTH + 1})", id="parens"),
+        pytest.param("(1 + " * 120 + "x" + ")" * 120, "types.Int(121)", id="to the right"),
+        pytest.param("[" * 120 + "x" + "]" * 120 + "[0]" * 120, "types.Int(1)", id="lists"),
+        pytest.param("{'k':" * 100 + "x" + "}" * 100 + ".k" * 100, "types.Int(1)", id="maps"),
+        pytest.param("x == 1 ? 7 : " * 120 + "9", "types.Int(7)", id="conditionals"),
+        pytest.param("x == 2 ? 7 : " * 120 + "9", "types.Int(9)", id="conditionals to the end"),
+        pytest.param("!" * 201 + "(x == 2)", "types.Bool(True)", id="not"),
+        pytest.param("-" * 201 + "x", "types.Int(-1)", id="negation"),
+        pytest.param(" && ".join(["x == 1"] * 300), "types.Bool(True)", id="and"),
+        pytest.param(" || ".join(["x == 2"] * 300), "types.Bool(False)", id="or"),
+        pytest.param("'a'" + ".replace('a', 'a')" * 120, "types.String('a')", id="member calls"),
+        pytest.param("size(string(" * 60 + "'a'" + "))" * 60, "types.Int(1)", id="global calls"),
+        pytest.param("optional.of(x)" + ".optMap(v, v)" * 8, "optional(types.Int(1))", id="optMap"),
+    ],
+)
+def test_deep_expressions(text: str, expected: str) -> None:
+    def run() -> list[str]:
+        return outcomes(program(text), {"x": 1})
+
+    assert from_a_deep_stack(150, run) == [expected, expected]
+
+
+@pytest.mark.parametrize("step", [".f", "['f']"])
+def test_deep_objects(step: str) -> None:
+    one = program("object" + step * DEPTH)
+    assert outcomes(one, nested_object(DEPTH)) == ["types.Int(1)"] * 2
+    assert outcomes(one, {"object": {}}) == ["error: no such key: f"] * 2
+
+
+def nested_macro(macro: str, depth: int) -> str:
+    """`[1].all(v0, [v0].all(v1, v1 == 1))`, and the like for macros that give lists."""
+    suffix = ".size() == 1" if macro == "filter" else ""
+    text = f"v{depth - 1}" if macro == "map" else f"v{depth - 1} == 1"
+    for level in reversed(range(depth)):
+        over = f"[v{level - 1}]" if level else "[1]"
+        text = f"{over}.{macro}(v{level}, {text}){suffix}"
+    return text
+
+
+@pytest.mark.parametrize("macro", ["all", "exists", "exists_one", "filter", "map"])
+def test_deep_macros(macro: str) -> None:
+    """Deeper than CPython lets loops nest in one function."""
+    depth = 25
+    expected = "types.Bool(True)"
+    if macro == "map":
+        expected = "[" * depth + "types.Int(1)" + "]" * depth
+    one = program(nested_macro(macro, depth))
+    assert outcomes(one, {}) == [expected, expected]
+
+
+HOSTILE = [
+    "__import__('os').system('true')",
+    "{0.__class__}",
+    '"""',
+    "'; raise SystemExit; '",
+    "\\",
+    "a\nimport os\n",
+    "\u2028\u202e",
+    "#",
+    "%s{}",
+    "k3",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_the_user_becomes_source(text: str) -> None:
+    """House rule 18: as a key, a string, a map key, a name to select and a pattern."""
+    literal = json.dumps(text)
+    cases: dict[str, dict[str, Any]] = {
+        f"object[{literal}] == 1": {"object": {text: 1}},
+        f"x == {literal}": {"x": text},
+        f"{{{literal}: x}}[{literal}] == 1": {"x": 1},
+        f"x in [{literal}, 'other', 'third']": {"x": text},
+        f"[{literal}].exists(v, v == x)": {"x": text},
+        f"x.replace({literal}, '') == ''": {"x": text},
+        f"x.startsWith({literal}) && x.size() > 0": {"x": text},
+    }
+    for expression, activation in cases.items():
+        one = program(expression)
+        assert outcomes(one, activation) == ["types.Bool(True)"] * 2
+        for source in (one.source, one.metered_source):
+            assert len(text) < 3 or text not in source
+            assert source.isascii()
+            assert "\\" not in source
+            assert not {'"', "'", "#", "@"} & set(source)
+
+
+@pytest.mark.parametrize("name", ["exact", "metered", "class", "None", "iterate", "c", "L", "t1"])
+def test_names_of_variables_are_not_names_in_the_source(name: str) -> None:
+    env = Environment({name: types.INT})
+    text = f"{name} + [1, 2].map(i, i * {name})[0] == 4 && [{name}].all(v, v == {name})"
+    one = env.program(env.compile(text).checked())
+    assert outcomes(one, {name: 2}) == ["types.Bool(True)"] * 2
+
+
+def test_every_name_is_minted_or_exported() -> None:
+    text = "list.filter(v, v > 1).map(v, string(v) + 'a').exists(s, s.matches('^2')) ? x : {'a': 1}"
+    one = program(text)
+    names = set(re.findall(r"[A-Za-z_]\w*", one.source + one.metered_source))
+    parts = {"plain", "metered", "exact", "a", "c", "L"}
+    builtin = {"__class__", "append", "len", "Exception"}
+    for name in names - parts - builtin - set(EXPORTS) - set(keyword.kwlist):
+        assert re.fullmatch(r"[a-z]\d+", name), name
+
+
+def test_the_same_text_gives_the_same_source() -> None:
+    text = "object.a.b.c == object.a.b.d && list.all(v, v in [1, 2, x])"
+    first, second = program(text), program(text)
+    assert first.source == second.source
+    assert first.metered_source == second.metered_source
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Threads take turns every ten microseconds."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def _repeat(
+    one: Program, found: list[list[str]], good: dict[str, Any], bad: dict[str, Any]
+) -> None:
+    for _ in range(20):
+        found.append(outcomes(one, good) + outcomes(one, bad))
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_one_program_in_many_threads() -> None:
+    """Also while its metered variant is generated, by several of them at once."""
+    text = "object.items.all(i, i.n < 100) && list.map(v, v * 2).exists(v, v == 4)"
+    good = {"object": {"items": [{"n": n} for n in range(20)]}, "list": [1, 2, 3]}
+    bad = {"object": {"items": [{}]}, "list": [1]}
+    wanted = outcomes(program(text), good) + outcomes(program(text), bad)
+    assert wanted == ["types.Bool(True)"] * 2 + ["types.Bool(False)"] * 2
+    for _ in range(5):
+        found: list[list[str]] = []
+        threads = [
+            threading.Thread(target=_repeat, args=work)
+            for work in [(program(text), found, good, bad)] * 6
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [wanted] * 120
+
+
+#: Bytes that a program may keep; a policy of five expressions stays below 100 KiB.
+KEPT = 20 * 1024
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "object.spec.replicas <= 5",
+        "object.spec.containers.all(c, c.image.startsWith('registry.example.com/'))",
+        "has(object.metadata.labels) && 'team' in object.metadata.labels",
+        "object.spec.containers.all(c, has(c.resources.limits) && 'memory' in c.resources.limits)",
+        "object.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    ],
+)
+@pytest.mark.slow
+def test_memory_of_a_program(text: str) -> None:
+    """Ready to run, both variants generated; the first program warms up what all share."""
+    program(text).prepare()
+    copies = 10
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        kept = [program(text).prepare() for _ in range(copies)]
+        size = (tracemalloc.get_traced_memory()[0] - before) / len(kept)
+    finally:
+        tracemalloc.stop()
+    assert size <= KEPT
+
+
+def test_activations_are_not_changed() -> None:
+    activation = {"object": {"l": [3, 1, 2]}, "list": [2, 1], "x": {"a": 1}}
+    before = json.dumps(activation)
+    outcomes(program("object.l.sort() + list.map(v, v) == [1] && x.a == 1"), activation)
+    assert json.dumps(activation) == before
