@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
+from celadon.cel.syntax import UNMATCHED
 from celadon.cel.values import containers, equality
 from celadon.cel.values.containers import index, select
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map
@@ -93,8 +94,15 @@ def contains_constant(element: Any, items: list[Any]) -> bool:
     return containers.contains(element, items)
 
 
+def unmatched(name: str, *args: Any) -> Any:
+    """What runs for a call with a number of arguments that no overload has."""
+    raise overload_error(name, args)
+
+
 def unknown_function(name: str) -> Impl:
     """What runs for a function nobody declared (unchecked trees only)."""
+    if name == UNMATCHED:
+        return unmatched
 
     def call(*args: Any) -> Any:
         raise no_such_overload(f"{name} {len(args)}")

@@ -44,6 +44,9 @@ IN = "@in"
 NOT_STRICTLY_FALSE = "@not_strictly_false"
 MAP_INSERT = "cel.@mapInsert"
 BLOCK = "cel.@block"
+#: In unchecked trees, a call with a number of arguments that no overload has: of the function's
+#: name and the arguments.
+UNMATCHED = "@unmatched"
 
 ACCUMULATOR = "@result"
 UNUSED = "#unused"

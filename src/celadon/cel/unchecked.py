@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from celadon.cel.declared import Declarations
 from celadon.cel.syntax import (
+    UNMATCHED,
     Ast,
     Call,
     CheckedAst,
@@ -110,7 +111,17 @@ class _Resolver:
             function = index.function.name
         self.references[node.id] = Reference(function)
         resolved = None if target is None else self.resolve(target, names)
-        return Call(node.id, function, resolved, self._all(node.args, names))
+        args = self._all(node.args, names)
+        operands = args if resolved is None else (resolved, *args)
+        if not self._takes(function, len(operands)):
+            return Call(node.id, UNMATCHED, None, (Literal(node.id, function), *operands))
+        return Call(node.id, function, resolved, args)
+
+    def _takes(self, function: str, arity: int) -> bool:
+        """Whether a call with so many operands may find an overload; whatever is not declared may
+        be called with any number."""
+        declared = self.declarations.functions.get(function)
+        return declared is None or any(len(o.params) == arity for o in declared.overloads)
 
     def _comprehension(self, node: Comprehension, names: Locals) -> Comprehension:
         inside = names | {node.accu_var}

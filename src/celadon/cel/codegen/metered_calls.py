@@ -80,7 +80,8 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
-        w.add(f"{e.bind(rule.tracked, 'm')}(({', '.join(atoms)},), {result})", node.id)
+        arguments = "".join(f"{atom}, " for atom in atoms)
+        w.add(f"{e.bind(rule.tracked, 'm')}(({arguments}), {result})", node.id)
 
 
 def _not_strictly_false(w: Metered, node: Call) -> str:
