@@ -17,16 +17,21 @@ from celadon.cli.report import Fault, Place
 from celadon.cli.requests import Asked
 from celadon.kube import (
     FieldError,
+    GroupKind,
     Status,
     exceeded_limits,
     metadata,
+    rule_errors,
     status,
     validate_create,
     validate_update,
 )
 
-COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod", "Service"})
+COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""
+
+
+_DEFINITION: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,25 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
 
 
 def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
+    return [*_kind_errors(asked, prepare), *_schema_errors(asked, prepare)]
+
+
+def _schema_errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
+    """What a CustomResourceDefinition says against an object, or what is wrong with one's rules."""
+    request = asked.request
+    if request.subresource or request.object is None:
+        return ()
+    if request.kind.group_kind == _DEFINITION and request.operation is Operation.CREATE:
+        return rule_errors(request.object, prepare.version)
+    custom = prepare.custom_kind(request.kind)
+    if custom is None:
+        return ()
+    old = request.old_object if request.operation is Operation.UPDATE else None
+    before = None if old is None else dict(old)
+    return custom.validate(dict(request.object), before).errors
+
+
+def _kind_errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     request, document = asked.request, asked.document
     new: Any = request.object
     if request.operation is Operation.CREATE or request.subresource:

@@ -59,7 +59,10 @@ def _wants_node_ports(spec: Any) -> bool:
 
 
 def _allocate_ports(spec: Any, run: Run) -> None:
-    numbers: Iterator[int] = itertools.count(run.context.network.first_node_port)
+    taken_numbers = {port.get("nodePort") for port in spec.get("ports") or ()}
+    taken_numbers.add(spec.get("healthCheckNodePort"))
+    counted = itertools.count(run.context.network.first_node_port)
+    numbers: Iterator[int] = (number for number in counted if number not in taken_numbers)
     if _wants_node_ports(spec):
         taken: dict[int, tuple[int, set[str]]] = {}
         for port in spec.get("ports") or ():

@@ -18,6 +18,7 @@ from typing import Any, Final
 from celadon.kube import metadata, schema
 from celadon.kube.defaulting.context import DefaultingContext, Run
 from celadon.kube.defaulting.rules import compiled, enabled_gates, fresh, update_rules
+from celadon.kube.defaulting.service_updates import service_update
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.resources import known_resources
 from celadon.kube.typed_objects import StructCodec, codec_for, decode, struct_codec
@@ -38,6 +39,7 @@ SERVER_OWNED: Final = (
 """Metadata that a create wipes, whatever the client sent."""
 
 NAMESPACE_KIND: Final = GroupVersionKind("", "v1", "Namespace")
+SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 MAX_GENERATED_BASE: Final = 58
 """Bytes of a `generateName` that are kept before the five random characters."""
@@ -196,6 +198,8 @@ def updated_form(
         _keep(made, old, rules.get("statusKeep", ()))
     elif not subresource:
         _keep(made, old, rules.get("keep", ()))
+        if gvk == SERVICE_KIND:
+            service_update(made.setdefault("spec", {}), old.get("spec") or {}, run)
     meta = made.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))

@@ -1,0 +1,81 @@
+"""Changed Services: what the server allocated, and what no longer fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.defaulting.stages import admit_form, updated_form
+from celadon.kube.names import GroupVersionKind
+
+SERVICE = GroupVersionKind("", "v1", "Service")
+PORTS = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
+
+
+def service(**spec: Any) -> dict[str, Any]:
+    meta = {"name": "s", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "want"),
+    [
+        (
+            {},
+            {},
+            {
+                "clusterIP": "10.0.0.0",
+                "clusterIPs": ["10.0.0.0"],
+                "ipFamilies": ["IPv4"],
+                "ipFamilyPolicy": "SingleStack",
+            },
+        ),
+        ({"clusterIP": "10.9.9.9"}, {}, {"clusterIP": "10.9.9.9", "clusterIPs": ["10.9.9.9"]}),
+        ({"clusterIP": "10.9.9.9"}, {"clusterIP": "10.1.1.1"}, {"clusterIPs": ["10.1.1.1"]}),
+        ({"clusterIP": "None"}, {}, {"clusterIP": "None", "clusterIPs": ["None"]}),
+        (
+            {},
+            {"type": "ExternalName", "externalName": "e.example.com"},
+            {"clusterIP": None, "ipFamilies": None},
+        ),
+        (
+            {"type": "LoadBalancer", "externalTrafficPolicy": "Local"},
+            {"type": "LoadBalancer", "externalTrafficPolicy": "Local"},
+            {"healthCheckNodePort": 32771},
+        ),
+        (
+            {"type": "LoadBalancer", "loadBalancerClass": "x.io/y"},
+            {"loadBalancerClass": "x.io/y", "allocateLoadBalancerNodePorts": True},
+            {"loadBalancerClass": None, "allocateLoadBalancerNodePorts": None},
+        ),
+    ],
+)
+def test_fields(before: dict[str, Any], after: dict[str, Any], want: dict[str, Any]) -> None:
+    old = admit_form(service(ports=PORTS, **before), SERVICE)
+    new = updated_form(service(ports=PORTS, **after), old, SERVICE)
+    assert {key: new["spec"].get(key) for key in want} == want
+
+
+def node_ports(before: dict[str, Any], after: dict[str, Any]) -> list[int | None]:
+    old = admit_form(service(**before), SERVICE)
+    new = updated_form(service(**after), old, SERVICE)
+    return [port.get("nodePort") for port in new["spec"]["ports"]]
+
+
+def test_node_ports_stay_with_the_name_of_their_port() -> None:
+    given = [{"name": "a", "port": 80, "nodePort": 30001}, {"name": "b", "port": 81}]
+    before = {"type": "NodePort", "ports": given}
+    assert node_ports(before, {"type": "NodePort", "ports": PORTS}) == [30001, 32769]
+    renamed = [{"name": "c", "port": 80}, {"name": "b", "port": 81}]
+    assert node_ports(before, {"type": "NodePort", "ports": renamed}) == [32770, 32769]
+    moved = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
+    assert node_ports(before, {"type": "NodePort", "ports": moved}) == [32769, 30001]
+
+
+def test_node_ports_go_with_the_type() -> None:
+    given = [{"name": "a", "port": 80, "nodePort": 30001}]
+    before = {"type": "NodePort", "ports": given}
+    assert node_ports(before, {"ports": given}) == [None]
+    changed = [{"name": "a", "port": 80, "nodePort": 30002}]
+    assert node_ports(before, {"ports": changed}) == [30002]
