@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.files import binding, config_map, policy, run, write
+from tests.cli.files import Json, binding, config_map, policy, run, write
 
 GOOD, BAD = config_map("good", x="ok"), config_map("bad", x="no")
 SENTENCE = (
@@ -442,3 +442,73 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str], words: list[str], messa
     assert (code, out) == (2, "")
     assert message in err
     assert "--help`" in err
+
+
+def _gizmos(**spec: Any) -> Json:
+    """A CRD whose objects have that schema."""
+    schema = {"type": "object", "properties": {"spec": {"type": "object", **spec}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "gizmos", "kind": "Gizmo", "singular": "gizmo", "listKind": "GizmoList"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gizmos.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": names,
+            "versions": [version],
+        },
+    }
+
+
+def _gizmo(**spec: Any) -> Json:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Gizmo",
+        "metadata": {"name": "g"},
+        "spec": spec,
+    }
+
+
+SIZED: Json = {
+    "properties": {"size": {"type": "integer", "minimum": 1, "default": 3}},
+    "x-kubernetes-validations": [
+        {"rule": "self.size >= oldSelf.size", "message": "may not shrink"}
+    ],
+}
+
+
+def test_custom_resources_have_defaults_and_no_unknown_fields(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    crd = write(tmp_path / "crd.yaml", _gizmos(**SIZED))
+    rules = [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]
+    judge = policy("p", "object.spec.size == 3 && !has(object.spec.zap)", rules=rules)
+    policies = write(tmp_path / "p.yaml", judge, binding("p"))
+    obj = write(tmp_path / "o.yaml", _gizmo(zap=1))
+    assert run(capsys, "check", "-q", "-f", crd, "-f", policies, obj)[0] == 0
+    words = ("check", "-q", "-f", crd, "-f", policies, obj, "--no-defaulting")
+    assert "denied request: failed expression" in run(capsys, *words)[1]
+
+
+def test_invalid_custom_resources(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    crd = write(tmp_path / "crd.yaml", _gizmos(**SIZED))
+    obj = write(tmp_path / "o.yaml", _gizmo(size=0))
+    code, out, _ = run(capsys, "check", "-f", crd, obj)
+    assert code == 1
+    assert out.splitlines()[0] == (
+        'invalid: Gizmo.example.com "g" is invalid: spec.size: Invalid value: 0: spec.size in body '
+        "should be greater than or equal to 1"
+    )
+    old = write(tmp_path / "old.yaml", _gizmo(size=4))
+    new = write(tmp_path / "new.yaml", _gizmo(size=2))
+    words = ("check", "-f", crd, "--operation", "UPDATE", "--old", old, new)
+    assert "spec: Invalid value: may not shrink" in run(capsys, *words)[1]
+
+
+def test_rules_of_a_definition(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rules = {"x-kubernetes-validations": [{"rule": "self.size > 0"}]}
+    crd = write(tmp_path / "crd.yaml", _gizmos(**rules))
+    code, out, _ = run(capsys, "check", "--admit", "CustomResourceDefinition", crd)
+    assert (code, "undefined field 'size'" in out) == (1, True)

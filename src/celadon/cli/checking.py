@@ -59,6 +59,7 @@ def check(
         (*manifests.looked_up, *manifests.admitted),
         settings.question.user,
         settings.now,
+        settings.version,
         defaulting=settings.defaulting,
     )
     world, problems = _world(manifests, policies, prepare)

@@ -2,8 +2,8 @@
 
 The API server decodes, defaults and completes an object before any validating policy looks at it;
 `Prepare` does the same through the kube room, with the files' own LimitRanges, ServiceAccounts,
-StorageClasses and so on as the cluster. With `--no-defaulting` only what cannot be left out is
-filled in: the namespace and a generated name.
+StorageClasses, CustomResourceDefinitions and so on as the cluster. With `--no-defaulting` only what
+cannot be left out is filled in: the namespace and a generated name.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.problems import Problem
 from celadon.kube import (
     ClusterObjects,
+    CustomKind,
     DecodeError,
     DefaultingContext,
+    GroupKind,
     GroupVersionKind,
     Requester,
     User,
     admit_form,
+    custom_kinds,
     metadata,
     stored_form,
     updated_form,
@@ -56,12 +59,33 @@ class Target:
 class Prepare:
     """How objects are prepared. Remembers what each namespace has for the plugins to find."""
 
-    __slots__ = ("_base", "_by_namespace", "_defaulting", "_objects")
+    __slots__ = (
+        "_base",
+        "_by_namespace",
+        "_custom",
+        "_defaulting",
+        "_definitions",
+        "_objects",
+        "version",
+    )
 
     def __init__(
-        self, objects: Sequence[Document], user: User, now: str, *, defaulting: bool
+        self,
+        objects: Sequence[Document],
+        user: User,
+        now: str,
+        version: str,
+        *,
+        defaulting: bool,
     ) -> None:
         self._defaulting = defaulting
+        self.version = version
+        self._definitions = {
+            GroupKind(one.value["spec"]["group"], one.value["spec"]["names"]["kind"]): one.value
+            for one in objects
+            if one.value["kind"] == "CustomResourceDefinition"
+        }
+        self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
         self._objects = [
             one for one in objects if one.value["kind"] in {*_NAMESPACED, *_CLUSTER_WIDE}
         ]
@@ -79,8 +103,12 @@ class Prepare:
         if not self._defaulting:
             return _placed(document.value, target.namespace)
         context = self._context(target.namespace)
+        value = self._shaped(document.value, target)
+        custom = self.custom_kind(target.kind)
+        if custom is not None and custom.has_status:
+            value = {key: member for key, member in value.items() if key != "status"}
         try:
-            return admit_form(document.value, target.kind, context, namespace=target.namespace)
+            return admit_form(value, target.kind, context, namespace=target.namespace)
         except DecodeError as error:
             return _undecodable(document, error)
 
@@ -92,7 +120,11 @@ class Prepare:
         context = self._context(target.namespace)
         try:
             return updated_form(
-                placed, stored, target.kind, context, subresource=target.subresource
+                self._shaped(placed, target),
+                stored,
+                target.kind,
+                context,
+                subresource=target.subresource,
             )
         except DecodeError as error:
             return _undecodable(document, error)
@@ -125,9 +157,25 @@ class Prepare:
     def _written(self, document: Document, target: Target) -> dict[str, Any]:
         """A manifest as if it had just been created, with the status it has."""
         context = self._context(target.namespace)
-        made = admit_form(document.value, target.kind, context, namespace=target.namespace)
-        status = document.value.get("status")
+        value = self._shaped(document.value, target)
+        made = admit_form(value, target.kind, context, namespace=target.namespace)
+        status = value.get("status")
         return made if status is None else {**made, "status": status}
+
+    def custom_kind(self, kind: GroupVersionKind) -> CustomKind | None:
+        """What a given CustomResourceDefinition says about a kind."""
+        group_kind = kind.group_kind
+        definition = self._definitions.get(group_kind)
+        if definition is None:
+            return None
+        if group_kind not in self._custom:
+            self._custom[group_kind] = custom_kinds(definition, self.version)
+        return self._custom[group_kind].get(kind)
+
+    def _shaped(self, value: dict[str, Any], target: Target) -> dict[str, Any]:
+        """A custom resource with the defaults of its schema, without fields it does not know."""
+        custom = None if target.subresource == "scale" else self.custom_kind(target.kind)
+        return value if custom is None else dict(custom.prepare(value).value)
 
     def _context(self, namespace: str) -> DefaultingContext:
         found = self._by_namespace.get(namespace)

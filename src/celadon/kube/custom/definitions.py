@@ -43,7 +43,7 @@ def rule_errors(definition: Mapping[str, Json], version: str = DEFAULT) -> list[
     """What is wrong with the rules of a CustomResourceDefinition, for all its versions."""
     spec = definition["spec"]
     versions = spec.get("versions") or []
-    schemas = [(one.get("schema") or {}).get("openAPIV3Schema") for one in versions]
+    schemas = [_schema_of(one) for one in versions]
     rules_of = environment(previous_minor(version))
     root = FieldPath("spec")
     if schemas and all(one == schemas[0] for one in schemas):
@@ -54,6 +54,11 @@ def rule_errors(definition: Mapping[str, Json], version: str = DEFAULT) -> list[
         path = root.child("versions").index(i).child("schema", "openAPIV3Schema")
         found += _schema_errors(schema, path, rules_of)
     return found
+
+
+def _schema_of(version: Mapping[str, Json]) -> Json:
+    schema = version.get("schema")
+    return schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
 
 
 def _schema_errors(schema: Json, path: FieldPath, rules_of: Environment) -> list[FieldError]:

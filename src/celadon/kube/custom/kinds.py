@@ -78,8 +78,15 @@ def custom_kinds(
     found = {}
     for one in spec.get("versions") or ():
         gvk = GroupVersionKind(spec["group"], one["name"], spec["names"]["kind"])
-        given = (one.get("schema") or {}).get("openAPIV3Schema")
+        given = _member(one, "schema", "openAPIV3Schema")
         schema = OPEN if given is None or spec.get("preserveUnknownFields") else decode(given)
-        has_status = (one.get("subresources") or {}).get("status") is not None
+        has_status = _member(one, "subresources", "status") is not None
         found[gvk] = CustomKind(gvk, schema, rule_validator(schema, rules_of), has_status)
+    return found
+
+
+def _member(version: Mapping[str, Json], *names: str) -> Json:
+    found: Json = version
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
     return found
