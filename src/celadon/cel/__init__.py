@@ -25,6 +25,7 @@ from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.unknowns import AttributePattern, Unknown
+from celadon.cel.values.native import to_cel
 
 __all__ = [
     "Ast",
@@ -44,5 +45,6 @@ __all__ = [
     "Unknown",
     "print_checked",
     "syntax",
+    "to_cel",
     "types",
 ]
