@@ -22,6 +22,7 @@ from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
 from celadon.kube.custom.definitions import rule_errors
 from celadon.kube.custom.kinds import CustomKind, custom_kinds
+from celadon.kube.custom.published import structural_of
 from celadon.kube.custom.rule_validation import RuleOutcome
 from celadon.kube.custom.structural import Structural
 from celadon.kube.custom.structural import decode as decode_schema
@@ -100,6 +101,11 @@ from celadon.kube.url import URLError
 from celadon.kube.url import parse as parse_url
 from celadon.kube.validation.kinds import validate_create, validate_update
 from celadon.kube.validation.limit_ranges import exceeded_limits
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_meta_of_update,
+    validate_object_meta,
+)
 from celadon.kube.versions import DEFAULT as DEFAULT_VERSION
 from celadon.kube.versions import environment, previous_minor
 
@@ -139,6 +145,7 @@ __all__ = [
     "JsonSyntaxError",
     "LabelSelector",
     "NamedText",
+    "Naming",
     "Quantity",
     "QuantityError",
     "Requester",
@@ -206,10 +213,13 @@ __all__ = [
     "status",
     "stored_form",
     "strict_field_errors",
+    "structural_of",
     "typed_value",
     "unknown_fields",
     "updated_form",
     "validate_create",
+    "validate_meta_of_update",
+    "validate_object_meta",
     "validate_update",
     "warning_texts",
 ]
