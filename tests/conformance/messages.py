@@ -253,11 +253,12 @@ def _add_extensions(parent: Any, package: str, number: tuple[str, str], first: i
 def types(*, strong_enums: bool = False) -> ProtobufTypes:
     from celadon.cel.protobuf import ProtobufTypes
 
-    return ProtobufTypes(_pool(), strong_enums=ENUMS if strong_enums else ())
+    return ProtobufTypes(pool(), strong_enums=ENUMS if strong_enums else ())
 
 
 @cache
-def _pool() -> Any:
+def pool() -> Any:
+    """All the message types, and those of protobuf that they use."""
     from google.protobuf import (
         any_pb2,
         duration_pb2,
@@ -309,5 +310,5 @@ def same(left: dict[str, str], right: dict[str, str]) -> bool:
 def _parse(message: dict[str, str]) -> Any:
     from google.protobuf.message_factory import GetMessageClass
 
-    cls = GetMessageClass(_pool().FindMessageTypeByName(message["type"]))
+    cls = GetMessageClass(pool().FindMessageTypeByName(message["type"]))
     return cls.FromString(base64.b64decode(message["bytes"]))
