@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.object_meta import (
-    ANNOTATIONS_BYTES,
-    validate_meta_update,
-    validate_object_meta,
-)
+from celadon.admission.registration.object_meta import validate_meta_update, validate_object_meta
 from celadon.kube import name_rules
+from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
 
 OWNER = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
 NAME = name_rules.dns1123_subdomain("A")[0]

@@ -29,6 +29,8 @@ from celadon.kube.validation import (
 from celadon.kube.validation.fields import METADATA, Errors, Object
 from celadon.kube.validation.object_meta import (
     Naming,
+    standard_finalizers,
+    validate_meta_of_update,
     validate_object_meta,
     validate_object_meta_update,
 )
@@ -44,22 +46,24 @@ def _nothing(_: Object) -> Errors:
 SUBDOMAIN: Final = Naming()
 LABEL: Final = Naming(name_rules.dns1123_label)
 SERVICE: Final = Naming(name_rules.dns1035_label)
-ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, masks_prefix=False)
+ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, True, name_rules.path_segment_name)
 CLUSTER: Final = Naming(namespaced=False)
 CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
-CLUSTER_SEGMENT: Final = Naming(name_rules.path_segment_name, namespaced=False, masks_prefix=False)
+CLUSTER_SEGMENT: Final = Naming(name_rules.path_segment_name, False, name_rules.path_segment_name)
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
     """The rules of a kind, besides those for metadata.
 
-    Without `update`, a changed object must be what a new one must be.
+    Without `update`, a changed object must be what a new one must be. `lasting_metadata`: the
+    metadata of a changed object is not looked at again as that of a new one.
     """
 
     create: Create = _nothing
     naming: Naming = SUBDOMAIN
     update: Update | None = None
+    lasting_metadata: bool = False
 
     def of_update(self, obj: Object, old: Object) -> Errors:
         return self.create(obj) if self.update is None else self.update(obj, old)
@@ -76,35 +80,43 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("", "Endpoints"): Validation(services.endpoints),
     GroupKind("", "Event"): Validation(cluster_rules.event, Naming(lambda _: [])),
     GroupKind("", "LimitRange"): Validation(cluster_rules.limit_range),
-    GroupKind("", "Namespace"): Validation(cluster_rules.namespace, CLUSTER_LABEL),
+    GroupKind("", "Namespace"): Validation(
+        cluster_rules.namespace, CLUSTER_LABEL, lambda _, __: iter(()), lasting_metadata=True
+    ),
     GroupKind("", "PersistentVolume"): Validation(claims.persistent_volume, CLUSTER),
     GroupKind("", "PersistentVolumeClaim"): Validation(claims.claim, update=claims.claim_update),
     GroupKind("", "Pod"): Validation(pods.pod, update=pod_updates.pod_update),
-    GroupKind("", "ReplicationController"): Validation(workloads.replication_controller),
+    GroupKind("", "ReplicationController"): Validation(
+        workloads.replication_controller, lasting_metadata=True
+    ),
     GroupKind("", "ResourceQuota"): Validation(
-        cluster_rules.resource_quota, update=cluster_rules.resource_quota_update
+        cluster_rules.resource_quota,
+        update=cluster_rules.resource_quota_update,
+        lasting_metadata=True,
     ),
     GroupKind("", "Secret"): Validation(configuration.secret, update=configuration.secret_update),
     GroupKind("", "Service"): Validation(services.service, SERVICE, services.service_update),
     GroupKind("", "ServiceAccount"): Validation(),
     GroupKind(_APPS, "DaemonSet"): Validation(
-        workloads.daemon_set, update=workloads.daemon_set_update
+        workloads.daemon_set, update=workloads.daemon_set_update, lasting_metadata=True
     ),
     GroupKind(_APPS, "Deployment"): Validation(
-        workloads.deployment, update=workloads.deployment_update
+        workloads.deployment, update=workloads.deployment_update, lasting_metadata=True
     ),
     GroupKind(_APPS, "ReplicaSet"): Validation(
-        workloads.replica_set, update=workloads.replica_set_update
+        workloads.replica_set, update=workloads.replica_set_update, lasting_metadata=True
     ),
     GroupKind(_APPS, "StatefulSet"): Validation(
-        workloads.stateful_set, LABEL, workloads.stateful_set_update
+        workloads.stateful_set, LABEL, workloads.stateful_set_update, lasting_metadata=True
     ),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
-        autoscaling.autoscaler, update=autoscaling.autoscaler_update
+        autoscaling.autoscaler, update=autoscaling.autoscaler_update, lasting_metadata=True
     ),
     GroupKind("autoscaling", "Scale"): Validation(autoscaling.scale),
-    GroupKind(_BATCH, "CronJob"): Validation(jobs.cron_job, update=jobs.cron_job_update),
-    GroupKind(_BATCH, "Job"): Validation(jobs.job, update=jobs.job_update),
+    GroupKind(_BATCH, "CronJob"): Validation(
+        jobs.cron_job, update=jobs.cron_job_update, lasting_metadata=True
+    ),
+    GroupKind(_BATCH, "Job"): Validation(jobs.job, update=jobs.job_update, lasting_metadata=True),
     GroupKind("coordination.k8s.io", "Lease"): Validation(cluster_rules.lease),
     GroupKind(_NETWORKING, "Ingress"): Validation(
         networking.ingress, update=lambda obj, _: networking.ingress_in_general(obj)
@@ -112,7 +124,9 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind(_NETWORKING, "IngressClass"): Validation(
         networking.ingress_class, CLUSTER, networking.ingress_class_update
     ),
-    GroupKind(_NETWORKING, "NetworkPolicy"): Validation(networking.network_policy),
+    GroupKind(_NETWORKING, "NetworkPolicy"): Validation(
+        networking.network_policy, lasting_metadata=True
+    ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(cluster_rules.disruption_budget),
     GroupKind(rbac.GROUP, "ClusterRole"): Validation(rbac.cluster_role, CLUSTER_SEGMENT),
     GroupKind(rbac.GROUP, "ClusterRoleBinding"): Validation(
@@ -123,10 +137,13 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
         rbac.role_binding, ANY_SEGMENT, rbac.role_binding_update
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
-        cluster_rules.priority_class, CLUSTER, cluster_rules.priority_class_update
+        cluster_rules.priority_class,
+        CLUSTER,
+        cluster_rules.priority_class_update,
+        lasting_metadata=True,
     ),
     GroupKind("storage.k8s.io", "StorageClass"): Validation(
-        claims.storage_class, CLUSTER, claims.storage_class_update
+        claims.storage_class, CLUSTER, claims.storage_class_update, lasting_metadata=True
     ),
 }
 
@@ -141,9 +158,14 @@ def validate_create(obj: Object, kind: GroupVersionKind) -> list[FieldError]:
         return []
     errors: list[FieldError] = []
     if kind.group_kind not in KIND_FIRST:
-        errors += validate_object_meta(obj.get("metadata") or {}, validation.naming)
+        errors += _metadata(obj.get("metadata") or {}, validation.naming)
     errors += validation.create(obj)
     return errors or _usable_in_urls(obj)
+
+
+def _metadata(meta: Object, naming: Naming) -> Errors:
+    yield from validate_object_meta(meta, naming)
+    yield from standard_finalizers(meta)
 
 
 def _usable_in_urls(obj: Object) -> list[FieldError]:
@@ -159,4 +181,10 @@ def validate_update(obj: Object, old: Object, kind: GroupVersionKind) -> list[Fi
     if validation is None:
         return []
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    return [*validate_object_meta_update(meta, before), *validation.of_update(obj, old)]
+    errors = list(validate_meta_of_update(meta, before))
+    if kind.group_kind not in KIND_FIRST:
+        errors += validate_object_meta_update(meta, before)
+        errors += standard_finalizers(meta)
+        if not validation.lasting_metadata:
+            errors += _metadata(meta, validation.naming)
+    return [*errors, *validation.of_update(obj, old)]

@@ -1,17 +1,22 @@
-"""Validation of `metadata`: of a new object, and of a changed one against the stored one.
+"""Validation of `metadata`: by the strategy of a kind, and by the server for all kinds.
 
-As k8s.io/apimachinery `pkg/api/validation/objectmeta.go`. Owner references are complained about
-without their index, and a label's value without its key.
+`validate_object_meta` is what a strategy does first with a new object, and some again with a
+changed one. `validate_object_meta_update` compares a changed object with the stored one; the server
+does it before the strategy does (`validate_meta_of_update`), so that a complaint may come several
+times. As k8s.io/apimachinery `pkg/api/validation/objectmeta.go`. Owner references are complained
+about without their index, and a label's value without its key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go_text import quote
+from celadon.kube.names import ApiVersionError, parse_api_version
 from celadon.kube.validation.fields import (
     METADATA,
     Errors,
@@ -19,7 +24,6 @@ from celadon.kube.validation.fields import (
     Object,
     dns_label,
     each,
-    immutable,
     items,
 )
 from celadon.kube.validation.labels import labels
@@ -32,7 +36,14 @@ ORPHAN: Final = "orphan"
 STANDARD_FINALIZERS: Final = frozenset({"kubernetes", ORPHAN, FOREGROUND})
 """The finalizers that need no domain."""
 
-FIXED: Final = ("name", "namespace", "uid", "creationTimestamp")
+FIXED: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 _EVENT: Final = ("v1", "Event")
 
 
@@ -40,12 +51,27 @@ _EVENT: Final = ("v1", "Event")
 class Naming:
     """What the names of a kind may look like, and whether its objects live in namespaces.
 
-    `masks_prefix`: a dash at the end of `generateName` is no fault.
+    `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
+    something. `namespaced` None: nobody looks at the namespace.
     """
 
     rule: Messages = name_rules.dns1123_subdomain
-    namespaced: bool = True
-    masks_prefix: bool = True
+    namespaced: bool | None = True
+    prefix_rule: Messages | None = None
+
+    def of_prefix(self, prefix: str) -> list[str]:
+        if self.prefix_rule is not None:
+            return self.prefix_rule(prefix)
+        return self.rule(name_rules.prefix_as_name(prefix))
+
+
+def _path_prefix(prefix: str) -> list[str]:
+    """More may follow, so it may be a dot."""
+    found = name_rules.path_segment_name(prefix)
+    return [message for message in found if not message.startswith("may not be")]
+
+
+IN_PATHS: Final = Naming(name_rules.path_segment_name, None, _path_prefix)
 
 
 def validate_object_meta(meta: Object, naming: Naming) -> Errors:
@@ -63,23 +89,34 @@ def validate_object_meta(meta: Object, naming: Naming) -> Errors:
     yield from _finalizers(meta)
 
 
-def validate_object_meta_update(meta: Object, old: Object) -> Errors:
-    """Of a changed object. A missing resource version is a matter of the store."""
+def validate_meta_of_update(meta: Object, old: Object, *, unconditional: bool = True) -> Errors:
+    """What a server checks for all kinds: the name fits into a path, some fields do not change."""
+    yield from validate_object_meta(meta, IN_PATHS)
+    yield from validate_object_meta_update(meta, old, unconditional=unconditional)
+
+
+def validate_object_meta_update(meta: Object, old: Object, *, unconditional: bool = True) -> Errors:
+    """`unconditional`: the client need not say which version it changes."""
     if old.get("deletionTimestamp"):
         yield from _no_new_finalizers(meta, old)
+    if not unconditional and not meta.get("resourceVersion"):
+        at = METADATA.child("resourceVersion")
+        yield fieldpath.invalid(at, "", "must be specified for an update")
     for field in FIXED:
-        yield from immutable(METADATA.child(field), meta.get(field), old.get(field))
+        value = meta.get(field)
+        if value != old.get(field):
+            shown = NamedText(value) if field == "uid" else value
+            yield fieldpath.invalid(METADATA.child(field), shown, "field is immutable")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())
-    yield from _standard_finalizers(meta)
 
 
 def _no_new_finalizers(meta: Object, old: Object) -> Errors:
     known = set(old.get("finalizers") or ())
-    added = [one for one in meta.get("finalizers") or () if one not in known]
+    added = sorted(set(meta.get("finalizers") or ()) - known)
     if added:
-        shown = ", ".join(f'"{one}"' for one in added)
+        shown = ", ".join(map(quote, added))
         detail = (
             "no new finalizers can be added if the object is being deleted, found new finalizers "
             f"[]string{{{shown}}}"
@@ -90,8 +127,7 @@ def _no_new_finalizers(meta: Object, old: Object) -> Errors:
 def _names(meta: Object, naming: Naming) -> Errors:
     generate, name = meta.get("generateName") or "", meta.get("name") or ""
     if generate:
-        checked = name_rules.prefix_as_name(generate) if naming.masks_prefix else generate
-        yield from each(METADATA.child("generateName"), generate, naming.rule(checked))
+        yield from each(METADATA.child("generateName"), generate, naming.of_prefix(generate))
     if name:
         yield from each(METADATA.child("name"), name, naming.rule(name))
     else:
@@ -126,8 +162,8 @@ def _owners(owners: Sequence[Object]) -> Errors:
 
 
 def _owner(owner: Object, path: FieldPath) -> Errors:
-    version: Any = owner["apiVersion"]
-    if not version.rpartition("/")[2]:
+    version: str = owner["apiVersion"]
+    if not _version(version):
         yield fieldpath.invalid(path.child("apiVersion"), version, "version must not be empty")
     for member in ("kind", "name"):
         if not owner[member]:
@@ -139,6 +175,14 @@ def _owner(owner: Object, path: FieldPath) -> Errors:
         yield fieldpath.invalid(path, dict(owner), detail)
 
 
+def _version(api_version: str) -> str:
+    """Empty for what is no API version at all."""
+    try:
+        return parse_api_version(api_version).version
+    except ApiVersionError:
+        return ""
+
+
 def _finalizers(meta: Object) -> Errors:
     path = METADATA.child("finalizers")
     finalizers = list(meta.get("finalizers") or ())
@@ -147,10 +191,10 @@ def _finalizers(meta: Object) -> Errors:
     if FOREGROUND in finalizers and ORPHAN in finalizers:
         detail = "finalizer orphan and foregroundDeletion cannot be both set"
         yield fieldpath.invalid(path, finalizers, detail)
-    yield from _standard_finalizers(meta)
 
 
-def _standard_finalizers(meta: Object) -> Errors:
+def standard_finalizers(meta: Object) -> Errors:
+    """The additional rule of built-in kinds."""
     for path, finalizer in items(meta, "finalizers", METADATA):
         yield from standard_finalizer(path, finalizer)
 
