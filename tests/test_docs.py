@@ -45,6 +45,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_index_links_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index, page
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_and_option_is_documented(command: Command) -> None:
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
