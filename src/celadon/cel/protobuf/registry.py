@@ -2,7 +2,7 @@
 
 Each message type becomes a subclass of `Message` and each strong enum one of `EnumValue` (see
 `values`). Types that protobuf itself defines are found even if nothing in the pool imports them.
-Filling is idempotent, so threads may ask at the same time.
+Of several threads that ask for the same at the same time, all get the class that came first.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Registry:
                 "fields": self._fields(descriptor),
                 "registry": self,
             }
-            found = self._messages[name] = type("Message", (Message,), content)
+            found = self._messages.setdefault(name, type("Message", (Message,), content))
         return found
 
     def _fields(self, descriptor: Descriptor) -> dict[str, Field]:
@@ -101,7 +101,7 @@ class Registry:
         if found is None:
             names = {value.name: value.number for value in descriptor.values}
             content = {"__slots__": (), "cel_type": opaque(name), "names": names}
-            found = self._enums[name] = type("EnumValue", (EnumValue,), content)
+            found = self._enums.setdefault(name, type("EnumValue", (EnumValue,), content))
         return found
 
     def enum_type(self, name: str) -> Type:
