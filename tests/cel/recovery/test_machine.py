@@ -216,10 +216,11 @@ def limited(**limits: int) -> ParseOptions:
 
 
 def test_attempts_to_recover_are_limited() -> None:
-    assert syntax_errors("a ? b ((?))", limited(recovery_attempts=4)) == [
-        f"1:9 mismatched input '?' expecting {E}",
-        f"1:10 mismatched input ')' expecting {E}",
-        "1:12 error recovery attempt limit exceeded: 4",
+    assert syntax_errors("a + (? b ?) c ?", limited(recovery_attempts=2)) == [
+        f"1:6 extraneous input '?' expecting {E}",
+        f"1:11 extraneous input ')' expecting {E}",
+        "1:15 mismatched input '?' expecting ':'",
+        "1:15 error recovery attempt limit exceeded: 2",
     ]
 
 
