@@ -80,7 +80,7 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
-        arguments = "".join(f"{atom}, " for atom in atoms)
+        arguments = f"{', '.join(atoms)}," if atoms else ""
         w.add(f"{e.bind(rule.tracked, 'm')}(({arguments}), {result})", node.id)
 
 
