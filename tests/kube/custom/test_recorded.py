@@ -15,7 +15,13 @@ from celadon.kube.status import invalid
 from tests.paths import shared
 
 Json = dict[str, Any]
-SCENARIOS = ("cr-schema-errors", "cr-create-and-default", "cr-validation-rules", "cr-update")
+SCENARIOS = (
+    "cr-schema-errors",
+    "cr-several-errors",
+    "cr-create-and-default",
+    "cr-validation-rules",
+    "cr-update",
+)
 
 
 def steps() -> list[Any]:
@@ -55,6 +61,7 @@ def test_writes(crd: Json, stored: Json | None, step: Json) -> None:
         body = patched(before, step)
     else:
         body = step["body"]
+        body["metadata"].setdefault("namespace", "default")
     kind = kind_of(crd, body)
     made, dropped = kind.prepare(body)
     errors = kind.validate(made, before).errors

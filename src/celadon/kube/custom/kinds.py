@@ -4,12 +4,12 @@
     kind.prepare(obj)                 nulls, defaults, pruning
     kind.validate(obj, before)        why it would be refused; `before` on updates
 
-Metadata is no concern of the schema: it is typed, and validated like that of any other kind.
+Metadata is no concern of the schema: it has its own type, and is validated like that of any kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,8 +21,13 @@ from celadon.kube.custom.rule_texts import SKIPPED
 from celadon.kube.custom.rule_validation import RuleOutcome, RuleValidator, rule_validator
 from celadon.kube.custom.structural import OPEN, Structural, decode
 from celadon.kube.custom.values import value_errors
-from celadon.kube.fieldpath import ROOT, ErrorType, invalid
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, invalid
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_meta_of_update,
+    validate_object_meta,
+)
 from celadon.kube.versions import DEFAULT, environment
 
 Json = Any
@@ -47,6 +52,8 @@ class CustomKind:
     schema: Structural
     rules: RuleValidator | None = None
     has_status: bool = False
+    namespaced: bool | None = None
+    """None: nobody says, and nobody looks at the namespace."""
 
     def prepare(self, obj: dict[str, Json]) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
@@ -56,7 +63,7 @@ class CustomKind:
         """What is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
         was: Json | Unknown = Unknown() if before is None else before
-        found = value_errors(obj, self.schema, was)
+        found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
         if before is None or not repeated_items(before, self.schema):
             found += repeated_items(obj, self.schema)
         if self.rules is None:
@@ -67,6 +74,17 @@ class CustomKind:
         outcome.errors[:0] = found
         return outcome
 
+    def _metadata_errors(
+        self, obj: dict[str, Json], before: dict[str, Json] | None
+    ) -> Iterable[FieldError]:
+        meta = obj.get("metadata")
+        if not isinstance(meta, dict):
+            return ()
+        if before is None:
+            return validate_object_meta(meta, Naming(namespaced=self.namespaced))
+        old = before.get("metadata")
+        return validate_meta_of_update(meta, old if isinstance(old, dict) else {})
+
 
 def custom_kinds(
     definition: Mapping[str, Json], version: str = DEFAULT
@@ -75,13 +93,15 @@ def custom_kinds(
     Kubernetes release."""
     spec = definition["spec"]
     rules_of = environment(version)
+    namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
     found = {}
     for one in spec.get("versions") or ():
         gvk = GroupVersionKind(spec["group"], one["name"], spec["names"]["kind"])
         given = _member(one, "schema", "openAPIV3Schema")
         schema = OPEN if given is None or spec.get("preserveUnknownFields") else decode(given)
         has_status = _member(one, "subresources", "status") is not None
-        found[gvk] = CustomKind(gvk, schema, rule_validator(schema, rules_of), has_status)
+        rules = rule_validator(schema, rules_of)
+        found[gvk] = CustomKind(gvk, schema, rules, has_status, namespaced)
     return found
 
 
