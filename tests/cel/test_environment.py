@@ -1,0 +1,97 @@
+"""Environments: the phases in order, variants of one environment, names and containers."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.cel import CompileError, Environment, EvaluationError, ProgramError, Switches, types
+from celadon.cel.errors import DeclarationError
+from celadon.cel.extend import ObjectType, strings, validators
+
+ENVIRONMENT = Environment({"x": types.INT})
+
+
+def value(env: Environment, text: str, **inputs: object) -> object:
+    return env.program(env.compile(text).checked()).evaluate(inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x +", "Syntax error"),
+        ("y", "undeclared reference to 'y'"),
+        ("x == 'a'", "found no matching overload"),
+        ("\0", "Syntax error"),
+        ("", "Syntax error"),
+        ("'" + "a" * 100_000 + "'", "expression code point size exceeds limit"),
+    ],
+    ids=["syntax", "name", "type", "junk", "nothing", "too long"],
+)
+def test_bad_text_gives_issues(text: str, complaint: str) -> None:
+    compilation = ENVIRONMENT.compile(text)
+    assert compilation.ast is None
+    assert complaint in compilation.issues.display()
+    with pytest.raises(CompileError, match=complaint.replace("(", r"\(")):
+        compilation.checked()
+
+
+def test_validators_come_last() -> None:
+    env = Environment({"x": types.INT}, validators=(validators.DURATION,))
+    assert (
+        "invalid duration argument"
+        in env.compile("duration('1x') > duration('1s')").issues.display()
+    )
+    assert ENVIRONMENT.compile("duration('1x') > duration('1s')").ast is not None
+
+
+def test_the_description_names_the_source() -> None:
+    shown = ENVIRONMENT.compile("y", "policy.yaml").issues.display()
+    assert shown.startswith("ERROR: policy.yaml:1:1: ")
+
+
+def test_extending_leaves_the_environment_as_it_is() -> None:
+    more = ENVIRONMENT.extend({"y": types.STRING}, [ObjectType("T", {"f": types.INT})])
+    assert value(more, "y + string(x)", x=1, y="a") == "a1"
+    assert ENVIRONMENT.compile("y").issues
+    assert more.extend({"t": types.object_type("T")}).compile("t.g").issues
+
+
+def test_switches_of_a_variant() -> None:
+    folding = ENVIRONMENT.compile("int('one') == x").checked()
+    with pytest.raises(ProgramError, match="type conversion error from 'string' to 'int'"):
+        ENVIRONMENT.program(folding)
+    program = ENVIRONMENT.with_switches(fold_constants=False).program(folding)
+    with pytest.raises(EvaluationError, match="type conversion error from 'string' to 'int'"):
+        program.evaluate({"x": 1})
+    assert ENVIRONMENT.switches.fold_constants
+
+
+def test_names_in_a_container() -> None:
+    env = Environment({"a.b.x": types.INT, "a.x": types.INT, "x": types.INT}, container="a.b")
+    inputs = {"a.b.x": 1, "a.x": 2, "x": 3}
+    for text, expected in {"x": 1, "a.x": 2, ".x": 3}.items():
+        assert env.program(env.compile(text).checked()).evaluate(inputs) == expected
+
+
+def test_enums_and_aliases() -> None:
+    env = Environment(
+        enums={"shop.Size.LARGE": 2}, aliases={"large": "shop.Size.LARGE"}, container="shop"
+    )
+    assert value(env, "Size.LARGE + large") == 4
+
+
+def test_contradicting_declarations() -> None:
+    clash = ObjectType("T", {"f": types.INT})
+    env = Environment(objects=(clash,), libraries=(strings.library(),))
+    assert env.compile("'a'.charAt(0)").ast is not None
+    function = strings.library().functions[0]
+    overload = function.overloads[0]._replace(result=types.BYTES)
+    twisted = strings.library()._replace(functions=(function._replace(overloads=(overload,)),))
+    with pytest.raises(DeclarationError):
+        Environment(libraries=(strings.library(), twisted))
+
+
+def test_optional_syntax_is_a_switch() -> None:
+    assert ENVIRONMENT.compile("{'a': x}.?a").issues
+    allowed = Environment({"x": types.INT}, switches=Switches(optional_syntax=True))
+    assert "unsupported syntax" not in allowed.compile("{'a': x}.?a").issues.display()
