@@ -7,7 +7,7 @@ import pytest
 from celadon.cel import Environment, Switches, types
 from celadon.cel.chains import chain_of
 from celadon.cel.extend import bindings, comprehensions, lists, optionals
-from celadon.cel.shapes import classify, optional_mapping
+from celadon.cel.shapes import Collect, classify, optional_mapping
 from celadon.cel.syntax import Comprehension, Ident, walk
 
 ENVIRONMENT = Environment(
@@ -51,10 +51,9 @@ def test_the_predicate_of_a_filter() -> None:
     root = ENVIRONMENT.compile("l.filter(x, x > 1)").checked().root
     assert isinstance(root, Comprehension)
     shape = classify(root)
-    assert isinstance(shape, tuple)
-    element, predicate = shape
-    assert isinstance(element, Ident)
-    assert predicate is not None
+    assert isinstance(shape, Collect)
+    assert isinstance(shape.element, Ident)
+    assert shape.predicate is not None
 
 
 @pytest.mark.parametrize(
