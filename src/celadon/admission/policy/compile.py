@@ -80,7 +80,6 @@ class CompiledPolicy:
             quick = tuple(program.evaluate for program in programs if program is not None)
             object.__setattr__(self, "quick", quick)
 
-
     def prepare(self) -> None:
         """Generate now what programs would generate at their first error or counted evaluation."""
         for validation in self.validations:
