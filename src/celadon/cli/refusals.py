@@ -19,9 +19,9 @@ from celadon.kube import (
     FieldError,
     GroupKind,
     Status,
+    definition_errors,
     exceeded_limits,
     metadata,
-    rule_errors,
     status,
     validate_create,
     validate_update,
@@ -66,12 +66,12 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
 
 
 def _schema_errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
-    """What a CustomResourceDefinition says against an object, or what is wrong with one's rules."""
+    """What a CustomResourceDefinition says against an object, or what is wrong with one."""
     request = asked.request
     if request.subresource or request.object is None:
         return ()
     if request.kind.group_kind == _DEFINITION and request.operation is Operation.CREATE:
-        return rule_errors(request.object, prepare.version)
+        return definition_errors(request.object, prepare.version)
     custom = prepare.custom_kind(request.kind)
     if custom is None:
         return ()

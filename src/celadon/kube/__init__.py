@@ -20,6 +20,7 @@ from celadon.kube.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.ages import human_duration
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.columns import Column, columns_of
+from celadon.kube.custom.definition_validation import definition_errors
 from celadon.kube.custom.definitions import rule_errors
 from celadon.kube.custom.kinds import CustomKind, custom_kinds
 from celadon.kube.custom.published import structural_of
@@ -183,6 +184,7 @@ __all__ = [
     "custom_schemas",
     "decode_schema",
     "defaulted",
+    "definition_errors",
     "environment",
     "escape",
     "exceeded_limits",
