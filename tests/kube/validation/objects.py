@@ -1,0 +1,66 @@
+"""Small valid objects, and what validation says about changed ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.kube import metadata
+from celadon.kube.defaulting.stages import admit_form, updated_form
+from celadon.kube.resources import known_resources
+from celadon.kube.validation.kinds import validate_create, validate_update
+
+Json = dict[str, Any]
+
+
+def obj(api_version: str, kind: str, **fields: Any) -> Json:
+    """With a name; `meta` is added to the metadata."""
+    meta = {"name": "a", **fields.pop("meta", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, **fields}
+
+
+def container(**fields: Any) -> Json:
+    return {"name": "c", "image": "nginx", **fields}
+
+
+def pod_spec(*containers: Json, **fields: Any) -> Json:
+    return {"containers": list(containers) or [container()], **fields}
+
+
+def pod(*containers: Json, **fields: Any) -> Json:
+    return obj("v1", "Pod", spec=pod_spec(*containers, **fields))
+
+
+def workload(kind: str, **spec: Any) -> Json:
+    """Of the apps group, with a selector that fits."""
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod_spec()}
+    selector = {"matchLabels": {"a": "b"}}
+    return obj("apps/v1", kind, spec={"selector": selector, "template": template, **spec})
+
+
+def job(**spec: Any) -> Json:
+    template = {"spec": pod_spec(restartPolicy="Never")}
+    return obj("batch/v1", "Job", spec={"template": template, **spec})
+
+
+def _namespace(value: Json) -> str:
+    resource = known_resources(all_versions=True).by_gvk(metadata.gvk(value))
+    assert resource is not None
+    return "default" if resource.namespaced else ""
+
+
+def admitted(value: Json) -> Json:
+    return admit_form(value, metadata.gvk(value), namespace=_namespace(value))
+
+
+def complaints(value: Json) -> list[str]:
+    """About a new object."""
+    return [str(error) for error in validate_create(admitted(value), metadata.gvk(value))]
+
+
+def update_complaints(value: Json, old: Json) -> list[str]:
+    """About a changed object; each once."""
+    kind = metadata.gvk(value)
+    before = admitted(old)
+    placed = {**value, "metadata": {"namespace": _namespace(value), **value["metadata"]}}
+    new = updated_form(placed, before, kind)
+    return list(dict.fromkeys(str(error) for error in validate_update(new, before, kind)))

@@ -1,0 +1,378 @@
+"""Pods: containers, volumes, probes, scheduling, security."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import name_rules
+from tests.kube.validation.objects import complaints, container, pod, update_complaints
+
+LABEL = name_rules.dns1123_label("A_")[0]
+C = "spec.containers[0]"
+ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+
+CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"name": "A_"}, [f'{C}.name: Invalid value: "A_": {LABEL}']),
+    ({"image": ""}, [f"{C}.image: Required value"]),
+    (
+        {"image": " a "},
+        [f'{C}.image: Invalid value: " a ": must not have leading or trailing whitespace'],
+    ),
+    (
+        {"ports": [{"containerPort": 1, "protocol": "tcp"}]},
+        [
+            f'{C}.ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", '
+            '"UDP"'
+        ],
+    ),
+    (
+        {"ports": [{"containerPort": 1, "name": "x"}, {"containerPort": 2, "name": "x"}]},
+        [f'{C}.ports[1].name: Duplicate value: "x"'],
+    ),
+    (
+        {"ports": [{"containerPort": 1, "hostPort": 9}, {"containerPort": 2, "hostPort": 9}]},
+        [f'{C}.ports[1].hostPort: Duplicate value: "TCP//9"'],
+    ),
+    (
+        {"ports": [{"containerPort": 1, "name": "a--very-long-name-"}]},
+        [
+            f'{C}.ports[0].name: Invalid value: "a--very-long-name-": must be no more than 15 '
+            "characters",
+            f'{C}.ports[0].name: Invalid value: "a--very-long-name-": must not contain '
+            "consecutive hyphens",
+            f'{C}.ports[0].name: Invalid value: "a--very-long-name-": must not begin or end with '
+            "a hyphen",
+        ],
+    ),
+    ({"env": [{"name": ""}]}, [f"{C}.env[0].name: Required value"]),
+    ({"env": [{"name": "a.b-c d"}]}, []),
+    (
+        {"env": [{"name": "a=b"}]},
+        [
+            f'{C}.env[0].name: Invalid value: "a=b": a valid environment variable name must '
+            "consist only of printable ASCII characters other than '='"
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {}}]},
+        [
+            f'{C}.env[0].valueFrom: Invalid value: "": must specify one of: `fieldRef`, '
+            "`resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "value": "x", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]},
+        [
+            f'{C}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.x": error converting '
+            "fieldPath: field label not supported: spec.x",
+            f'{C}.env[0].valueFrom: Invalid value: "": may not be specified when `value` is not '
+            "empty",
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['a']"}}}]},
+        [],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {"resourceFieldRef": {"resource": "limits.gpu"}}}]},
+        [
+            f'{C}.env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "limits.gpu": '
+            'supported values: "limits.cpu", "limits.ephemeral-storage", "limits.memory", '
+            '"requests.cpu", "requests.ephemeral-storage", "requests.memory"'
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {"secretKeyRef": {"name": "s", "key": ""}}}]},
+        [f"{C}.env[0].valueFrom.secretKeyRef.key: Required value"],
+    ),
+    (
+        {"envFrom": [{}]},
+        [f'{C}.envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`'],
+    ),
+    (
+        {"resources": {"requests": {"gpu": "1"}}},
+        [
+            f'{C}.resources.requests[gpu]: Invalid value: "gpu": must be a standard resource type '
+            "or fully qualified",
+            f'{C}.resources.requests[gpu]: Invalid value: "gpu": must be a standard resource for '
+            "containers",
+        ],
+    ),
+    (
+        {"resources": {"requests": {"example.com/gpu": "1"}}},
+        [
+            f"{C}.resources.limits: Required value: Limit must be set for non overcommitable "
+            "resources"
+        ],
+    ),
+    (
+        {"resources": {"limits": {"example.com/gpu": "500m"}}},
+        [
+            f'{C}.resources.limits[example.com/gpu]: Invalid value: "500m": must be an integer',
+            f'{C}.resources.requests[example.com/gpu]: Invalid value: "500m": must be an integer',
+        ],
+    ),
+    (
+        {"resources": {"requests": {"cpu": "-1"}}},
+        [f'{C}.resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
+    ),
+    ({"livenessProbe": {}}, [f"{C}.livenessProbe: Required value: must specify a handler type"]),
+    (
+        {"livenessProbe": {"exec": {"command": []}, "successThreshold": 2}},
+        [
+            f"{C}.livenessProbe.exec.command: Required value",
+            f"{C}.livenessProbe.successThreshold: Invalid value: 2: must be 1",
+        ],
+    ),
+    (
+        {"readinessProbe": {"httpGet": {"port": 0, "scheme": "x"}, "timeoutSeconds": -1}},
+        [
+            f"{C}.readinessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535, "
+            "inclusive",
+            f'{C}.readinessProbe.httpGet.scheme: Unsupported value: "x": supported values: '
+            '"HTTP", "HTTPS"',
+            f"{C}.readinessProbe.timeoutSeconds: Invalid value: -1: must be greater than or equal "
+            "to 0",
+        ],
+    ),
+    (
+        {"startupProbe": {"exec": {"command": ["x"]}, "tcpSocket": {"port": 1}}},
+        [f"{C}.startupProbe.tcpSocket: Forbidden: may not specify more than 1 handler type"],
+    ),
+    (
+        {"volumeMounts": [{"name": "v", "mountPath": ""}]},
+        [
+            f'{C}.volumeMounts[0].name: Not found: "v"',
+            f"{C}.volumeMounts[0].mountPath: Required value",
+        ],
+    ),
+    (
+        {"securityContext": {"runAsUser": -1}},
+        [
+            f"{C}.securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, "
+            "inclusive"
+        ],
+    ),
+    (
+        {"securityContext": {"privileged": True, "allowPrivilegeEscalation": False}},
+        [
+            f'{C}.securityContext: Invalid value: {{"Capabilities":null,"Privileged":true,'
+            '"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,'
+            '"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,'
+            '"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: cannot set '
+            "`allowPrivilegeEscalation` to false and `privileged` to true"
+        ],
+    ),
+    (
+        {"securityContext": {"seccompProfile": {"type": "Localhost"}}},
+        [
+            f"{C}.securityContext.seccompProfile.localhostProfile: Required value: must be set "
+            "when seccomp type is Localhost"
+        ],
+    ),
+    (
+        {"lifecycle": {"preStop": {"sleep": {"seconds": 31}}}},
+        [
+            f"{C}.lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than "
+            "terminationGracePeriodSeconds (30)"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "messages"), CONTAINERS)
+def test_containers(fields: dict[str, Any], messages: list[str]) -> None:
+    assert complaints(pod(container(**fields))) == messages
+
+
+def volume(**source: Any) -> dict[str, Any]:
+    return {"volumes": [{"name": "v", **source}]}
+
+
+V = "spec.volumes[0]"
+SPECS: list[tuple[dict[str, Any], list[str]]] = [
+    (volume(), []),
+    (volume(emptyDir={}), []),
+    (
+        volume(emptyDir={}, secret={"secretName": "s"}),
+        [f"{V}.secret: Forbidden: may not specify more than 1 volume type"],
+    ),
+    (volume(secret={}), [f"{V}.secret.secretName: Required value"]),
+    (
+        volume(configMap={"name": "c", "defaultMode": 512}),
+        [
+            f"{V}.configMap.defaultMode: Invalid value: 512: must be a number between 0 and 0777 "
+            "(octal), both inclusive"
+        ],
+    ),
+    (
+        volume(configMap={"name": "c", "items": [{"key": "k", "path": "../x"}]}),
+        [f"{V}.configMap.items[0].path: Invalid value: \"../x\": must not contain '..'"],
+    ),
+    (volume(hostPath={"path": ""}), [f"{V}.hostPath.path: Required value"]),
+    (
+        volume(nfs={"server": "s", "path": "x"}),
+        [f'{V}.nfs.path: Invalid value: "x": must be an absolute path'],
+    ),
+    (
+        volume(persistentVolumeClaim={"claimName": ""}),
+        [f"{V}.persistentVolumeClaim.claimName: Required value"],
+    ),
+    (
+        {"volumes": [{"name": "A_", "emptyDir": {}}]},
+        [f'{V}.name: Invalid value: "A_": {LABEL}'],
+    ),
+    (
+        {"initContainers": [container(name="i", livenessProbe={"exec": {"command": ["x"]}})]},
+        [
+            "spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers "
+            "without restartPolicy=Always"
+        ],
+    ),
+    (
+        {"initContainers": [container()]},
+        ['spec.initContainers[0].name: Duplicate value: "c"'],
+    ),
+    (
+        {"dnsPolicy": "None"},
+        ["spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"],
+    ),
+    (
+        {"dnsConfig": {"nameservers": ["x"]}},
+        [f'spec.dnsConfig.nameservers[0]: Invalid value: "x": {ADDRESS}'],
+    ),
+    ({"hostAliases": [{"ip": ""}]}, [f'spec.hostAliases[0].ip: Invalid value: "": {ADDRESS}']),
+    (
+        {"tolerations": [{"operator": "Equal"}]},
+        [
+            'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when '
+            '`key` is empty, which means "match all values and all keys"'
+        ],
+    ),
+    (
+        {"tolerations": [{"key": "a", "operator": "Exists", "value": "x"}]},
+        [
+            'spec.tolerations[0].operator: Invalid value: "x": value must be empty when `operator` '
+            "is 'Exists'"
+        ],
+    ),
+    (
+        {"tolerations": [{"key": "a", "effect": "NoSchedule", "tolerationSeconds": 3}]},
+        [
+            "spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' "
+            "when `tolerationSeconds` is set"
+        ],
+    ),
+    (
+        {"nodeSelector": {"a b": "c"}},
+        ['spec.nodeSelector: Invalid value: "a b": ' + name_rules.qualified_name("a b")[0]],
+    ),
+    (
+        {"activeDeadlineSeconds": 0},
+        [
+            "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, "
+            "inclusive"
+        ],
+    ),
+    (
+        {"hostNetwork": True, "hostUsers": False},
+        ["spec.hostNetwork: Forbidden: when `pod.Spec.HostUsers` is false"],
+    ),
+    (
+        {"os": {"name": "plan9"}},
+        ['spec.os: Unsupported value: "plan9": supported values: "linux", "windows"'],
+    ),
+    (
+        {
+            "topologySpreadConstraints": [
+                {"maxSkew": 0, "topologyKey": "", "whenUnsatisfiable": "x"}
+            ]
+        },
+        [
+            "spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than "
+            "zero",
+            "spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty",
+            'spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "x": '
+            'supported values: "DoNotSchedule", "ScheduleAnyway"',
+        ],
+    ),
+    (
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}
+                }
+            }
+        },
+        [
+            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+            "nodeSelectorTerms: Required value: must have at least one node selector term"
+        ],
+    ),
+    (
+        {"ephemeralContainers": [container(name="e")]},
+        ["spec.ephemeralContainers: Forbidden: cannot be set on create"],
+    ),
+    (
+        {"securityContext": {"sysctls": [{"name": "net.a"}, {"name": "net.a"}]}},
+        ['spec.securityContext.sysctls[1].name: Duplicate value: "net.a"'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "messages"), SPECS)
+def test_specs(fields: dict[str, Any], messages: list[str]) -> None:
+    assert complaints(pod(**fields)) == messages
+
+
+def test_host_ports_on_the_host_network() -> None:
+    ports = [{"containerPort": 80, "hostPort": 81}]
+    message = "must match `containerPort` when `hostNetwork` is true"
+    assert complaints(pod(container(ports=ports), hostNetwork=True)) == [
+        f"{C}.ports[0].hostPort: Invalid value: 81: {message}"
+    ]
+
+
+def test_mounts_of_a_volume() -> None:
+    mounts = [{"name": "v", "mountPath": "/a"}, {"name": "v", "mountPath": "/a", "subPath": "/b"}]
+    assert complaints(pod(container(volumeMounts=mounts), **volume(emptyDir={}))) == [
+        f'{C}.volumeMounts[1].mountPath: Invalid value: "/a": must be unique',
+        f'{C}.volumeMounts.subPath: Invalid value: "/b": must be a relative path',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "messages"),
+    [
+        (pod(container(image="b")), pod(), []),
+        (pod(), pod(activeDeadlineSeconds=5), 1),
+        (
+            pod(activeDeadlineSeconds=6),
+            pod(activeDeadlineSeconds=5),
+            [
+                "spec.activeDeadlineSeconds: Invalid value: 6: must be less than or equal to "
+                "previous value"
+            ],
+        ),
+        (
+            pod(container(), container(name="d")),
+            pod(),
+            ["spec.containers: Forbidden: pod updates may not add or remove containers"],
+        ),
+    ],
+)
+def test_updates(new: dict[str, Any], old: dict[str, Any], messages: Any) -> None:
+    found = [one for one in update_complaints(new, old) if "tolerations" not in one]
+    found = [one for one in found if not one.startswith("spec: Forbidden")]
+    assert len(found) == messages if isinstance(messages, int) else found == messages
+
+
+def test_other_fields_of_a_pod_do_not_change() -> None:
+    new, old = pod(hostname="a", tolerations=[]), pod(tolerations=[])
+    assert any(
+        one.startswith("spec: Forbidden: pod updates may not change fields other than `spec.")
+        for one in update_complaints(new, old)
+    )
