@@ -25,6 +25,7 @@ from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.unknowns import AttributePattern, Unknown
+from celadon.cel.unparser import unparse
 from celadon.cel.values.native import to_cel
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "syntax",
     "to_cel",
     "types",
+    "unparse",
 ]

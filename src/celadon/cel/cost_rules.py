@@ -28,7 +28,6 @@ TRAVERSAL_DIVISOR = 10
 #: Cost of a regular expression per unit of its text: cel-go `RegexStringLengthCostFactor` (0.25).
 REGEX_DIVISOR = 4
 
-SELECT_COST = 1
 LIST_CREATE_COST = 10
 MAP_CREATE_COST = 30
 STRUCT_CREATE_COST = 40

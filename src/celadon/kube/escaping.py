@@ -10,31 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_RESERVED: Final = frozenset(
-    {
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    }
-)
+from celadon.kube.name_rules import CEL_RESERVED
+
 _REPLACED: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _RESTORED: Final = {escaped.strip("_"): raw for raw, escaped in _REPLACED.items()}
 
@@ -45,7 +22,7 @@ _ESCAPED: Final = re.compile(r"__([^_]+)__")
 
 def escape(name: str) -> str | None:
     """The CEL field name of a property; None when no expression can select it."""
-    if name in _RESERVED:
+    if name in CEL_RESERVED:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
         return None
@@ -55,7 +32,7 @@ def escape(name: str) -> str | None:
 def unescape(name: str) -> str | None:
     """The property that a selector means; None for an escape that does not exist."""
     whole = _ESCAPED.fullmatch(name)
-    if whole and whole[1] in _RESERVED:
+    if whole and whole[1] in CEL_RESERVED:
         return whole[1]
     if any(found[1] not in _RESTORED for found in _ESCAPED.finditer(name)):
         return None

@@ -25,7 +25,6 @@ MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
 
 NANO: Final = -9
-MICRO: Final = -6
 MILLI: Final = -3
 
 #: Significant digits that always fit an int64 (upstream `maxInt64Factors`).

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 #: generated parentheses far from CPython's limit of 200.
 MAX_EXPRESSION = 400
 
-Captured = tuple[list[str], list[int]]
-
 
 class Unsupported(Exception):
     """The plain variant cannot express this node; the metered one serves alone."""

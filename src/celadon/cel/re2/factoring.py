@@ -26,8 +26,6 @@ from celadon.cel.re2.syntax import (
 # like `a|ab|abc|...` with as many branches, stay as they are.
 _MAX_DEPTH = 40
 
-Leading = tuple[str, bool] | CharSet | Repeat | None
-
 
 def single_char_set(node: Node) -> CharSet | None:
     """The set of a node that matches exactly one character by itself."""

@@ -12,7 +12,7 @@ of an object that was written and read back. Objects given in are never changed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata, schema
@@ -38,7 +38,6 @@ SERVER_OWNED: Final = (
 )
 """Metadata that a create wipes, whatever the client sent."""
 
-NAMESPACE_KIND: Final = GroupVersionKind("", "v1", "Namespace")
 SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 MAX_GENERATED_BASE: Final = 58
@@ -274,9 +273,6 @@ def stored_form(
     _apply(run, gvk, CONVERT)
     _complete(made, codec)
     return made
-
-
-Pruner = Callable[[Any], Any]
 
 
 def _without_empty(obj: Any, codec: StructCodec) -> Any:
