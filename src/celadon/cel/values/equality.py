@@ -71,7 +71,8 @@ def _containers_equal(a: Any, b: Any) -> bool:
     while pending:
         a, b = pending.pop()
         if a.__class__ is list and type(a) is not list:  # INVARIANT (typed lists)
-            if not a.matches(b):
+            typed: Any = a
+            if not typed.matches(b):
                 return False
             continue
         if len(a) != len(b):

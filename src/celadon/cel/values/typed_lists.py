@@ -16,7 +16,7 @@ compare two lists with Python's own operator.
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values import equality
@@ -103,11 +103,6 @@ class MapList(TypedList):
     def _key(self, item: Any) -> list[Any]:
         members = item if isinstance(item, dict) else {}
         return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
-
-
-def is_typed(value: list[Any]) -> TypeGuard[TypedList]:
-    """Whether something that says it is a list has rules of its own."""
-    return type(value) is not list
 
 
 def _has(items: list[Any], wanted: Any) -> bool:
