@@ -6,14 +6,11 @@ As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. The refusal is 403, bef
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube.defaulting.quantities import ResourceList, parse, pod_total
 from celadon.kube.quantity import Quantity
 from celadon.kube.validation.fields import Object, entries
-
-MAX_MILLI: Final = (2**63 - 1) // 1000
-"""Amounts above this are compared as whole numbers."""
 
 Amounts = Mapping[str, Quantity]
 

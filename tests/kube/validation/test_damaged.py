@@ -1,0 +1,78 @@
+"""Objects with anything anywhere: complaints, never anything else."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celadon.kube import metadata
+from celadon.kube.typed_values import DecodeError
+from tests.kube.validation import test_configuration, test_pods, test_services, test_workloads
+from tests.kube.validation.objects import admitted, complaints, container, pod, update_complaints
+
+OBJECTS = [
+    *(pod(container(**fields)) for fields, _ in test_pods.CONTAINERS),
+    *(pod(**fields) for fields, _ in test_pods.SPECS),
+    *(value for value, _ in test_workloads.WORKLOADS),
+    *(value for value, _ in test_workloads.JOBS),
+    *(test_workloads.cron_job(**fields) for fields, _ in test_workloads.CRON_JOBS),
+    *(test_services.service(**fields) for fields, _ in test_services.SERVICES),
+    *(value for value, _ in test_services.INGRESSES),
+    *(test_services.policy(**fields) for fields, _ in test_services.POLICIES),
+    *(value for value, _ in test_configuration.ROWS),
+]
+VALUES: list[Any] = [
+    "", "x", "A_b", "-1", "1Gi", "a/b/c", "..", "*", "10.0.0.1", "5%", "Always", "é",
+    0, -1, 99999, 2**31 - 1, True, None, [], {}, ["a"], {"a": "b"}, [{}], [{"name": "a"}],
+]  # fmt: skip
+OWNER = [{"controller": True}, {"apiVersion": "v1", "kind": "Event"}]
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    members: Any = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for key, member in members:
+        yield (*above, key)
+        yield from places(member, (*above, key))
+
+
+def damaged(value: dict[str, Any], where: int, what: Any) -> dict[str, Any]:
+    made = copy.deepcopy(value)
+    found = [one for one in places(made) if one[0] not in {"apiVersion", "kind"}]
+    *path, last = found[where % len(found)]
+    parent: Any = made
+    for key in path:
+        parent = parent[key]
+    parent[last] = copy.deepcopy(what)
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(OBJECTS), st.lists(st.tuples(st.integers(0, 400), st.sampled_from(VALUES))))
+def test_damaged_objects(value: dict[str, Any], damages: list[tuple[int, Any]]) -> None:
+    made = value
+    for where, what in damages[:3]:
+        made = damaged(made, where, what)
+    if not isinstance(made["metadata"], dict):
+        return
+    try:
+        admitted(made)
+    except DecodeError:
+        return
+    assert all(isinstance(one, str) for one in complaints(made))
+    if metadata.name(made):
+        update_complaints(made, value)
+
+
+def test_owners_that_say_little() -> None:
+    value = pod()
+    value["metadata"]["ownerReferences"] = OWNER
+    found = complaints(value)
+    assert 'metadata.ownerReferences.uid: Invalid value: "": must not be empty' in found
