@@ -50,6 +50,7 @@ TEMPLATES = {
         "({int} % {int})", "size({list})", "size({str})", "({bool} ? {int} : {int})",
         "{list}[{int}]", "object.?o.?i.orValue({int})", "object.?zz.?i.orValue({int})",
         "object[?'i'].optMap(x, x + {int}).orValue(1)", "{list}.sum()", "int({str})", "-({int})",
+        "object.?m[?{str}].optMap(y, 1).orValue(2)", "object[?{str}][?{int}].orValue({int})",
         "object.?l[?0].optMap(y, {int}).or(optional.of({int})).value()", "{str}.indexOf({str})",
     ],
     "str": [

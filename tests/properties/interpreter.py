@@ -120,7 +120,7 @@ class Interpreter:
             optional = optional or marked
             key = self.key(step, names)
             if failed(key):
-                self.cost += 1
+                self.cost += 0 if optional else 1
                 return key
             try:
                 if not optional:

@@ -292,21 +292,39 @@ class Metered:
         walk = e.runtime(self.context.presence("walk_optional_v"))
         first = next(i for i, step in enumerate(steps) if step.optional)
         constant = all(step.expr is None and step.key.__class__ is str for step in steps)
+        base = self.steps(base, steps[:first]) if first else base
+        self.flush()
+        result = e.assign(e.runtime("NONE"))
         if constant and walk == "walk_optional_v":
-            base = self._run(base, list(steps[:first])) if first else base
-            self.flush()
-            result = e.assign(e.runtime("NONE"))
             self._optional_maps(base, steps[first:], result, inner=False)
             return result
-        keys = []
-        for step in steps:
-            key = e.constant(step.key) if step.expr is None else self._key(step)
-            keys.append(f"({key}, {step.optional})")
-        self.flush()
-        result, count = e.name(), e.name("n")
-        e.emit(f"{result}, {count} = {walk}({base}, ({', '.join(keys)},))", steps[-1].node.id)
-        e.emit(f"c += {count}")
+        with e.block(f"if {self.is_error(base)}:"):
+            e.emit(f"{result} = {base}")
+        with e.block("else:"):
+            self._optional_keys(base, steps[first:], result, walk, inner=False)
         return result
+
+    def _optional_keys(
+        self, operand: str, steps: tuple[Step, ...], result: str, walk: str, *, inner: bool
+    ) -> None:
+        """Apply keys of any kind one after the other; a key behind an absent one is not even
+        evaluated. `inner` as for `_optional_maps`."""
+        e = self.emitter
+        step, found, count = steps[0], e.name(), e.name("n")
+        key = e.constant(step.key) if step.expr is None else self._key(step)
+        self.flush()
+        optional = e.runtime("Optional")
+        base = f"{optional}({operand})" if inner else operand
+        e.emit(f"{found}, {count} = {walk}({base}, (({key}, True),))", step.node.id)
+        e.emit(f"c += {count}")
+        if len(steps) == 1:
+            e.emit(f"{result} = {found}")
+            return
+        present = f"{found}.__class__ is {optional} and {found} is not {e.runtime('NONE')}"
+        with e.block(f"if {present}:"):
+            self._optional_keys(f"{found}.value", steps[1:], result, walk, inner=True)
+        with e.block("else:"):
+            e.emit(f"{result} = {found}")
 
     def _optional_maps(
         self, operand: str, steps: tuple[Step, ...], result: str, *, inner: bool
