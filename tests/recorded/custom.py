@@ -1,74 +1,30 @@
-"""Custom resources in the small server: what their structural schema prunes and defaults."""
+"""Custom resources in the small server: what their schema does, and what an endpoint keeps."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
-from celadon.kube import GroupVersionKind
+from celadon.kube import CustomKind, FieldError, GroupVersionKind
 
-Json = Any
-Schemas = Mapping[GroupVersionKind, Mapping[str, Any]]
-
-
-def schemas_of(crd: Mapping[str, Any]) -> dict[GroupVersionKind, Mapping[str, Any]]:
-    spec = crd["spec"]
-    return {
-        GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"]): (
-            version.get("schema") or {}
-        ).get("openAPIV3Schema", {})
-        for version in spec["versions"]
-    }
+Kinds = Mapping[GroupVersionKind, CustomKind]
 
 
-def pruned(obj: dict[str, Any], kind: GroupVersionKind, schemas: Schemas) -> dict[str, Any]:
-    """Without the fields that the schema does not know."""
-    schema = schemas.get(kind, {})
-    top = {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj}
-    rest = {key: value for key, value in obj.items() if key not in top}
-    return {**top, **_prune(rest, schema)}
+def prepared(obj: dict[str, Any], kind: GroupVersionKind, kinds: Kinds) -> dict[str, Any]:
+    """With defaults, and without the fields that the schema does not know."""
+    return dict(kinds[kind].prepare(obj).value) if kind in kinds else obj
 
 
-def _prune(value: Json, schema: Mapping[str, Any]) -> Json:
-    if isinstance(value, list):
-        return [_prune(item, schema.get("items") or {}) for item in value]
-    if not isinstance(value, dict):
-        return value
-    properties = schema.get("properties") or {}
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        return {key: _prune(item, additional) for key, item in value.items()}
-    keep_all = schema.get("x-kubernetes-preserve-unknown-fields") or additional is True
-    return {
-        key: _prune(item, properties[key]) if key in properties else copy.deepcopy(item)
-        for key, item in value.items()
-        if key in properties or keep_all
-    }
+def unknown_fields(obj: dict[str, Any], kind: GroupVersionKind, kinds: Kinds) -> tuple[str, ...]:
+    """The fields that `prepared` drops."""
+    return kinds[kind].prepare(obj).dropped if kind in kinds else ()
 
 
-def defaulted(obj: dict[str, Any], kind: GroupVersionKind, schemas: Schemas) -> dict[str, Any]:
-    result: dict[str, Any] = _default(obj, schemas.get(kind, {}))
-    return result
-
-
-def _default(value: Json, schema: Mapping[str, Any]) -> Json:
-    if isinstance(value, list):
-        return [_default(item, schema.get("items") or {}) for item in value]
-    if not isinstance(value, dict):
-        return value
-    made = dict(value)
-    for key, member in (schema.get("properties") or {}).items():
-        absent = key not in made or (made[key] is None and not member.get("nullable"))
-        if absent and "default" in member:
-            made[key] = copy.deepcopy(member["default"])
-        if key in made:
-            made[key] = _default(made[key], member)
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        known = schema.get("properties") or {}
-        made = {k: v if k in known else _default(v, additional) for k, v in made.items()}
-    return made
+def errors(
+    obj: dict[str, Any], before: dict[str, Any] | None, kind: GroupVersionKind, kinds: Kinds
+) -> list[FieldError]:
+    """What the schema has against an object."""
+    return kinds[kind].validate(obj, before).errors if kind in kinds else []
 
 
 def keep(made: dict[str, Any], old: dict[str, Any], subresource: str, *, has_status: bool) -> None:

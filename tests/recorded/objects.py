@@ -44,10 +44,11 @@ def creates_on_update(resource: Resource, call: Call) -> bool:
     return call.method == "PUT" and resource.gvr.resource in CREATED_BY_UPDATE
 
 
-def unknown_field_warnings(body: Any, kind: GroupVersionKind, call: Call) -> list[str]:
+def unknown_field_warnings(body: Any, kind: GroupVersionKind, call: Call, crds: Crds) -> list[str]:
     if call.first("fieldValidation") == "Ignore":
         return []
-    found = [f'unknown field "{path}"' for path in unknown_fields(body, kind)]
+    unknown = (*unknown_fields(body, kind), *custom.unknown_fields(body, kind, crds))
+    found = [f'unknown field "{path}"' for path in unknown]
     if found and call.first("fieldValidation") == "Strict":
         raise bodies.undecodable(kind, kind.kind, bodies.strict_decoding_error(found))
     return found
@@ -58,7 +59,7 @@ def on_create(
 ) -> dict[str, Any]:
     """What validating admission sees of a new object."""
     if resource.custom:
-        body = custom.defaulted(custom.pruned(body, kind, crds), kind, crds)
+        body = custom.prepared(body, kind, crds)
         if resource.subresource("status"):
             body.pop("status", None)
     body = {"metadata": {}, **body}
@@ -85,7 +86,7 @@ def on_update(
     if kind.kind == "Scale":
         return {**old, "spec": body.get("spec", {})}
     if resource.custom:
-        body = custom.defaulted(custom.pruned(body, kind, crds), kind, crds)
+        body = custom.prepared(body, kind, crds)
     if resource.namespaced:
         body = {**body, "metadata": {"namespace": call.namespace, **body.get("metadata", {})}}
     try:
@@ -137,7 +138,7 @@ def applied(subresource: str, old: Mapping[str, Any], new: Mapping[str, Any]) ->
     return changed
 
 
-Crds = Mapping[GroupVersionKind, Mapping[str, Any]]
+Crds = custom.Kinds
 
 
 def options_of(call: Call, options: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -26,12 +26,14 @@ from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld
 from celadon.kube import (
     Catalog,
+    CustomKind,
     FieldError,
     GroupResource,
     GroupVersionKind,
     Resource,
     Schema,
     StatusError,
+    custom_kinds,
     custom_schemas,
     known_resources,
     metadata,
@@ -76,7 +78,7 @@ class Server:
         self._engine = Engine(version=VERSION)
         self._world = ObjectWorld(objects.BOOTSTRAP, catalog=known_resources(all_versions=True))
         self._revision = 100
-        self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
+        self._custom: dict[GroupVersionKind, CustomKind] = {}
         self._published: dict[GroupVersionKind, Schema] = {}
         for obj in objects.BOOTSTRAP:
             resource = self._world.catalog.by_gvk(metadata.gvk(obj))
@@ -196,17 +198,18 @@ class Server:
         kind = resource.kind_of(call.subresource)
         assert kind is not None
         body = self._body(call)
-        warnings = objects.unknown_field_warnings(body, kind, call)
+        warnings = objects.unknown_field_warnings(body, kind, call, self._custom)
         if call.subresource:
             self._existing(call, resource)
-        obj = objects.on_create(body, kind, call, resource, self._schemas)
+        obj = objects.on_create(body, kind, call, resource, self._custom)
         name = call.name or metadata.name(obj)
         namespace = call.namespace
         if resource.gvk == GroupVersionKind("", "v1", "Namespace"):
             namespace = name
         elif namespace and self._world.namespace(namespace) is None:
             raise status.not_found(GroupResource("", "namespaces"), namespace)
-        _refuse_invalid(kind, name, validate_create(obj, kind))
+        found = [*validate_create(obj, kind), *custom.errors(obj, None, kind, self._custom)]
+        _refuse_invalid(kind, name, found)
         verdict = self._admit(call, resource, kind, Operation.CREATE, name, namespace, obj, None)
         if not verdict.allowed:
             raise _Refused(verdict, warnings)
@@ -237,12 +240,14 @@ class Server:
         body = self._body(call)
         if call.method == "PATCH":
             body = objects.patched(before, body, call.content_type, kind)
-        warnings = objects.unknown_field_warnings(body, kind, call)
-        new = objects.on_update(body, before, kind, call, resource, self._schemas)
+        warnings = objects.unknown_field_warnings(body, kind, call, self._custom)
+        new = objects.on_update(body, before, kind, call, resource, self._custom)
         if call.subresource == "scale":
             _refuse_invalid(kind, call.name, validate_create(new, kind))
         elif not call.subresource:
-            _refuse_invalid(kind, call.name, validate_update(new, before, kind))
+            found = validate_update(new, before, kind)
+            found = [*found, *custom.errors(new, before, kind, self._custom)]
+            _refuse_invalid(kind, call.name, found)
         verdict = self._admit(
             call, resource, kind, Operation.UPDATE, call.name, call.namespace, new, before
         )
@@ -381,7 +386,7 @@ class Server:
         key = self._key(resource, metadata.namespace(obj), metadata.name(obj))
         self.objects[key] = obj
         if resource.gvk.kind == "CustomResourceDefinition":
-            self._schemas.update(custom.schemas_of(obj))
+            self._custom.update(custom_kinds(obj))
             self._published.update(custom_schemas(obj))
         self._world = self._world.with_objects([obj])
 
