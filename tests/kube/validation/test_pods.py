@@ -64,6 +64,14 @@ CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
         ],
     ),
     (
+        {"env": [{"name": "a", "valueFrom": {"fileKeyRef": {"volumeName": "v", "key": "k"}}}]},
+        [],
+    ),
+    (
+        {"restartPolicy": "Never", "restartPolicyRules": [{}] * 21},
+        [f"{C}.restartPolicyRules: Too many: 21: must have at most 20 items"],
+    ),
+    (
         {"env": [{"name": "a", "value": "x", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]},
         [
             f'{C}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.x": error converting '

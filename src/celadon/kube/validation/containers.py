@@ -91,7 +91,7 @@ def _restart_policy(path: FieldPath, container: Object) -> Errors:
         detail = "must specify restartPolicy when restart rules are used"
         yield fieldpath.required(path.child("restartPolicy"), detail)
     if len(rules) > MAX_RESTART_RULES:
-        yield fieldpath.too_long(at, MAX_RESTART_RULES)
+        yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
 
 
 def _init(path: FieldPath, spec: Object, around: Surroundings) -> Errors:

@@ -55,6 +55,8 @@ _SIZES: Final = ("1", *(f"1{s}" for s in ("k", "M", "G", "T", "P", "E")))
 _BINARY_SIZES: Final = tuple(f"1{s}i" for s in ("K", "M", "G", "T", "P", "E"))
 SIZE_DIVISORS: Final = (*_SIZES, *_BINARY_SIZES)
 SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef")
+UNCHECKED_SOURCES: Final = ("fileKeyRef",)
+"""Sources that count as one, and whose content nothing here looks at."""
 ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 
@@ -96,6 +98,7 @@ def _value_from(path: FieldPath, variable: Object) -> Errors:
             yield from resource_selector(at, source[one], in_volume=False)
         else:
             yield from _key_selector(at, source[one])
+    given += [one for one in UNCHECKED_SOURCES if source.get(one) is not None]
     if not given:
         detail = (
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
