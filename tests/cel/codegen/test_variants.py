@@ -95,8 +95,8 @@ s in ['a', 'hello']
 3 in o.mixed
 i in []
 dyn(i) == 7.0
-o.text in [dyn('abc'), 1, 2.0]
-o.nul in [dyn(null), 1]
+o.text in [dyn('abc'), dyn(1), dyn(2.0)]
+o.nul in [dyn(null), dyn(1)]
 """
 LOGIC = """
 b && o.no
