@@ -1,0 +1,70 @@
+"""What a compiled policy keeps in memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from celadon.admission import Engine, decode_binding, decode_policy
+
+#: Bytes per policy with five expressions, all of them generated.
+KEPT = 100 * 1024
+EXPRESSIONS = [
+    "object.spec.replicas <= 5",
+    "object.spec.template.spec.containers.all(c, c.image.startsWith('registry.example.com/'))",
+    "has(object.metadata.labels) && 'team' in object.metadata.labels",
+    "object.spec.template.spec.containers.all(c, has(c.resources) && has(c.resources.limits))",
+    "object.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+]
+
+
+def engine(policies: int) -> Engine:
+    decoded = [
+        decode_policy(
+            {
+                "metadata": {"name": f"policy-{number}"},
+                "spec": {
+                    "matchConstraints": {
+                        "resourceRules": [
+                            {
+                                "apiGroups": ["apps"],
+                                "apiVersions": ["v1"],
+                                "operations": ["CREATE", "UPDATE"],
+                                "resources": ["deployments"],
+                            }
+                        ]
+                    },
+                    "validations": [{"expression": expression} for expression in EXPRESSIONS],
+                },
+            }
+        ).value
+        for number in range(policies)
+    ]
+    bindings = [
+        decode_binding(
+            {
+                "metadata": {"name": policy.name},
+                "spec": {"policyName": policy.name, "validationActions": ["Deny"]},
+            }
+        ).value
+        for policy in decoded
+    ]
+    made = Engine(decoded, bindings)
+    made.prepare()
+    return made
+
+
+@pytest.mark.slow
+def test_memory_of_a_policy() -> None:
+    engine(1)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        policies = 5
+        kept = engine(policies)
+        size = (tracemalloc.get_traced_memory()[0] - before) / policies
+    finally:
+        tracemalloc.stop()
+    assert kept is not None
+    assert size <= KEPT, f"{size:.0f} bytes"
