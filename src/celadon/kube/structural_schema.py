@@ -24,14 +24,17 @@ Json = Any
 
 
 def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, Schema]:
-    """One schema per served version of a CustomResourceDefinition object."""
-    spec = definition["spec"]
+    """One schema per served version of a CustomResourceDefinition object. What the API server
+    would refuse (a version without a name, a schema that is no object) is left out."""
+    spec = _object(definition, "spec")
+    group, kind = _text(spec, "group"), _text(_object(spec, "names"), "kind")
+    versions = spec.get("versions")
     found = {}
-    for version in spec.get("versions") or ():
-        if version.get("served"):
-            kind = GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"])
-            given = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
-            found[kind] = _resource(given, kind)
+    for version in versions if isinstance(versions, list) else ():
+        if isinstance(version, dict) and version.get("served"):
+            gvk = GroupVersionKind(group, _text(version, "name"), kind)
+            given = _object(_object(version, "schema"), "openAPIV3Schema")
+            found[gvk] = _resource(given or {"type": "object"}, gvk)
     return found
 
 
@@ -56,17 +59,17 @@ def structural(given: Mapping[str, Json]) -> Schema:
     if given.get("x-kubernetes-embedded-resource"):
         properties.update(_RESOURCE_FIELDS)
     return Schema(
-        type=given.get("type") or "",
-        format=given.get("format") or "",
+        type=_text(given, "type"),
+        format=_text(given, "format"),
         properties=properties,
-        required=tuple(given.get("required") or ()),
+        required=_texts(given, "required"),
         items=structural(items) if isinstance(items, dict) else None,
         additional_properties=structural(additional) if isinstance(additional, dict) else None,
-        enum=tuple(one for one in given.get("enum") or () if isinstance(one, str)),
+        enum=_texts(given, "enum"),
         default=given.get("default"),
-        list_type=given.get("x-kubernetes-list-type") or "",
-        list_map_keys=tuple(given.get("x-kubernetes-list-map-keys") or ()),
-        map_type=given.get("x-kubernetes-map-type") or "",
+        list_type=_text(given, "x-kubernetes-list-type"),
+        list_map_keys=_texts(given, "x-kubernetes-list-map-keys"),
+        map_type=_text(given, "x-kubernetes-map-type"),
         preserve_unknown=bool(given.get("x-kubernetes-preserve-unknown-fields"))
         or additional is True,
         nullable=bool(given.get("nullable")),
@@ -74,5 +77,23 @@ def structural(given: Mapping[str, Json]) -> Schema:
 
 
 def _members(given: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
-    properties = given.get("properties") or {}
+    properties = given.get("properties")
+    if not isinstance(properties, dict):
+        return []
     return [(key, member) for key, member in properties.items() if isinstance(member, dict)]
+
+
+def _object(given: Mapping[str, Json], key: str) -> Mapping[str, Json]:
+    value = given.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(given: Mapping[str, Json], key: str) -> str:
+    """The text at a key; empty for anything else, which the API server would refuse."""
+    value = given.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(given: Mapping[str, Json], key: str) -> tuple[str, ...]:
+    value = given.get(key)
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
