@@ -7,6 +7,7 @@ import keyword
 import re
 import sys
 import threading
+import traceback
 import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -251,3 +252,26 @@ def test_activations_are_not_changed() -> None:
     before = json.dumps(activation)
     outcomes(program("object.l.sort() + list.map(v, v) == [1] && x.a == 1"), activation)
     assert json.dumps(activation) == before
+
+
+def test_tracebacks_show_generated_lines() -> None:
+    class Hostile(dict[str, object]):
+        def __contains__(self, key: object) -> bool:
+            raise ZeroDivisionError
+
+    env = Environment({"object": types.DYN})
+    program = env.program(env.compile("object.a == 1").checked(), "require-a")
+    with pytest.raises(ZeroDivisionError) as caught:
+        program.evaluate_metered(Hostile())
+    shown = "".join(traceback.format_exception(caught.value))
+    assert 'File "celadon: require-a (metered)", line ' in shown
+    assert " if k" in shown
+
+
+def test_lines_know_their_nodes() -> None:
+    env = Environment({"object": types.DYN})
+    checked = env.compile("object.a == 1").checked()
+    program = env.program(checked)
+    nodes = program.line_map()
+    assert len(nodes) == len(program.metered_source.splitlines())
+    assert checked.root.id in nodes

@@ -65,7 +65,7 @@ class Program:
         if plain is None:
             self.source, self.evaluate = "", self._exact
         else:
-            loaded = _load(plain, f"<celadon {name}>", exact=self._exact)
+            loaded = _load(plain, f"celadon: {name}", exact=self._exact)
             self.source, self.evaluate = loaded.source, loaded.functions["plain"]
 
     def prepare(self) -> Program:
@@ -76,6 +76,10 @@ class Program:
     @property
     def metered_source(self) -> str:
         return self._metered_module().source
+
+    def line_map(self) -> tuple[int, ...]:
+        """For each line of `metered_source` the id of the node it was written for (0: none)."""
+        return _metered_source(self._context)[1]
 
     def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
@@ -118,7 +122,7 @@ class Program:
 
     def _metered_module(self) -> _Module:
         if self._metered is None:
-            self._metered = _load(_metered_source(self._context), f"<celadon {self.name} metered>")
+            self._metered = _load(_metered_source(self._context), f"celadon: {self.name} (metered)")
         return self._metered
 
     @property
@@ -148,24 +152,43 @@ class _Module(NamedTuple):
     functions: dict[str, Any]
 
 
-def _metered_source(context: Context) -> tuple[str, dict[str, Any]]:
+_Generated = tuple[str, tuple[int, ...], dict[str, Any]]
+"""The text of a module, the node id behind each line (0: none), and its constants."""
+
+
+def _metered_source(context: Context) -> _Generated:
     emitter = Emitter()
     Metered(context, emitter).write("metered")
-    return emitter.finish()[0], emitter.constants
+    return *emitter.finish(), emitter.constants
 
 
-def _plain_source(context: Context) -> tuple[str, dict[str, Any]] | None:
+def _plain_source(context: Context) -> _Generated | None:
     emitter = Emitter()
     try:
         Plain(context, emitter, shared_prefixes(context.checked.root)).write("plain")
     except (Unsupported, RecursionError):  # too deep for this one; the metered one is flatter
         return None
-    return emitter.finish()[0], emitter.constants
+    return *emitter.finish(), emitter.constants
 
 
-def _load(generated: tuple[str, dict[str, Any]], filename: str, **names: Any) -> _Module:
-    source, constants = generated
-    namespace: dict[str, Any] = {"__builtins__": {}, **constants, **names}
-    code = compile(source, filename, "exec", dont_inherit=True, optimize=1)
+class _Text:
+    """The loader of a generated module: how tracebacks and debuggers get at its text, without an
+    entry anywhere that would outlive the program."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, name: str) -> str:
+        return self.text
+
+
+def _load(generated: _Generated, name: str, **names: Any) -> _Module:
+    source, _, constants = generated
+    # `linecache` asks the loader only for names without angle brackets
+    frame = {"__builtins__": {}, "__name__": name, "__loader__": _Text(source)}
+    namespace: dict[str, Any] = {**frame, **constants, **names}
+    code = compile(source, name, "exec", dont_inherit=True, optimize=1)
     exec(code, namespace)  # noqa: S102  # house rule 18: the one place; all names are minted
     return _Module(source, namespace)

@@ -36,7 +36,7 @@ def test_values_behind_one_another() -> None:
 
 
 ERRORS: list[tuple[str, int, str]] = [
-    ('{\n"a": 1,\n}', 3, "expecting property name enclosed in double quotes"),
+    ('{\n"a": 1,\nb}', 3, "expecting property name enclosed in double quotes"),
     ('{"a": 1', 1, "expecting ',' delimiter"),
     ('{"b": {"a": 1},\n"a": [{"a": 1}],\n"c": {"a": 1,\n"a": 2}}', 4, 'key "a" already set in map'),
     ('{"a": "NaN",\n"b": NaN}', 2, "the number `NaN` has no form in Kubernetes' JSON"),
