@@ -114,14 +114,20 @@ class PolicySpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidatingAdmissionPolicy:
+class Registered:
+    """What all kinds of the group have."""
+
     metadata: JsonObject
-    spec: PolicySpec = PolicySpec()
-    status: JsonObject = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return str(self.metadata.get("name") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatingAdmissionPolicy(Registered):
+    spec: PolicySpec = PolicySpec()
+    status: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +139,8 @@ class BindingSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidatingAdmissionPolicyBinding:
-    metadata: JsonObject
+class ValidatingAdmissionPolicyBinding(Registered):
     spec: BindingSpec = BindingSpec()
-
-    @property
-    def name(self) -> str:
-        return str(self.metadata.get("name") or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,25 +166,15 @@ class MutatingPolicySpec:
 
 
 @dataclass(frozen=True, slots=True)
-class MutatingAdmissionPolicy:
-    metadata: JsonObject
+class MutatingAdmissionPolicy(Registered):
     spec: MutatingPolicySpec = MutatingPolicySpec()
-
-    @property
-    def name(self) -> str:
-        return str(self.metadata.get("name") or "")
 
 
 @dataclass(frozen=True, slots=True)
-class MutatingAdmissionPolicyBinding:
+class MutatingAdmissionPolicyBinding(Registered):
     """Its spec has no validation actions."""
 
-    metadata: JsonObject
     spec: BindingSpec = BindingSpec()
-
-    @property
-    def name(self) -> str:
-        return str(self.metadata.get("name") or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +213,11 @@ class Webhook:
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookConfiguration:
+class WebhookConfiguration(Registered):
     """A ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
 
-    metadata: JsonObject
     webhooks: tuple[Webhook, ...] = ()
     mutating: bool = False
-
-    @property
-    def name(self) -> str:
-        return str(self.metadata.get("name") or "")
 
 
 Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy
