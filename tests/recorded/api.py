@@ -9,7 +9,6 @@ last line `N passed, N failed`: scenarios with at least one step that could be c
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 
 from celadon.admission.registration.kinds import BY_RESOURCE
 from tests.recorded.calls import Call, parse
+from tests.recorded.command import run
 from tests.recorded.compare import differences, find
 from tests.recorded.policy import comparable, creation, wait_for
 from tests.recorded.server import Server
@@ -169,13 +169,7 @@ def report(found: list[Result], show: int) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--show", type=int, default=0, help="differences of the first N failures")
-    args = parser.parse_args()
-    found = results(args.paths)
-    sys.stdout.write(report(found, args.show) + "\n")
-    return 1 if any(one.wrong for one in found) else 0
+    return run(str(__doc__), results, report)
 
 
 if __name__ == "__main__":

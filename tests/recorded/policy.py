@@ -6,7 +6,6 @@ expressed here, and as the last line `N passed, N failed`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 from celadon.admission.registration.member_order import ordered
 from celadon.kube import json_text
 from tests.recorded.calls import parse
+from tests.recorded.command import run
 from tests.recorded.compare import decoded, differences, drop, find, masked, normalise
 from tests.recorded.server import Answer, Server
 from tests.recorded.unsupported import Unsupported
@@ -118,13 +118,7 @@ def report(found: list[Result], show: int) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--show", type=int, default=0, help="differences of the first N failures")
-    args = parser.parse_args()
-    found = results(args.paths)
-    sys.stdout.write(report(found, args.show) + "\n")
-    return 1 if any(one.wrong for one in found) else 0
+    return run(str(__doc__), results, report)
 
 
 if __name__ == "__main__":

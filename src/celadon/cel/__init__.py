@@ -24,11 +24,13 @@ from celadon.cel.issues import Issue, Issues
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
+from celadon.cel.tokens import RESERVED
 from celadon.cel.unknowns import AttributePattern, Unknown
 from celadon.cel.unparser import unparse
 from celadon.cel.values.native import to_cel
 
 __all__ = [
+    "RESERVED",
     "Ast",
     "AttributePattern",
     "CelError",

@@ -19,7 +19,7 @@ from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.values import containers, equality
-from celadon.cel.values.containers import index, select
+from celadon.cel.values.containers import index
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map
 from celadon.cel.values.optionals import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
@@ -116,10 +116,6 @@ def unknown_function(name: str) -> Impl:
 def not_bool() -> bool:
     """A condition that is no bool: always an error."""
     raise no_such_overload()
-
-
-def integer_overflow() -> int:
-    raise EvaluationError("integer overflow")
 
 
 def find_unwrapped(operand: Any, key: Any) -> Any:
@@ -389,9 +385,6 @@ def unbound(name: str) -> EvaluationError:
 EXPORTS: Final[Mapping[str, Any]] = {
     "Exception": Exception,
     "EvaluationError": EvaluationError,
-    "KeyError": KeyError,
-    "TypeError": TypeError,
-    "IndexError": IndexError,
     "Lazy": Lazy,
     "MISSING": MISSING,
     "NONE": NONE,
@@ -407,7 +400,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "equal": equality.equal,
     "find_unwrapped": find_unwrapped,
     "find_unwrapped_strictly": find_unwrapped_strictly,
-    "float": float,
     "has_field": containers.has_field,
     "has_field_strictly": containers.has_field_strictly,
     "has_strictly_v": has_strictly_v,
@@ -415,7 +407,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "index": index,
     "index_v": index_v,
     "int": int,
-    "integer_overflow": integer_overflow,
     "iterate": containers.iterate,
     "iterate2": containers.iterate2,
     "iterate2_v": iterate2_v,
@@ -435,7 +426,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "not_v": not_v,
     "or_v": or_v,
     "over_limit": over_limit,
-    "select": select,
     "str": str,
     "strict_map_with_optionals": strict_map_with_optionals,
     "walk_optional_strictly_v": walk_optional_strictly_v,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from celadon.kube.name_rules import CEL_RESERVED
+from celadon.cel import RESERVED
 
 _REPLACED: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _RESTORED: Final = {escaped.strip("_"): raw for raw, escaped in _REPLACED.items()}
@@ -22,7 +22,7 @@ _ESCAPED: Final = re.compile(r"__([^_]+)__")
 
 def escape(name: str) -> str | None:
     """The CEL field name of a property; None when no expression can select it."""
-    if name in CEL_RESERVED:
+    if name in RESERVED:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
         return None
@@ -32,7 +32,7 @@ def escape(name: str) -> str | None:
 def unescape(name: str) -> str | None:
     """The property that a selector means; None for an escape that does not exist."""
     whole = _ESCAPED.fullmatch(name)
-    if whole and whole[1] in CEL_RESERVED:
+    if whole and whole[1] in RESERVED:
         return whole[1]
     if any(found[1] not in _RESTORED for found in _ESCAPED.finditer(name)):
         return None

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from celadon.cel import RESERVED
+
 DNS1123_LABEL_MAX_BYTES: Final = 63
 DNS1123_SUBDOMAIN_MAX_BYTES: Final = 253
 DNS1035_LABEL_MAX_BYTES: Final = 63
@@ -31,33 +33,6 @@ _QUALIFIED_PATTERN: Final = re.compile(_QUALIFIED)
 _VALUE_PATTERN: Final = re.compile(_VALUE)
 _CONDITION_REASON_PATTERN: Final = re.compile(_CONDITION_REASON)
 _CEL_IDENTIFIER_PATTERN: Final = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
-
-CEL_RESERVED: Final = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-"""Words that match the identifier pattern and still are none (k8s.io/apiserver `pkg/cel`)."""
 
 
 def _regex_message(text: str, pattern: str, *examples: str) -> str:
@@ -219,4 +194,4 @@ def condition_reason(value: str) -> list[str]:
 
 def is_cel_identifier(value: str) -> bool:
     """Whether a name can be that of a CEL variable."""
-    return _CEL_IDENTIFIER_PATTERN.fullmatch(value) is not None and value not in CEL_RESERVED
+    return _CEL_IDENTIFIER_PATTERN.fullmatch(value) is not None and value not in RESERVED
