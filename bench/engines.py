@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel import Environment, Program, types
-from celadon.kube import environment
+from celadon.kube.library import environment
 
 VARIABLES: Final = ("object", "oldObject", "params")
 

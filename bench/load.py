@@ -102,7 +102,8 @@ def binding(policy_name: str) -> dict[str, Any]:
 def policies_seconds() -> tuple[float, float]:
     """From the JSON of policies and bindings to an engine that has judged nothing yet; and what
     validating them takes, as the API server does when they are written."""
-    from celadon.admission import Engine, decode_binding, decode_policy, validate_policy
+    from celadon.admission import Engine, decode_binding, decode_policy
+    from celadon.admission.registration import validate_policy
 
     made, bindings = policies()
     start = process_time()

@@ -21,7 +21,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from celadon.kube.schema_packing import pack
+from celadon.kube.schemas.schema_packing import pack
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "celadon" / "kube" / "data"
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.admission.engine import Engine
-from celadon.admission.registration.decode import decode_binding, decode_policy
-from celadon.admission.registration.types import (
+from celadon.admission.registration.decoding import decode_binding, decode_policy
+from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from celadon.admission import limits
+from celadon.admission import policy_limits
 from celadon.admission.engine import Engine
-from celadon.admission.expressions import PolicyScope
-from celadon.admission.metering import OUT_OF_BUDGET, Meter, OutOfBudget, run_plain
-from celadon.admission.policy.compile import compile_policy
+from celadon.admission.expressions.compiled_expressions import PolicyScope
+from celadon.admission.expressions.lazy_variables import LazyVariables
+from celadon.admission.expressions.metering import OUT_OF_BUDGET, Meter, OutOfBudget, run_plain
+from celadon.admission.expressions.size_bounds import size_bound
+from celadon.admission.policy.compiled_policy import compile_policy
 from celadon.admission.request import Request
-from celadon.admission.sizes import size_bound
-from celadon.admission.variables import LazyVariables
 from celadon.cel import EvaluationError
 from tests.admission.building import WORLD, binding, config_map, judge, policy, refusal, request
 
@@ -149,8 +149,8 @@ def test_errors_of_variables_are_kept() -> None:
 
 
 PLAIN_SIZES = [
-    ("true", limits.UNBOUNDED_SIZE),
-    ("object.spec.replicas <= 5", limits.UNBOUNDED_SIZE),
+    ("true", policy_limits.UNBOUNDED_SIZE),
+    ("object.spec.replicas <= 5", policy_limits.UNBOUNDED_SIZE),
     (f"{CHECK} && {CHECK} && {CHECK}", -1),
 ]
 
@@ -219,6 +219,6 @@ def test_the_size_of_anything_can_be_asked() -> None:
     nested: Any = 1
     for _ in range(100_000):
         nested = [nested]
-    assert size_bound(nested) == limits.UNBOUNDED_SIZE
+    assert size_bound(nested) == policy_limits.UNBOUNDED_SIZE
     while isinstance(nested, list):  # taken apart by hand: the interpreter would recurse
         nested = nested.pop()

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from celadon.admission.matching import MatchError, Target, matches, plan
-from celadon.admission.registration.types import EQUIVALENT, EXACT, MatchResources, Rule
-from celadon.kube import GroupVersionKind, GroupVersionResource, known_resources
+from celadon.admission.registration.registration_types import (
+    EQUIVALENT,
+    EXACT,
+    MatchResources,
+    Rule,
+)
+from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.catalogue import known_resources
 
 CATALOG = known_resources(all_versions=True)
 PODS = GroupVersionResource("", "v1", "pods")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.bindings import validate_binding
-from celadon.admission.registration.decode import decode_object
-from celadon.admission.registration.mutating_policy import validate_mutating_policy
-from celadon.admission.registration.types import (
+from celadon.admission.registration.api_validation.binding_validation import validate_binding
+from celadon.admission.registration.api_validation.mutating_policy import validate_mutating_policy
+from celadon.admission.registration.decoding import decode_object
+from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
 )

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.object_meta import validate_meta_update, validate_object_meta
+from celadon.admission.registration.api_validation.registration_metadata import (
+    validate_meta_update,
+    validate_object_meta,
+)
 from celadon.kube import name_rules
 from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from celadon.admission.rbac import Answer
-from celadon.admission.registration.param_access import check_binding, check_policy, user_text
-from celadon.kube import known_resources
+from celadon.admission.registration.api_validation.param_access import (
+    check_binding,
+    check_policy,
+    user_text,
+)
+from celadon.admission.role_authorizer import Answer
 from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.catalogue import known_resources
 from tests.admission.building import binding, policy
 
 CATALOG = known_resources()

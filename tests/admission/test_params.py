@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.admission.policy.params import ParamError, collect, param_name, resolve
-from celadon.admission.registration.types import ParamKind, ParamRef
+from celadon.admission.registration.registration_types import ParamKind, ParamRef
 from celadon.admission.world import ObjectWorld
-from celadon.kube import known_resources, metadata
+from celadon.kube import metadata
+from celadon.kube.catalogue import known_resources
 
 CATALOG = known_resources()
 MAPS = resolve(ParamKind("v1", "ConfigMap"), CATALOG)

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.decode import decode_object
-from celadon.admission.registration.types import PolicySpec, ValidatingAdmissionPolicy
-from celadon.admission.registration.validation import validate_create, validate_update
+from celadon.admission.registration.api_validation.kind_validation import (
+    validate_create,
+    validate_update,
+)
+from celadon.admission.registration.decoding import decode_object
+from celadon.admission.registration.registration_types import PolicySpec, ValidatingAdmissionPolicy
 from celadon.kube import name_rules
 
 RULE = {

@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.bodies import IGNORE, STRICT, WARN, read_body, require_version
-from celadon.admission.registration.decode import converted, decode_object
-from celadon.admission.registration.types import GROUP
+from celadon.admission.registration.decoding import converted, decode_object
+from celadon.admission.registration.registration_bodies import (
+    IGNORE,
+    STRICT,
+    WARN,
+    read_body,
+    require_version,
+)
+from celadon.admission.registration.registration_types import GROUP
 from celadon.kube import GroupVersionKind, StatusError
 
 BINDING = GroupVersionKind(GROUP, "v1", "ValidatingAdmissionPolicyBinding")

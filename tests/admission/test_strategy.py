@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.admission.registration import strategy
-from celadon.admission.registration.decode import decode_object
+from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
-from celadon.admission.registration.table import cells
-from celadon.kube import DefaultingContext
+from celadon.admission.registration.registration_cells import cells
+from celadon.kube.defaulting import DefaultingContext
 
 CONTEXT = DefaultingContext()
 HOOK = {

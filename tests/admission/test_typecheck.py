@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from celadon.admission.policy.typecheck import TypeChecker
-from celadon.kube import GroupVersionKind, custom_schemas, known_resources
+from celadon.kube import GroupVersionKind
+from celadon.kube.catalogue import known_resources
+from celadon.kube.schemas import custom_schemas
 from tests.admission.building import policy
-from tests.kube.test_structural_schema import definition
+from tests.kube.schemas.test_structural_schema import definition
 
 DEPLOYMENTS = {
     "apiGroups": ["apps"],

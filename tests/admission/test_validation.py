@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.bindings import validate_binding
-from celadon.admission.registration.decode import (
-    RegistrationError,
-    decode_binding,
-    decode_policy,
-)
-from celadon.admission.registration.validating_policy import validate_policy
+from celadon.admission.registration.api_validation.binding_validation import validate_binding
+from celadon.admission.registration.api_validation.validating_policy import validate_policy
+from celadon.admission.registration.decoding import RegistrationError, decode_binding, decode_policy
 
 RULE = {
     "apiGroups": [""],

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.decode import decode_object
-from celadon.admission.registration.types import WebhookConfiguration
-from celadon.admission.registration.webhooks import validate_webhooks
+from celadon.admission.registration.api_validation.webhook_configurations import validate_webhooks
+from celadon.admission.registration.decoding import decode_object
+from celadon.admission.registration.registration_types import WebhookConfiguration
 
 URL = {"url": "https://127.0.0.1:9/x"}
 HOOK = {

@@ -6,7 +6,8 @@ import pytest
 
 from celadon.cel import CompileError, Environment, EvaluationError, ProgramError, Switches, types
 from celadon.cel.errors import DeclarationError
-from celadon.cel.extend import ObjectType, strings, validators
+from celadon.cel.extend import ObjectType, validators
+from celadon.cel.libraries import strings
 
 ENVIRONMENT = Environment({"x": types.INT})
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Program, Switches, types
-from celadon.cel.extend import comprehensions, lists, optionals, strings
+from celadon.cel.libraries import comprehensions, lists, optionals, strings
 from celadon.cel.runtime import EXPORTS
 from tests.properties.interpreter import show
 

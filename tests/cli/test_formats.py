@@ -9,10 +9,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
-from celadon.cli.formats import data, github, human, junit
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report import (
+from celadon.cli.checking.check_report import (
     Fault,
     Notice,
     ObjectResult,
@@ -23,6 +20,9 @@ from celadon.cli.report import (
     State,
     Violation,
 )
+from celadon.cli.exits import Exit
+from celadon.cli.formats import check_data, check_github, check_human, check_junit
+from celadon.cli.reading.problems import Problem
 
 INVALID = ObjectResult(
     place=Place("d.yaml", 1),
@@ -82,7 +82,7 @@ REPORT = Report(
 
 
 def test_human() -> None:
-    assert human.render(REPORT, human.Look(verbosity=1)) == (
+    assert check_human.render(REPORT, check_human.Look(verbosity=1)) == (
         "error: is invalid: x\n"
         "y\n"
         "  policy  r.yaml:7\n"
@@ -111,7 +111,7 @@ def test_human() -> None:
 
 
 def test_human_in_colour() -> None:
-    text = human.render(REPORT, human.Look(color=True))
+    text = check_human.render(REPORT, check_human.Look(color=True))
     assert "\033[31;1mdenied:\033[0m pods" in text
     assert "\033[33;1mwarned\033[0m   Pod shop/old" in text
 
@@ -119,13 +119,13 @@ def test_human_in_colour() -> None:
 def test_many_objects_are_not_all_listed() -> None:
     admitted = ObjectResult(Place("a", 1), "Pod a", "v1", "Pod", "", "a", "CREATE", State.ADMITTED)
     report = Report(objects=(admitted,) * 60 + (DENIED,))
-    assert human.render(report, human.Look()).count("Pod a") == 0
-    assert human.render(report, human.Look(verbosity=1)).count("Pod a") == 60
+    assert check_human.render(report, check_human.Look()).count("Pod a") == 0
+    assert check_human.render(report, check_human.Look(verbosity=1)).count("Pod a") == 60
 
 
 def test_data() -> None:
-    document = json.loads(data.render_json(REPORT))
-    assert document == yaml.safe_load(data.render_yaml(REPORT)) == data.document(REPORT)
+    document = json.loads(check_data.render_json(REPORT))
+    assert document == yaml.safe_load(check_data.render_yaml(REPORT)) == check_data.document(REPORT)
     assert document["summary"] == {
         "objects": 2,
         "admitted": 1,
@@ -153,26 +153,26 @@ def test_data() -> None:
 
 def test_invalid_objects_in_every_format() -> None:
     report = Report(objects=(INVALID,))
-    text = human.render(report, human.Look())
+    text = check_human.render(report, check_human.Look())
     assert text.startswith(
         f"invalid: {INVALID.sentence}\n"
         "  field   d.yaml:4  spec.containers\n"
         "  object  d.yaml:1  Pod shop/bad\n"
     )
     assert text.endswith("1 object: 0 admitted, 0 denied, 1 invalid (0 policies, 0 bindings)\n")
-    (found,) = data.document(report)["objects"]
+    (found,) = check_data.document(report)["objects"]
     assert (found["verdict"], found["allowed"]) == ("invalid", False)
     assert found["faults"] == [
         {"file": "d.yaml", "line": 4, "field": "spec.containers", "message": "Required value"}
     ]
-    assert github.render(report) == (
+    assert check_github.render(report) == (
         "::error file=d.yaml,line=4,title=Pod shop/bad invalid::spec.containers: Required value\n"
     )
-    assert "field: d.yaml:4 spec.containers" in junit.render(report)
+    assert "field: d.yaml:4 spec.containers" in check_junit.render(report)
 
 
 def test_github() -> None:
-    assert github.render(REPORT) == (
+    assert check_github.render(REPORT) == (
         "::error file=t.yaml,line=2,title=unreadable input::unreadable\n"
         "::error file=r.yaml,line=7,title=ValidatingAdmissionPolicy r::is invalid: x%0Ay\n"
         '::error file=a.yaml,line=3,title=Pod shop/web denied::pods "web" is forbidden: no, 100%25'
@@ -183,14 +183,14 @@ def test_github() -> None:
 
 
 def test_junit() -> None:
-    suites = ElementTree.fromstring(junit.render(REPORT))
+    suites = ElementTree.fromstring(check_junit.render(REPORT))
     assert suites.attrib == {"tests": "5", "failures": "1", "errors": "2"}
     kinds = [[child.tag for child in case] for case in suites.iter("testcase")]
     assert kinds == [["error"], ["error"], ["failure"], ["system-out"], ["skipped"]]
     strict = Report(objects=(WARNED,), notices=REPORT.notices, strict=True, fail_on_warning=True)
-    assert ElementTree.fromstring(junit.render(strict)).attrib["failures"] == "2"
+    assert ElementTree.fromstring(check_junit.render(strict)).attrib["failures"] == "2"
     odd = Report(problems=(Problem("a\x00b", 0, "\ud800 <&>"),))
-    assert ElementTree.fromstring(junit.render(odd)).attrib["errors"] == "1"
+    assert ElementTree.fromstring(check_junit.render(odd)).attrib["errors"] == "1"
 
 
 @pytest.mark.parametrize(

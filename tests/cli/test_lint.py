@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.lint_rules import page
+from celadon.cli.linting.rule_pages import page
 from celadon.cli.main import main
 from tests.paths import ROOT
 
@@ -315,4 +315,4 @@ def test_rules_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_page_of_the_rules_is_up_to_date() -> None:
     text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
-    assert text == page(), "run `python -m celadon.cli.lint_rules > docs/lint.md`"
+    assert text == page(), "run `python -m celadon.cli.linting.rule_pages > docs/lint.md`"

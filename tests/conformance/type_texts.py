@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from celadon.cel import types, well_known
+from celadon.cel import types
+from celadon.cel.checking import well_known
 from celadon.cel.types import Kind, Type
 
 _NAMED = {

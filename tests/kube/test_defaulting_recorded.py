@@ -16,12 +16,16 @@ from typing import Any
 import pytest
 
 from celadon.kube import status
-from celadon.kube.defaulting.context import DEFAULT_PLUGINS, ClusterObjects, DefaultingContext
-from celadon.kube.defaulting.stages import admit_form, stored_form
+from celadon.kube.catalogue.resources import Resource, known_resources
+from celadon.kube.defaulting.defaulting_context import (
+    DEFAULT_PLUGINS,
+    ClusterObjects,
+    DefaultingContext,
+)
+from celadon.kube.defaulting.write_stages import admit_form, stored_form
 from celadon.kube.names import GroupVersionResource
-from celadon.kube.resources import Resource, known_resources
-from celadon.kube.validation.kinds import validate_create
-from celadon.kube.validation.limit_ranges import exceeded_limits
+from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
+from celadon.kube.validation.validated_kinds import validate_create
 from tests.paths import recordings
 
 VOLATILE = {

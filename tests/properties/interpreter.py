@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel import syntax
-from celadon.cel.codegen.context import Context
+from celadon.cel.analysis.tree_context import Context
 from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import (
@@ -24,9 +24,9 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
-from celadon.cel.values import containers
-from celadon.cel.values.maps import MISSING, make_map
-from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values.collections import container_access
+from celadon.cel.values.collections.maps import MISSING, make_map
+from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.text import display
 
@@ -125,9 +125,9 @@ class Interpreter:
             try:
                 if not optional:
                     self.cost += 1
-                    value = containers.index(value, key)
+                    value = container_access.index(value, key)
                     continue
-                value = containers.find_index(value, key)
+                value = container_access.find_index(value, key)
             except EvaluationError as error:
                 return error
             if value is MISSING:
@@ -174,7 +174,7 @@ class Interpreter:
             value = value.value
         self.cost += 1
         try:
-            return containers.has_field(value, node.field)
+            return container_access.has_field(value, node.field)
         except EvaluationError as error:
             return error
 
@@ -200,7 +200,7 @@ class Interpreter:
             case syntax.IN if self.is_set(node):
                 element = self.value(node.args[0], names)
                 items = self.context.constant(node.args[1])
-                return element if failed(element) else containers.contains(element, items)
+                return element if failed(element) else container_access.contains(element, items)
             case _:
                 return self.general(node, names)
 
@@ -299,9 +299,9 @@ class Interpreter:
             return over
         try:
             rounds: list[tuple[Any, ...]] = (
-                containers.iterate2(over)
+                container_access.iterate2(over)
                 if node.iter_var2
-                else [(item,) for item in containers.iterate(over)]
+                else [(item,) for item in container_access.iterate(over)]
             )
         except EvaluationError as error:
             return error

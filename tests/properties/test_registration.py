@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.admission.registration import strategy
-from celadon.admission.registration.bodies import read_body
-from celadon.admission.registration.kinds import KINDS
-from celadon.admission.registration.table import cells
-from celadon.kube import DefaultingContext, FieldError, GroupVersionKind, StatusError
+from celadon.admission.registration.registration_bodies import read_body
+from celadon.admission.registration.registration_cells import cells
+from celadon.admission.registration.registration_kinds import KINDS
+from celadon.kube import FieldError, GroupVersionKind, StatusError
+from celadon.kube.defaulting import DefaultingContext
 
 RULE = {
     "operations": ["CREATE"],

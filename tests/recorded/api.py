@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from celadon.admission.registration.kinds import BY_RESOURCE
+from celadon.admission.registration.registration_kinds import BY_RESOURCE
 from tests.recorded.calls import Call, parse
 from tests.recorded.command import run
 from tests.recorded.compare import differences, find

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celadon.kube import CustomKind, FieldError, GroupVersionKind
+from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube.custom import CustomKind
 
 Kinds = Mapping[GroupVersionKind, CustomKind]
 

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.admission.world import implicit_namespace
-from celadon.kube import GroupVersionKind, Resource, bodies, metadata, status
-from celadon.kube.defaulting.context import DEFAULT_PLUGINS, DefaultingContext
-from celadon.kube.defaulting.stages import admit_form, stored_form, updated_form
-from celadon.kube.schema import Schema, schema_for
-from celadon.kube.typed_objects import unknown_fields
-from celadon.kube.typed_values import DecodeError
+from celadon.kube import GroupVersionKind, metadata, status
+from celadon.kube.catalogue import Resource
+from celadon.kube.defaulting.defaulting_context import DEFAULT_PLUGINS, DefaultingContext
+from celadon.kube.defaulting.write_stages import admit_form, stored_form, updated_form
+from celadon.kube.schemas.schema_model import Schema, schema_for
+from celadon.kube.schemas.typed_objects import unknown_fields
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.writes import request_bodies
 from tests.recorded import custom
 from tests.recorded.calls import Call
 
@@ -50,7 +52,9 @@ def unknown_field_warnings(body: Any, kind: GroupVersionKind, call: Call, crds: 
     unknown = (*unknown_fields(body, kind), *custom.unknown_fields(body, kind, crds))
     found = [f'unknown field "{path}"' for path in unknown]
     if found and call.first("fieldValidation") == "Strict":
-        raise bodies.undecodable(kind, kind.kind, bodies.strict_decoding_error(found))
+        raise request_bodies.undecodable(
+            kind, kind.kind, request_bodies.strict_decoding_error(found)
+        )
     return found
 
 

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celadon.kube import (
-    Document,
-    FieldPath,
-    GroupKind,
-    JsonPatchError,
-    JsonSyntaxError,
-    Resource,
-    Schema,
-    StatusError,
-    apply_json_patch,
-    apply_merge_patch,
-    fieldpath,
-    json_text,
-    read_json,
-    schema_for,
-    status,
-)
+from celadon.kube import FieldPath, GroupKind, StatusError, fieldpath, status
+from celadon.kube.catalogue import Resource
+from celadon.kube.go import Document, JsonSyntaxError, json_text, read_json
+from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.status import Status, StatusDetails
-from celadon.kube.typed_values import json_kind
+from celadon.kube.writes import JsonPatchError, apply_json_patch, apply_merge_patch
 from tests.recorded.calls import Call
 from tests.recorded.objects import strategically
 from tests.recorded.unsupported import Unsupported

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from celadon.admission.registration.member_order import ordered
-from celadon.kube import json_text
+from celadon.kube.go import json_text
 from tests.recorded.calls import parse
 from tests.recorded.command import run
 from tests.recorded.compare import decoded, differences, drop, find, masked, normalise

@@ -11,9 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration import strategy
-from celadon.admission.registration import types as registration
-from celadon.admission.registration.bodies import (
+from celadon.admission.registration.api_validation.param_access import (
+    Authorize,
+    check_binding,
+    check_policy,
+)
+from celadon.admission.registration.decoding import RegistrationError, converted, decode_object
+from celadon.admission.registration.registration_bodies import (
     STRICT,
     WARN,
     Body,
@@ -21,30 +27,28 @@ from celadon.admission.registration.bodies import (
     read_document,
     require_version,
 )
-from celadon.admission.registration.decode import RegistrationError, converted, decode_object
-from celadon.admission.registration.kinds import BY_KIND, BY_RESOURCE
-from celadon.admission.registration.param_access import Authorize, check_binding, check_policy
+from celadon.admission.registration.registration_kinds import BY_KIND, BY_RESOURCE
 from celadon.admission.request import Operation
 from celadon.kube import (
-    Catalog,
-    Document,
     FieldPath,
     GroupKind,
     GroupVersionKind,
-    Resource,
-    SelectorError,
     StatusError,
     fieldpath,
     metadata,
+    status,
+)
+from celadon.kube.catalogue import Catalog, Resource
+from celadon.kube.defaulting import stored_form
+from celadon.kube.go import Document
+from celadon.kube.selection import (
+    SelectorError,
     parse_field_selector,
     parse_label_selector,
-    request_options,
     resolve_fields,
-    status,
-    stored_form,
-    warning_texts,
 )
-from celadon.kube.request_options import WriteOptions
+from celadon.kube.writes import request_options, warning_texts
+from celadon.kube.writes.request_options import WriteOptions
 from tests.recorded import patches, tables
 from tests.recorded.calls import Call
 from tests.recorded.objects import CONTEXT, MANAGED_FIELDS, NOW

@@ -16,33 +16,21 @@ from typing import Any
 from celadon.admission.engine import Engine
 from celadon.admission.matching import EXEMPT
 from celadon.admission.policy.typecheck import TypeChecker
-from celadon.admission.rbac import full_resource
-from celadon.admission.registration import types as registration
-from celadon.admission.registration.kinds import BY_RESOURCE
-from celadon.admission.registration.param_access import Authorize
+from celadon.admission.registration import registration_types as registration
+from celadon.admission.registration.api_validation.param_access import Authorize
+from celadon.admission.registration.registration_kinds import BY_RESOURCE
 from celadon.admission.registration.strategy import typed
 from celadon.admission.request import Operation, Request, default_options
+from celadon.admission.role_authorizer import full_resource
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.admission.world import ObjectWorld
-from celadon.kube import (
-    Catalog,
-    CustomKind,
-    FieldError,
-    GroupResource,
-    GroupVersionKind,
-    Resource,
-    Schema,
-    StatusError,
-    custom_kinds,
-    custom_schemas,
-    known_resources,
-    metadata,
-    parse_label_selector,
-    status,
-    validate_create,
-    validate_update,
-)
+from celadon.kube import FieldError, GroupResource, GroupVersionKind, StatusError, metadata, status
 from celadon.kube.authorization import Attributes, Ruling
+from celadon.kube.catalogue import Catalog, Resource, known_resources
+from celadon.kube.custom import CustomKind, custom_kinds
+from celadon.kube.schemas import Schema, custom_schemas
+from celadon.kube.selection import parse_label_selector
+from celadon.kube.validation import validate_create, validate_update
 from tests.recorded import custom, objects
 from tests.recorded.calls import Call
 from tests.recorded.registry import Registry

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from celadon.admission.registration.table import cells
-from celadon.kube import Resource, columns_of
+from celadon.admission.registration.registration_cells import cells
+from celadon.kube.catalogue import Resource, columns_of
 from tests.recorded.calls import Call
 
 VERSION = re.compile("as=Table;v=(v1beta1|v1)")

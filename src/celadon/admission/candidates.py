@@ -13,13 +13,13 @@ from typing import Any
 
 from celadon.admission.matching import Hit, MatchPlan, Target, plan
 from celadon.admission.policy import params
-from celadon.admission.policy.compile import CompiledPolicy
+from celadon.admission.policy.compiled_policy import CompiledPolicy
 from celadon.admission.policy.params import ParamError, ParamSource
-from celadon.admission.registration.types import (
+from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.kube import Catalog
+from celadon.kube.catalogue import Catalog
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from celadon.admission import limits
-from celadon.admission.activation import RequestContext
+from celadon.admission import policy_limits
 from celadon.admission.candidates import (
     BoundCandidate,
     Candidate,
@@ -26,12 +25,13 @@ from celadon.admission.candidates import (
     endpoint_candidates,
 )
 from celadon.admission.conversion import ConversionError
+from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.matching import EXEMPT, Hit, MatchError, Target, matches
 from celadon.admission.policy import params
-from celadon.admission.policy.compile import CompiledPolicy, compile_policy
-from celadon.admission.policy.evaluate import Evaluation, Evaluator, Finding
+from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
+from celadon.admission.policy.evaluation import Evaluation, Evaluator, Finding
 from celadon.admission.policy.params import ParamError
-from celadon.admission.registration.types import (
+from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
@@ -48,13 +48,9 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
-from celadon.kube import (
-    DEFAULT_VERSION,
-    Catalog,
-    GroupVersionKind,
-    GroupVersionResource,
-    StatusError,
-)
+from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube.catalogue import Catalog
+from celadon.kube.library import DEFAULT_VERSION
 
 JsonObject = Mapping[str, Any]
 _Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
@@ -177,7 +173,7 @@ class Engine:
         found = self._candidates.get(endpoint)
         if found is None:
             found = endpoint_candidates(self._find_candidates(_target(request), catalog))
-            if len(self._candidates) >= limits.CANDIDATE_CACHE_ENTRIES:
+            if len(self._candidates) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
                 self._candidates = {}
             self._candidates[endpoint] = found
         return found
@@ -207,7 +203,7 @@ def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequenc
     except StatusError:
         return endpoint.candidates
     limit = endpoint.quick_size
-    fits_all = limit >= limits.UNBOUNDED_SIZE or context.fits(limit)
+    fits_all = limit >= policy_limits.UNBOUNDED_SIZE or context.fits(limit)
     undecided = []
     for candidate in endpoint.candidates:
         if candidate.quick and (fits_all or context.fits(candidate.compiled.plain_size)):

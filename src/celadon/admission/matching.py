@@ -14,16 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from celadon.admission.registration.types import EQUIVALENT, MatchResources, Rule
-from celadon.kube import (
-    Catalog,
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    LabelSelector,
-    SelectorError,
-    label_selector,
-)
+from celadon.admission.registration.registration_types import EQUIVALENT, MatchResources, Rule
+from celadon.kube import GroupResource, GroupVersionKind, GroupVersionResource
+from celadon.kube.catalogue import Catalog
+from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 
 ALL: Final = "*"
 NAMESPACES: Final = "namespaces"

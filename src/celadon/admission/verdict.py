@@ -16,18 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celadon.admission import limits
-from celadon.admission.registration.types import AUDIT, DENY, WARN
+from celadon.admission import policy_limits
+from celadon.admission.registration.registration_types import AUDIT, DENY, WARN
 from celadon.admission.request import Request, error_name
-from celadon.kube import (
-    Status,
-    StatusCause,
-    StatusDetails,
-    StatusError,
-    json_text,
-    name_rules,
-    status,
-)
+from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_rules, status
+from celadon.kube.go import json_text
 
 VALIDATION_FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 _CODES: Final = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
@@ -234,18 +227,18 @@ def recorded_warnings(texts: Sequence[str]) -> tuple[str, ...]:
     for text in dict.fromkeys(texts):
         if not text:
             continue
-        if truncating and total >= limits.WARNING_TOTAL_RUNES:
+        if truncating and total >= policy_limits.WARNING_TOTAL_RUNES:
             break
         seen.append(text)
-        shown = text[: limits.WARNING_ITEM_RUNES] if truncating else text
+        shown = text[: policy_limits.WARNING_ITEM_RUNES] if truncating else text
         if not _is_sendable(shown):
             continue
-        if truncating or total + len(shown) <= limits.WARNING_TOTAL_RUNES:
+        if truncating or total + len(shown) <= policy_limits.WARNING_TOTAL_RUNES:
             kept.append(shown)
             total += len(shown)
             continue
         truncating = True
-        cut = (one[: limits.WARNING_ITEM_RUNES] for one in seen)
+        cut = (one[: policy_limits.WARNING_ITEM_RUNES] for one in seen)
         kept = [one for one in cut if _is_sendable(one)]
         total = sum(map(len, kept))
     return tuple(kept)

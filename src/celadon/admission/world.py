@@ -11,15 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from celadon.admission.conversion import convert
-from celadon.admission.rbac import Answer, RbacAuthorizer
-from celadon.kube import (
-    Attributes,
-    Catalog,
-    GroupVersionKind,
-    GroupVersionResource,
-    known_resources,
-    metadata,
-)
+from celadon.admission.role_authorizer import Answer, RbacAuthorizer
+from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, metadata
+from celadon.kube.catalogue import Catalog, known_resources
 
 JsonObject = Mapping[str, Any]
 _Key = tuple[str, str, str, str]

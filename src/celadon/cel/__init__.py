@@ -11,7 +11,7 @@ their order). The generators are explained in `codegen`.
 """
 
 from celadon.cel import syntax, types
-from celadon.cel.debug import print_checked
+from celadon.cel.checking.tree_printer import print_checked
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
     CelError,
@@ -21,12 +21,12 @@ from celadon.cel.errors import (
     ProgramError,
 )
 from celadon.cel.issues import Issue, Issues
+from celadon.cel.parsing.tokens import RESERVED
+from celadon.cel.parsing.unparser import unparse
+from celadon.cel.partial.unknowns import AttributePattern, Unknown
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
-from celadon.cel.tokens import RESERVED
-from celadon.cel.unknowns import AttributePattern, Unknown
-from celadon.cel.unparser import unparse
 from celadon.cel.values.native import to_cel
 
 __all__ = [

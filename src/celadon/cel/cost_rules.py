@@ -5,7 +5,7 @@ cel-go keeps the estimated cost (`checker/cost.go`) and the tracked cost
 `CostRule` with both, so that they are read and written side by side.
 
 Sizes are what the cost model calls sizes: strings in code points, bytes, lists and maps by
-length, everything else 1 (`size_of` in `celadon.cel.values.sizes` computes it for values).
+length, everything else 1 (`size_of` in `celadon.cel.values.value_sizes` computes it for values).
 All arithmetic saturates at 2**64 - 1.
 """
 

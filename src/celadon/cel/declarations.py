@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from celadon.cel.types import Type
 
 if TYPE_CHECKING:
+    from celadon.cel.checking.validators import Validator
     from celadon.cel.cost_rules import CostRule
-    from celadon.cel.expansion import Macro
-    from celadon.cel.validators import Validator
+    from celadon.cel.parsing.expansion import Macro
 
 Impl = Callable[..., Any]
 

@@ -12,27 +12,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from celadon.cel import validators as ast_validators
-from celadon.cel.checker import check
-from celadon.cel.codegen.context import Context
-from celadon.cel.constants import constant_identifiers
+from celadon.cel.analysis.estimator import Sizes, estimate
+from celadon.cel.analysis.folding import fold
+from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.checking import validators as ast_validators
+from celadon.cel.checking.checker import check
+from celadon.cel.checking.scope import Declarations, ObjectFamily
+from celadon.cel.checking.unchecked import without_check
+from celadon.cel.checking.validators import Validator
 from celadon.cel.cost_rules import CostRule, Range
 from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
-from celadon.cel.declared import Declarations, ObjectFamily
 from celadon.cel.errors import CompileError
-from celadon.cel.estimator import Sizes, estimate
-from celadon.cel.expansion import Macro
-from celadon.cel.folding import fold
 from celadon.cel.issues import Issues
-from celadon.cel.library.standard import LIBRARY as STANDARD
-from celadon.cel.parser import ParseOptions, parse
+from celadon.cel.library.standard.standard_library import LIBRARY as STANDARD
+from celadon.cel.parsing.expansion import Macro
+from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.source import Source
 from celadon.cel.program import Program
-from celadon.cel.source import Source
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
-from celadon.cel.unchecked import without_check
-from celadon.cel.validators import Validator
 
 
 class Compilation(NamedTuple):

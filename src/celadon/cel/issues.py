@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from celadon.cel.source import Source
+from celadon.cel.parsing.source import Source
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
 MAX_ISSUES = 100

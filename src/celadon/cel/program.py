@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon.cel.codegen.context import Context
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.emitter import Emitter
 from celadon.cel.codegen.metered import Metered
 from celadon.cel.codegen.plain import Plain, Unsupported
-from celadon.cel.codegen.prefixes import shared_prefixes
-from celadon.cel.emitter import Emitter
+from celadon.cel.codegen.shared_prefixes import shared_prefixes
 from celadon.cel.errors import EvaluationError
 from celadon.cel.issues import Issues
+from celadon.cel.partial.unknowns import AttributePattern
 from celadon.cel.syntax import Ast
 from celadon.cel.types import Type
-from celadon.cel.unknowns import AttributePattern
 
 if TYPE_CHECKING:
-    from celadon.cel.bound import CostBound
+    from celadon.cel.analysis.cost_bound import CostBound
 
 #: "No limit", as a number that no cost reaches.
 UNLIMITED = (1 << 64) - 1
@@ -98,8 +98,8 @@ class Program:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # House rule 12: as below.
-        from celadon.cel.partial import evaluate_partial
-        from celadon.cel.residual import residual
+        from celadon.cel.partial.partial_evaluation import evaluate_partial
+        from celadon.cel.partial.residual import residual
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
@@ -110,7 +110,7 @@ class Program:
         """An evaluation error as an issue at the place in the source where it came up, for people
         to read: `locate(...).display()`. The evaluation is repeated to find the place."""
         ast = self._context.checked.ast
-        from celadon.cel.partial import origin  # House rule 12: as below
+        from celadon.cel.partial.partial_evaluation import origin  # House rule 12: as below
 
         node = origin(self._context, activation)
         issues = Issues(ast.source)
@@ -130,7 +130,7 @@ class Program:
         """What an evaluation can cost at most; computed when first asked for."""
         if self._bound is None:
             # House rule 12: what only some callers ask for is not loaded with the language.
-            from celadon.cel.bound import CostBound
+            from celadon.cel.analysis.cost_bound import CostBound
 
             self._bound = CostBound(self._context)
         return self._bound

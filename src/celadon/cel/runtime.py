@@ -18,10 +18,11 @@ from typing import Any, Final
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.syntax import UNMATCHED
-from celadon.cel.values import containers, equality
-from celadon.cel.values.containers import index
-from celadon.cel.values.maps import MISSING, make_map, make_strict_map
-from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values import equality
+from celadon.cel.values.collections import container_access
+from celadon.cel.values.collections.container_access import index
+from celadon.cel.values.collections.maps import MISSING, make_map, make_strict_map
+from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
 from celadon.cel.values.text import display
 
@@ -91,7 +92,7 @@ def contains_constant(element: Any, items: list[Any]) -> bool:
     bytes, and the panic is the error."""
     if element.__class__ is bytes:
         raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
-    return containers.contains(element, items)
+    return container_access.contains(element, items)
 
 
 def unmatched(name: str, *args: Any) -> Any:
@@ -123,14 +124,14 @@ def find_unwrapped(operand: Any, key: Any) -> Any:
     variant; only there chains are walked from the base."""
     if operand.__class__ is Optional:
         raise no_such_overload()
-    return containers.find_index(operand, key)
+    return container_access.find_index(operand, key)
 
 
 def find_unwrapped_strictly(operand: Any, key: Any) -> Any:
     """`find_unwrapped` that fails for what has no keys at all."""
     if operand.__class__ is Optional:
         raise no_such_overload()
-    return containers.find_index_strictly(operand, key)
+    return container_access.find_index_strictly(operand, key)
 
 
 def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
@@ -293,12 +294,12 @@ def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
 def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """An optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
-    return _walk_optional(base, keys, containers.find_index)
+    return _walk_optional(base, keys, container_access.find_index)
 
 
 def walk_optional_strictly_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """`walk_optional_v` that fails for what has no keys at all."""
-    return _walk_optional(base, keys, containers.find_index_strictly)
+    return _walk_optional(base, keys, container_access.find_index_strictly)
 
 
 def _walk_optional(
@@ -341,12 +342,12 @@ def index_v(base: Any, key: Any) -> Any:
 
 def has_v(operand: Any, key: str) -> tuple[Any, int]:
     """`has(operand.key)`: the answer or error, and 1 if the key was applied."""
-    return _has(operand, key, containers.has_field)
+    return _has(operand, key, container_access.has_field)
 
 
 def has_strictly_v(operand: Any, key: str) -> tuple[Any, int]:
     """`has_v` that fails for what has no fields at all."""
-    return _has(operand, key, containers.has_field_strictly)
+    return _has(operand, key, container_access.has_field_strictly)
 
 
 def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any, int]:
@@ -364,14 +365,14 @@ def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any,
 
 def iterate_v(value: Any) -> Any:
     try:
-        return value if isinstance(value, EvaluationError) else containers.iterate(value)
+        return value if isinstance(value, EvaluationError) else container_access.iterate(value)
     except EvaluationError as error:
         return _value(error)
 
 
 def iterate2_v(value: Any) -> Any:
     try:
-        return value if isinstance(value, EvaluationError) else containers.iterate2(value)
+        return value if isinstance(value, EvaluationError) else container_access.iterate2(value)
     except EvaluationError as error:
         return _value(error)
 
@@ -394,21 +395,21 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "call1_v": call1_v,
     "call2_v": call2_v,
     "call_v": call_v,
-    "contains": containers.contains,
+    "contains": container_access.contains,
     "contains_constant": contains_constant,
     "dict": dict,
     "equal": equality.equal,
     "find_unwrapped": find_unwrapped,
     "find_unwrapped_strictly": find_unwrapped_strictly,
-    "has_field": containers.has_field,
-    "has_field_strictly": containers.has_field_strictly,
+    "has_field": container_access.has_field,
+    "has_field_strictly": container_access.has_field_strictly,
     "has_strictly_v": has_strictly_v,
     "has_v": has_v,
     "index": index,
     "index_v": index_v,
     "int": int,
-    "iterate": containers.iterate,
-    "iterate2": containers.iterate2,
+    "iterate": container_access.iterate,
+    "iterate2": container_access.iterate2,
     "iterate2_v": iterate2_v,
     "iterate_v": iterate_v,
     "len": len,
@@ -416,8 +417,8 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "list_with_optionals": list_with_optionals,
     "make_map": make_map,
     "make_strict_map": make_strict_map,
-    "insert_entry": containers.insert_entry,
-    "map_insert_all": containers.map_insert_all,
+    "insert_entry": container_access.insert_entry,
+    "map_insert_all": container_access.map_insert_all,
     "map_with_optionals": map_with_optionals,
     "no_bool_v": no_bool_v,
     "no_such_overload": no_such_overload,

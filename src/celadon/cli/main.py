@@ -16,7 +16,7 @@ from typing import Final, NoReturn, Protocol, cast
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.similar import did_you_mean
+from celadon.cli.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

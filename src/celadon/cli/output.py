@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
-    from celadon.cli.lint_report import LintReport
+    from celadon.cli.checking.check_report import Report
+    from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.reading.problems import Problem
-    from celadon.cli.report import Report
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit")
@@ -73,7 +73,7 @@ def problem_text(problem: Problem) -> str:
 def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) -> None:
     """The report in one of `FORMATS`."""
     if format == "table":
-        from celadon.cli.formats.human import Look, render
+        from celadon.cli.formats.check_human import Look, render
 
         for problem in report.problems:
             complain(f"error: {problem_text(problem)}")
@@ -84,13 +84,13 @@ def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) 
 
 
 def _renderer(format: str) -> Callable[[Report], str]:
-    from celadon.cli.formats import data, github, junit
+    from celadon.cli.formats import check_data, check_github, check_junit
 
     renderers = {
-        "json": data.render_json,
-        "yaml": data.render_yaml,
-        "github": github.render,
-        "junit": junit.render,
+        "json": check_data.render_json,
+        "yaml": check_data.render_yaml,
+        "github": check_github.render,
+        "junit": check_junit.render,
     }
     return renderers[format]
 
@@ -101,7 +101,7 @@ def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
 
     if format == "text":
         from celadon.cli.formats import lint_human
-        from celadon.cli.formats.human import Look
+        from celadon.cli.formats.check_human import Look
 
         for problem in report.problems:
             complain(f"error: {problem_text(problem)}")

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from celadon.kube.field_selectors import FieldSelector
-from celadon.kube.selectors import LabelSelector
+from celadon.kube.selection.field_selectors import FieldSelector
+from celadon.kube.selection.label_selectors import LabelSelector
 
 #: What the version of a resource is where it does not matter.
 ANY_VERSION: Final = "*"

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.cel.extend import text
-from celadon.kube.go_text import json_text, quote
+from celadon.cel.value_functions import text
+from celadon.kube.go.go_text import json_text, quote
 
 
 @dataclass(frozen=True, slots=True)

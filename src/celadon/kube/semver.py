@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.kube.go_text import quote
+from celadon.kube.go.go_text import quote
 
 _MAX_UINT64: Final = (1 << 64) - 1
 _DIGITS: Final = frozenset("0123456789")

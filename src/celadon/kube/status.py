@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.kube.fieldpath import FieldError, aggregate
-from celadon.kube.go_text import quote
+from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind, GroupResource
 
 SUCCESS: Final = "Success"

@@ -6,11 +6,11 @@ from typing import Any
 
 import yaml
 
-from celadon.admission.lint.findings import Finding
 from celadon.admission.lint.linter import lint
-from celadon.admission.lint.rules import Rule
-from celadon.admission.lint.subjects import Settings
-from celadon.admission.lint.table import RULES
+from celadon.admission.lint.model.findings import Finding
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.subjects import Settings
+from celadon.admission.lint.rules.rule_table import RULES
 
 GROUP = "admissionregistration.k8s.io/v1"
 SETTINGS = Settings(version="1.36")

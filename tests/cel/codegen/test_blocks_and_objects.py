@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Switches, types
-from celadon.cel.extend import Library, ObjectType, bindings, optionals
-from celadon.cel.macros import BLOCK_MACROS
+from celadon.cel.extend import Library, ObjectType
+from celadon.cel.libraries import bindings, optionals
+from celadon.cel.parsing.macros import BLOCK_MACROS
 
 ENVIRONMENT = Environment(
     {"x": types.DYN, "n": types.INT, "@index0": types.DYN, "@index1": types.DYN},

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from celadon.cel import EvaluationError, Program, types
-from celadon.cel.codegen.context import Context
-from celadon.cel.constants import constant_identifiers
-from celadon.cel.folding import fold
-from celadon.kube.versions import environment
+from celadon.cel.analysis.folding import fold
+from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.tree_context import Context
+from celadon.kube.library.releases import environment
 from tests.properties.interpreter import Interpreter, failed, show
 
 INPUTS: dict[str, Any] = {

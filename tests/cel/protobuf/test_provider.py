@@ -19,7 +19,7 @@ from google.protobuf import (
 )
 
 from celadon import cel
-from celadon.cel.library import optionals
+from celadon.cel.library.containers import optionals
 from celadon.cel.protobuf import EnumValue, Message, ProtobufTypes
 from celadon.cel.types import object_type
 from celadon.cel.values.equality import equal

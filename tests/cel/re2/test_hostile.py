@@ -10,12 +10,12 @@ import random
 import pytest
 
 from celadon.cel.re2 import compile
-from celadon.cel.re2.alphabet import alphabet_of
-from celadon.cel.re2.backtracking import Analysis
-from celadon.cel.re2.dfa import Dfa
-from celadon.cel.re2.parser import parse
-from celadon.cel.re2.program import Program
-from celadon.cel.re2.spans import SpanFinder
+from celadon.cel.re2.automata.alphabet import alphabet_of
+from celadon.cel.re2.automata.backtracking import Analysis
+from celadon.cel.re2.automata.dfa import Dfa
+from celadon.cel.re2.automata.instructions import Program
+from celadon.cel.re2.automata.spans import SpanFinder
+from celadon.cel.re2.trees.pattern_parser import parse
 
 _PATTERNS = [
     "(a+)+$",

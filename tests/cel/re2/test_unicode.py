@@ -7,9 +7,9 @@ import unicodedata
 
 import pytest
 
-from celadon.cel.re2.charsets import contains, fold, negate, normalize, orbit
-from celadon.cel.re2.unicode15 import load_categories
-from celadon.cel.re2.unicode_names import unicode_set
+from celadon.cel.re2.trees.charsets import contains, fold, negate, normalize, orbit
+from celadon.cel.re2.trees.unicode15 import load_categories
+from celadon.cel.re2.trees.unicode_names import unicode_set
 
 _PYTHON_IS_UNICODE_15 = unicodedata.unidata_version == "15.0.0"
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 
 import pytest
 
-from celadon.cel.values.maps import MixedMap
+from celadon.cel.values.collections.maps import MixedMap
 from celadon.cel.values.native import to_cel
 from celadon.cel.values.numbers import Uint
-from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
+from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 
 class Text(str):

@@ -6,10 +6,10 @@ import pytest
 
 from celadon.cel import types
 from celadon.cel.types import Type
-from celadon.cel.values.maps import make_map
+from celadon.cel.values.collections.maps import make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import NONE, Optional
+from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import (
     conversion_error,
     go_name,
@@ -17,7 +17,7 @@ from celadon.cel.values.runtime_types import (
     overload_error,
     type_of,
 )
-from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 
 class Weight(Opaque):

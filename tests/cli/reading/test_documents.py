@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from celadon.cli.reading import limits
+from celadon.cli.reading import input_limits
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.problems import Problem
@@ -132,7 +132,7 @@ def test_paths() -> None:
 
 
 def test_too_large_an_object() -> None:
-    big = "x" * (limits.MAX_DOCUMENT_CHARACTERS + 1)
+    big = "x" * (input_limits.MAX_DOCUMENT_CHARACTERS + 1)
     message = "Request entity too large: limit is 3145728"
     assert shown(f"---\napiVersion: v1\nkind: A\ndata: {big}\n") == [f"2: {message}"]
     assert shown(f'{{"apiVersion": "v1", "kind": "A", "data": "{big}"}}') == [f"1: {message}"]

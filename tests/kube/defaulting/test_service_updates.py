@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.stages import admit_form, updated_form
+from celadon.kube.defaulting.write_stages import admit_form, updated_form
 from celadon.kube.names import GroupVersionKind
 
 SERVICE = GroupVersionKind("", "v1", "Service")

@@ -11,8 +11,8 @@ from celadon.cel import types
 from celadon.cel.environment import Environment
 from celadon.cel.errors import EvaluationError
 from celadon.cel.program import Program
+from celadon.kube.library.releases import environment
 from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
-from celadon.kube.versions import environment
 
 
 @cache

@@ -8,30 +8,28 @@ from celadon.cel.declarations import Library, Overload
 from celadon.cel.values.equality import equal
 from celadon.kube.library import (
     authz,
-    cidr,
-    costs,
-    format,
-    ip,
-    jsonpatch,
-    lists,
-    quantity,
-    regex,
-    semver,
-    urls,
+    call_costs,
+    json_patch_keys,
+    list_aggregates,
+    named_formats,
+    quantity_functions,
+    regex_find,
+    semver_functions,
 )
-from celadon.kube.versions import environment
+from celadon.kube.library.networks import cidr, ip, urls
+from celadon.kube.library.releases import environment
 
 LIBRARIES = [
     authz.LIBRARY,
     authz.SELECTORS_LIBRARY,
     cidr.LIBRARY,
-    format.LIBRARY,
+    named_formats.LIBRARY,
     ip.LIBRARY,
-    jsonpatch.LIBRARY,
-    lists.LIBRARY,
-    quantity.LIBRARY,
-    regex.LIBRARY,
-    semver.LIBRARY,
+    json_patch_keys.LIBRARY,
+    list_aggregates.LIBRARY,
+    quantity_functions.LIBRARY,
+    regex_find.LIBRARY,
+    semver_functions.LIBRARY,
     urls.LIBRARY,
 ]
 
@@ -73,7 +71,7 @@ def test_every_function_has_an_example(library: Library) -> None:
 def test_costs_name_known_functions_and_overloads() -> None:
     declared = environment(has_patch_types=True).declarations.functions
     ids = {overload.id for function in declared.values() for overload in function.overloads}
-    assert set(costs.COSTS) <= set(declared) | ids
+    assert set(call_costs.COSTS) <= set(declared) | ids
 
 
 def _overloads(library: Library) -> list[Overload]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.stages import admit_form, updated_form
-from celadon.kube.resources import known_resources
-from celadon.kube.validation.kinds import validate_create, validate_update
+from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.defaulting.write_stages import admit_form, updated_form
+from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 Json = dict[str, Any]
 

@@ -10,20 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.kube import metadata
-from celadon.kube.typed_values import DecodeError
-from tests.kube.validation import test_configuration, test_pods, test_services, test_workloads
+from celadon.kube.schemas.typed_values import DecodeError
+from tests.kube.validation.cluster import test_config_data
+from tests.kube.validation.networking import test_services
 from tests.kube.validation.objects import admitted, complaints, container, pod, update_complaints
+from tests.kube.validation.pods import test_pod_specs
+from tests.kube.validation.workloads import test_controllers
 
 OBJECTS = [
-    *(pod(container(**fields)) for fields, _ in test_pods.CONTAINERS),
-    *(pod(**fields) for fields, _ in test_pods.SPECS),
-    *(value for value, _ in test_workloads.WORKLOADS),
-    *(value for value, _ in test_workloads.JOBS),
-    *(test_workloads.cron_job(**fields) for fields, _ in test_workloads.CRON_JOBS),
+    *(pod(container(**fields)) for fields, _ in test_pod_specs.CONTAINERS),
+    *(pod(**fields) for fields, _ in test_pod_specs.SPECS),
+    *(value for value, _ in test_controllers.WORKLOADS),
+    *(value for value, _ in test_controllers.JOBS),
+    *(test_controllers.cron_job(**fields) for fields, _ in test_controllers.CRON_JOBS),
     *(test_services.service(**fields) for fields, _ in test_services.SERVICES),
     *(value for value, _ in test_services.INGRESSES),
     *(test_services.policy(**fields) for fields, _ in test_services.POLICIES),
-    *(value for value, _ in test_configuration.ROWS),
+    *(value for value, _ in test_config_data.ROWS),
 ]
 VALUES: list[Any] = [
     "", "x", "A_b", "-1", "1Gi", "a/b/c", "..", "*", "10.0.0.1", "5%", "Always", "é",

@@ -7,11 +7,11 @@ then `subjects` (what rules look at), `flow` (what an expression reads, and what
 before), then any family of rules; `table` has all rules in the order of their codes.
 """
 
-from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot
 from celadon.admission.lint.linter import chosen, lint
-from celadon.admission.lint.rules import Rule
-from celadon.admission.lint.subjects import Settings
-from celadon.admission.lint.table import RULES
+from celadon.admission.lint.model.findings import Finding, Fix, Removal, Replacement, Severity, Spot
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.subjects import Settings
+from celadon.admission.lint.rules.rule_table import RULES
 
 __all__ = [
     "RULES",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celadon.admission.lint.findings import Finding
+from celadon.admission.lint.model.findings import Finding
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.subjects import Settings
 from celadon.admission.lint.preparation import prepare
-from celadon.admission.lint.rules import Rule
-from celadon.admission.lint.subjects import Settings
-from celadon.admission.lint.table import RULES
+from celadon.admission.lint.rules.rule_table import RULES
 
 
 def lint(

@@ -6,38 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.admission.declared_types import VARIABLES, variable_type, variables_object
-from celadon.admission.expressions import base_environment, trim_space
-from celadon.admission.lint.actual_types import ActualTypes
-from celadon.admission.lint.expressions import PolicyExpression, Role
-from celadon.admission.lint.flow import accesses
-from celadon.admission.lint.kinds import matched_kinds, operations_of
-from celadon.admission.lint.subjects import (
+from celadon.admission.expressions.compiled_expressions import base_environment, trim_space
+from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
+from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
+from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.model.subjects import (
     BindingCase,
     Bundle,
     PolicyCase,
     Registered,
     Settings,
 )
-from celadon.admission.registration import types as registration
-from celadon.admission.registration.decode import RegistrationError, decode_object
-from celadon.admission.registration.kinds import BY_KIND
-from celadon.admission.registration.object_meta import validate_object_meta
-from celadon.admission.registration.types import (
+from celadon.admission.lint.trees.actual_types import ActualTypes
+from celadon.admission.lint.trees.flow import accesses
+from celadon.admission.registration import registration_types as registration
+from celadon.admission.registration.api_validation.kind_validation import validate_create
+from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
+from celadon.admission.registration.decoding import RegistrationError, decode_object
+from celadon.admission.registration.registration_kinds import BY_KIND
+from celadon.admission.registration.registration_types import (
     PolicySpec,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.registration.validation import validate_create
 from celadon.cel import Environment, types
-from celadon.kube import (
-    Catalog,
-    GroupVersionKind,
-    Schema,
-    custom_schemas,
-    known_resources,
-    metadata,
-)
+from celadon.kube import GroupVersionKind, metadata
+from celadon.kube.catalogue import Catalog, known_resources
+from celadon.kube.schemas import Schema, custom_schemas
 
 _CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 

@@ -10,18 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celadon.admission.registration.types import DENY, ParamKind, ParamRef
+from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
 from celadon.admission.world import World
 from celadon.kube import (
     ApiVersionError,
-    Catalog,
     GroupVersionKind,
     GroupVersionResource,
-    SelectorError,
-    label_selector,
     metadata,
     parse_api_version,
 )
+from celadon.kube.catalogue import Catalog
+from celadon.kube.selection import SelectorError, label_selector
 
 JsonObject = Mapping[str, Any]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission.declared_types import (
+from celadon.admission.expressions.declared_types import (
     NAMESPACE,
     OBJECT_TYPES,
     REQUEST,
@@ -24,27 +24,17 @@ from celadon.admission.declared_types import (
     variable_type,
     variables_object,
 )
-from celadon.admission.registration.types import (
+from celadon.admission.registration.registration_types import (
     ParamKind,
     PolicySpec,
     Rule,
     ValidatingAdmissionPolicy,
 )
 from celadon.cel import Environment, Issues, types
-from celadon.kube import (
-    AUTHORIZER,
-    DEFAULT_VERSION,
-    ApiVersionError,
-    Catalog,
-    GroupVersionKind,
-    Schema,
-    SchemaType,
-    environment,
-    metadata,
-    parse_api_version,
-    schema_for,
-    schema_type,
-)
+from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
+from celadon.kube.catalogue import Catalog
+from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
+from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
 
 MAX_TYPES: Final = 10
 """Kinds of one resource rule; reaching it ends the collection (`maxTypesToCheck` upstream)."""

@@ -1,8 +1,65 @@
 """The `admissionregistration.k8s.io` resources: types, decoding, defaults, validation, strategies.
 
-Read `types` and `kinds` (the table of the six), then `decode` with `documents` and `defaults`.
-`validation` says everything that is wrong with an object; the modules it names do it kind by kind,
-with the help of `object_meta`, `rules`, `match_conditions` and `client_config`. `param_access` asks
-whether a writer may refer to its params. A server reads requests with `bodies` and prepares objects
-with `strategy`; `table` and `member_order` are for its answers.
+Policies, bindings and webhook configurations come in as JSON: `decode_policy` gives the frozen form
+with defaults, `validate_policy` every complaint the API server would have. For the six kinds
+together: `decode_object`, `validate_create`, `validate_update`, and for a server that stores them
+`read_body` and the module `strategy`.
+
+Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
+`typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
+`registration_cells` and `member_order` are for a server's answers.
 """
+
+from celadon.admission.registration import strategy
+from celadon.admission.registration.api_validation.binding_validation import validate_binding
+from celadon.admission.registration.api_validation.kind_validation import (
+    validate_create,
+    validate_update,
+)
+from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
+from celadon.admission.registration.api_validation.validating_policy import validate_policy
+from celadon.admission.registration.decoding import (
+    RegistrationError,
+    converted,
+    decode_binding,
+    decode_object,
+    decode_policy,
+)
+from celadon.admission.registration.registration_bodies import Body, read_body, require_version
+from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
+from celadon.admission.registration.registration_kinds import RegistrationKind
+from celadon.admission.registration.registration_types import (
+    MatchResources,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    RegistrationObject,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    WebhookConfiguration,
+)
+
+__all__ = [
+    "REGISTRATION_KINDS",
+    "Body",
+    "MatchResources",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+    "RegistrationError",
+    "RegistrationKind",
+    "RegistrationObject",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "WebhookConfiguration",
+    "converted",
+    "decode_binding",
+    "decode_object",
+    "decode_policy",
+    "read_body",
+    "require_version",
+    "strategy",
+    "validate_binding",
+    "validate_create",
+    "validate_object_meta",
+    "validate_policy",
+    "validate_update",
+]

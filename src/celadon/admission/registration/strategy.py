@@ -14,20 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.admission.registration.kinds import BY_KIND, RegistrationKind
-from celadon.admission.registration.object_meta import validate_meta_update
-from celadon.admission.registration.policy_status import validate_status
-from celadon.admission.registration.types import RegistrationObject
-from celadon.admission.registration.validation import validate_create, validate_update
-from celadon.kube import (
-    DEFAULT_VERSION,
-    DefaultingContext,
-    FieldError,
-    admit_form,
-    metadata,
-    updated_form,
-    warning_texts,
+from celadon.admission.registration.api_validation.kind_validation import (
+    validate_create,
+    validate_update,
 )
+from celadon.admission.registration.api_validation.policy_status import validate_status
+from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
+from celadon.admission.registration.registration_kinds import BY_KIND, RegistrationKind
+from celadon.admission.registration.registration_types import RegistrationObject
+from celadon.kube import FieldError, metadata
+from celadon.kube.defaulting import DefaultingContext, admit_form, updated_form
+from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.writes import warning_texts
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
 STATUS: Final = "status"

@@ -21,12 +21,12 @@ from contextlib import contextmanager
 from typing import assert_never
 
 from celadon.cel import syntax
-from celadon.cel.chains import Step, chain_of
+from celadon.cel.analysis.attribute_chains import Step, chain_of
+from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import metered_calls
-from celadon.cel.codegen.context import Context, terms
+from celadon.cel.codegen.emitter import Emitter
 from celadon.cel.codegen.metered_loops import comprehension
 from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
-from celadon.cel.emitter import Emitter
 from celadon.cel.runtime import unbound
 from celadon.cel.syntax import (
     Call,

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from celadon.cel.cost_rules import LIST_CREATE_COST
-from celadon.cel.shapes import (
+from celadon.cel.analysis.comprehension_shapes import (
     Bind,
     Collect,
     ExistsOne,
@@ -23,6 +22,7 @@ from celadon.cel.shapes import (
     Quantifier,
     classify,
 )
+from celadon.cel.cost_rules import LIST_CREATE_COST
 from celadon.cel.syntax import Comprehension, Expr
 
 if TYPE_CHECKING:

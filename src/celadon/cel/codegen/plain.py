@@ -16,11 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.chains import Chain, Step, chain_of
-from celadon.cel.codegen import plain_calls
-from celadon.cel.codegen.context import Context, terms
-from celadon.cel.codegen.prefixes import SharedPrefixes
-from celadon.cel.shapes import (
+from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
+from celadon.cel.analysis.comprehension_shapes import (
     Bind,
     Collect,
     ExistsOne,
@@ -31,6 +28,9 @@ from celadon.cel.shapes import (
     classify,
     optional_mapping,
 )
+from celadon.cel.analysis.tree_context import Context, terms
+from celadon.cel.codegen import plain_calls
+from celadon.cel.codegen.shared_prefixes import SharedPrefixes
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -47,7 +47,7 @@ from celadon.cel.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from celadon.cel.emitter import Emitter
+    from celadon.cel.codegen.emitter import Emitter
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
 #: generated parentheses far from CPython's limit of 200.

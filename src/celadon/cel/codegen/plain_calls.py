@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celadon.cel import re2, syntax
-from celadon.cel.codegen.context import SCALAR_CLASSES, Context
+from celadon.cel.analysis.tree_context import SCALAR_CLASSES, Context
 from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.types import Kind, Type
 from celadon.cel.values.numbers import MAX_INT, MIN_INT, Uint

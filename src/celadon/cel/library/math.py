@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.library import math_functions as m
-from celadon.cel.macros import MATH_MACROS
+from celadon.cel.parsing.macros import MATH_MACROS
 from celadon.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from celadon.cel.values.conversions import identity
 

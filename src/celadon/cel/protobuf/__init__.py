@@ -9,7 +9,7 @@ Nothing else in Celadon imports this package. Read first: `registry` (descriptor
 then `reading` and `writing` (values in both directions).
 """
 
+from celadon.cel.protobuf.messages import EnumValue, Message
 from celadon.cel.protobuf.provider import ProtobufTypes
-from celadon.cel.protobuf.values import EnumValue, Message
 
 __all__ = ["EnumValue", "Message", "ProtobufTypes"]

@@ -10,13 +10,13 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.message import Message as ProtoMessage
 
-from celadon.cel import well_known
+from celadon.cel.checking import well_known
 from celadon.cel.declarations import Constant, Function, Library, ObjectType, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.protobuf.message_writing import int32
+from celadon.cel.protobuf.messages import EnumValue
 from celadon.cel.protobuf.refusal import Refused
 from celadon.cel.protobuf.registry import Registry
-from celadon.cel.protobuf.values import EnumValue
-from celadon.cel.protobuf.writing import int32
 from celadon.cel.types import INT, STRING, opaque
 
 

@@ -19,9 +19,9 @@ from google.protobuf.message import Message as ProtoMessage
 from google.protobuf.message_factory import GetMessageClass
 
 from celadon.cel import types
-from celadon.cel.protobuf import reading, writing
-from celadon.cel.protobuf.fields import Field, field_type, is_map, map_entry
-from celadon.cel.protobuf.values import EnumValue, Message
+from celadon.cel.protobuf import message_reading, message_writing
+from celadon.cel.protobuf.message_fields import Field, field_type, is_map, map_entry
+from celadon.cel.protobuf.messages import EnumValue, Message
 from celadon.cel.types import Type, object_type, opaque
 
 _BUILT_IN = {
@@ -80,15 +80,15 @@ class Registry:
             value, convert_key = field, None
             if is_map(field):
                 key, value = map_entry(field)
-                convert_key = reading.converter(self, key)
+                convert_key = message_reading.converter(self, key)
             kind = value.message_type
             fields[name] = Field(
                 name,
                 field,
                 field_type(field, self.enum_type),
-                reading.converter(self, value),
+                message_reading.converter(self, value),
                 convert_key,
-                absent_is_null=kind is not None and kind.full_name in reading.NULLABLE,
+                absent_is_null=kind is not None and kind.full_name in message_reading.NULLABLE,
             )
         return fields
 
@@ -110,7 +110,7 @@ class Registry:
     def value(self, message: ProtoMessage) -> Any:
         """The message as a CEL value."""
         descriptor: Any = message.DESCRIPTOR
-        read = reading.WELL_KNOWN.get(descriptor.full_name)
+        read = message_reading.WELL_KNOWN.get(descriptor.full_name)
         if read is not None:
             return read(self, message)
         return self.describe(descriptor)(message)
@@ -118,7 +118,7 @@ class Registry:
     def construct(self, descriptor: Descriptor, given: Mapping[str, Any]) -> Any:
         """The value of a message literal."""
         fields = self.describe(descriptor).fields
-        return self.value(writing.build(self, descriptor, fields, given))
+        return self.value(message_writing.build(self, descriptor, fields, given))
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
         """What an `Any` holds; None if its type is not known or the bytes are none of it."""

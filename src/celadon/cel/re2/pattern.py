@@ -20,17 +20,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from celadon.cel.re2.alphabet import alphabet_of
-from celadon.cel.re2.backtracking import Analysis
-from celadon.cel.re2.dfa import Dfa
-from celadon.cel.re2.parser import parse
-from celadon.cel.re2.plain import plain_search
-from celadon.cel.re2.program import Program
-from celadon.cel.re2.reduction import MAX_HEIGHT, Question, question, starts_anchored
-from celadon.cel.re2.spans import Slots, SpanFinder
-from celadon.cel.re2.spares import Spares
-from celadon.cel.re2.syntax import Node
-from celadon.cel.re2.translation import to_python
+from celadon.cel.re2.automata.alphabet import alphabet_of
+from celadon.cel.re2.automata.backtracking import Analysis
+from celadon.cel.re2.automata.dfa import Dfa
+from celadon.cel.re2.automata.instructions import Program
+from celadon.cel.re2.automata.machine_pool import Spares
+from celadon.cel.re2.automata.reduction import MAX_HEIGHT, Question, question, starts_anchored
+from celadon.cel.re2.automata.spans import Slots, SpanFinder
+from celadon.cel.re2.automata.string_methods import plain_search
+from celadon.cel.re2.automata.translation import to_python
+from celadon.cel.re2.trees.pattern_parser import parse
+from celadon.cel.re2.trees.pattern_tree import Node
 
 Span = tuple[int, int]
 Search = Callable[[str], object]

@@ -13,7 +13,7 @@ from typing import Any
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.equality import refusal
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
-from celadon.cel.values.timestamps import Duration, Timestamp, timestamp_at
+from celadon.cel.values.times.timestamps import Duration, Timestamp, timestamp_at
 
 _ADDERS = frozenset({int, Uint, float, str, bytes, list, Duration, Timestamp})
 _SUBTRACTORS = frozenset({int, Uint, float, Duration, Timestamp})

@@ -17,7 +17,7 @@ from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.runtime_types import conversion_error
 from celadon.cel.values.text import go_float, go_plain_float, utf8
-from celadon.cel.values.timestamps import (
+from celadon.cel.values.times.timestamps import (
     MAX_SECONDS,
     MIN_SECONDS,
     Duration,

@@ -18,11 +18,11 @@ from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
-from celadon.cel.values.maps import MISSING, find
+from celadon.cel.values.collections.maps import MISSING, find
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 _NONE_TYPE = type(None)
 #: Classes whose own `==` is CEL's, given the same class on both sides.

@@ -21,11 +21,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel.types import Type
-from celadon.cel.values.maps import MixedMap, make_map
+from celadon.cel.values.collections.maps import MixedMap, make_map
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 _UNCHANGED = frozenset(
     {type(None), bool, str, bytes, float, Uint, Timestamp, Duration, Type, MixedMap}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from celadon.cel.values.timestamps import Duration, Timestamp, in_int64
+from celadon.cel.values.times.timestamps import Duration, Timestamp, in_int64
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -15,8 +15,8 @@ from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Kind, Type
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import Optional
-from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.optional_values import Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 Guard: TypeAlias = Callable[[Any], bool]
 

@@ -13,8 +13,8 @@ from typing import Any
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optionals import NONE, Optional
-from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_time
+from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp, go_duration, go_time
 
 #: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
 _LOWEST_PLAIN_EXPONENT = -4

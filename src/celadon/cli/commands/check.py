@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.similar import did_you_mean
-from celadon.cli.versions import add_version
+from celadon.cli.release_option import add_version
+from celadon.cli.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from celadon.cli.checking import Settings
+    from celadon.cli.checking.check_run import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 
@@ -147,9 +147,9 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
-    from celadon.cli.checking import check
-    from celadon.cli.manifests import Parts, gather
-    from celadon.cli.policies import only, policy_set
+    from celadon.cli.checking.check_run import check
+    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.policy_set import only, policy_set
 
     wrong = _wrong_use(options)
     if wrong:
@@ -191,8 +191,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
-    from celadon.cli.checking import Settings
-    from celadon.cli.requests import Question, user_info
+    from celadon.cli.checking.check_run import Settings
+    from celadon.cli.checking.questions import Question, user_info
 
     question = Question(
         operation=Operation(options.operation),

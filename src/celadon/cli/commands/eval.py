@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.versions import add_version
+from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
     from celadon.cel import Environment
@@ -53,8 +53,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Bind, compile, evaluate, show."""
     from celadon.cel import CompileError, ProgramError, types
-    from celadon.cli.bindings import BindingError, bindings
-    from celadon.kube import environment
+    from celadon.cli.evaluating.variable_options import BindingError, bindings
+    from celadon.kube.library import environment
 
     try:
         bound = bindings(options)
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, Any]) -> Exit:
     from celadon.cel import EvaluationError, print_checked
-    from celadon.cli.notation import notation
+    from celadon.cli.evaluating.value_notation import notation
 
     checked = env.compile(options.expression).checked()
     if options.show_ast:

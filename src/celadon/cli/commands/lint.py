@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.versions import VERSIONS, kubernetes_version
+from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
     from celadon.admission.lint import Rule, Settings
-    from celadon.cli.lint_config import LintConfig
+    from celadon.cli.linting.lint_config import LintConfig
 
 _PROGRAM: Final = "celadon lint"
 
@@ -87,8 +87,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
     from celadon.admission.lint import chosen
-    from celadon.cli.lint_config import ConfigError, unknown_rule
-    from celadon.cli.lint_rules import explanation, overview
+    from celadon.cli.linting.lint_config import ConfigError, unknown_rule
+    from celadon.cli.linting.rule_pages import explanation, overview
 
     if options.list_rules:
         output.write(overview())
@@ -117,7 +117,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.lint_config import find_config
+    from celadon.cli.linting.lint_config import find_config
 
     config = find_config(Path.cwd())
     if options.select is not None:
@@ -149,9 +149,9 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 def _lint(options: argparse.Namespace, config: LintConfig, rules: list[Rule]) -> Exit:
     from celadon.admission.lint import Severity
-    from celadon.cli.fixing import fix
-    from celadon.cli.lint_report import LintReport
-    from celadon.cli.linting import findings, read, registered
+    from celadon.cli.linting.fixing import fix
+    from celadon.cli.linting.lint_report import LintReport
+    from celadon.cli.linting.lint_run import findings, read, registered
 
     settings = _settings(config)
     given = read(options.paths)

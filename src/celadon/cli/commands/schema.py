@@ -9,8 +9,8 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
-    from celadon.cli.schemas import Found, Schemas
-    from celadon.kube import SchemaPack
+    from celadon.cli.schemas.shown_schemas import Found, Schemas
+    from celadon.kube.schemas import SchemaPack
 
 _PROGRAM: Final = "celadon schema"
 _ACTIONS: Final = ("list", "show", "build")
@@ -77,9 +77,9 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _schemas(options: argparse.Namespace) -> Schemas | None:
-    from celadon.cli.schema_sources import definitions, read_pack
-    from celadon.cli.schemas import Schemas
-    from celadon.kube import built_in
+    from celadon.cli.schemas.schema_sources import definitions, read_pack
+    from celadon.cli.schemas.shown_schemas import Schemas
+    from celadon.kube.schemas import built_in
 
     pack = read_pack(options.pack) if options.pack else built_in()
     if isinstance(pack, str):
@@ -106,8 +106,8 @@ def _list(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
-    from celadon.cli.schemas import UnknownName, document
-    from celadon.cli.similar import did_you_mean
+    from celadon.cli.schemas.shown_schemas import UnknownName, document
+    from celadon.cli.suggestions import did_you_mean
 
     try:
         found = schemas.find(options.name)
@@ -122,7 +122,7 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _text(found: Found, pack: SchemaPack, *, recursive: bool) -> str:
-    from celadon.cli.schemas import rows, type_name
+    from celadon.cli.schemas.shown_schemas import rows, type_name
 
     lines = [f"KIND     {found.gvk.kind}", f"VERSION  {found.gvk.api_version}"]
     if found.fields:
@@ -153,7 +153,7 @@ def _print(value: Any, format: str) -> None:
 
 
 def _build(options: argparse.Namespace) -> Exit:
-    from celadon.cli.schema_sources import access, build
+    from celadon.cli.schemas.schema_sources import access, build
 
     allowed = access(options)
     if isinstance(allowed, str):

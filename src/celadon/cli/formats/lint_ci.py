@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission.lint import Severity
-from celadon.cli.formats.github import command
-from celadon.cli.formats.junit import bad, case, suites
-from celadon.cli.lint_report import LintReport, LocatedFinding
-from celadon.cli.report import Place
+from celadon.cli.checking.check_report import Place
+from celadon.cli.formats.check_github import command
+from celadon.cli.formats.check_junit import bad, case, suites
+from celadon.cli.linting.lint_report import LintReport, LocatedFinding
 
 _LEVELS: Final = {
     Severity.ERROR: "error",

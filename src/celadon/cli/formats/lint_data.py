@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from celadon import __version__
 from celadon.admission.lint import RULES, Severity
-from celadon.cli.formats.data import API_VERSION
-from celadon.cli.lint_report import LintReport, LocatedFinding
+from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.linting.lint_report import LintReport, LocatedFinding
 from celadon.cli.reading.problems import Problem
 
 _SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

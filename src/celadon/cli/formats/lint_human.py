@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission.lint import Severity
-from celadon.cli.formats.human import Look
-from celadon.cli.lint_report import LEVELS, LintReport, LocatedFinding
+from celadon.cli.formats.check_human import Look
+from celadon.cli.linting.lint_report import LEVELS, LintReport, LocatedFinding
 
 _STYLES: Final = {
     Severity.ERROR: "error",

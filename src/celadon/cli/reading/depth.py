@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cli.reading.limits import MAX_DEPTH
+from celadon.cli.reading.input_limits import MAX_DEPTH
 from celadon.cli.reading.problems import UnreadableError
 
 

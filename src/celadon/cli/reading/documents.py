@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celadon.cli.reading.input_limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.json_text import read_json
-from celadon.cli.reading.limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem, UnreadableError
 from celadon.cli.reading.sources import Text

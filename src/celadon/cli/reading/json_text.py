@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from celadon.cli.reading.depth import check_depth
+from celadon.cli.reading.input_limits import MAX_DEPTH
 from celadon.cli.reading.json_places import first_duplicate, first_word
-from celadon.cli.reading.limits import MAX_DEPTH
 from celadon.cli.reading.problems import UnreadableError
 from celadon.cli.reading.yaml_scalars import NotJsonError, integer_or_double, whole
 

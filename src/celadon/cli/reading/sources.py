@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from celadon.cli.reading.limits import MAX_FILE_BYTES
+from celadon.cli.reading.input_limits import MAX_FILE_BYTES
 from celadon.cli.reading.problems import Problem
 
 STDIN: Final = "-"

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from celadon.cli.reading.limits import MAX_DEPTH
+from celadon.cli.reading.input_limits import MAX_DEPTH
 from celadon.cli.reading.yaml_scalars import WORDS, NotJsonError, resolve_plain
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import yaml
 
 from celadon.cli.reading.depth import check_depth
-from celadon.cli.reading.limits import (
+from celadon.cli.reading.input_limits import (
     ALIAS_FREE_COUNT,
     ALIAS_RATIO_HIGH,
     ALIAS_RATIO_LOW,

@@ -11,7 +11,7 @@ from typing import Any
 
 from celadon.kube.custom.structural import Structural
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, duplicate, invalid
-from celadon.kube.go_text import json_text
+from celadon.kube.go.go_text import json_text
 
 Json = Any
 

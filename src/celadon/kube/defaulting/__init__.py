@@ -1,7 +1,40 @@
 """Defaulting: what an object looks like when admission sees it.
 
 A server does a lot to an object between its arrival and the moment a policy looks at it. Read
-`stages` for the order, `rules` for how the rules of the data pack become functions, `functions`,
-`pods`, `services`, `workloads` and `plugins` for what cannot be said in a rule, `context` for what
-the caller decides.
+`write_stages` for the order, `defaulting_rules` for how the rules of the data pack become
+functions, `field_functions`, `pod_defaults`, `service_defaults`, `workload_defaults` and
+`mutating_plugins` for what cannot be said in a rule, `defaulting_context` for what the caller
+decides.
 """
+
+from celadon.kube.defaulting.defaulting_context import (
+    DEFAULT_PLUGINS,
+    ClusterObjects,
+    DefaultingContext,
+    Requester,
+    ServiceNetwork,
+)
+from celadon.kube.defaulting.write_stages import (
+    CREATE,
+    DEFAULT,
+    PLUGINS,
+    admit_form,
+    defaulted,
+    stored_form,
+    updated_form,
+)
+
+__all__ = [
+    "CREATE",
+    "DEFAULT",
+    "DEFAULT_PLUGINS",
+    "PLUGINS",
+    "ClusterObjects",
+    "DefaultingContext",
+    "Requester",
+    "ServiceNetwork",
+    "admit_form",
+    "defaulted",
+    "stored_form",
+    "updated_form",
+]

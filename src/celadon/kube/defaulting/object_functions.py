@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube.defaulting import pods, services, workloads
-from celadon.kube.defaulting.paths import Apply
+from celadon.kube.defaulting import pod_defaults, service_defaults, workload_defaults
+from celadon.kube.defaulting.rule_paths import Apply
 
 OBJECT_FUNCTIONS: Final[Mapping[str, Apply]] = {
-    "appArmorFromAnnotations": pods.apparmor_from_annotations,
-    "claimDataSources": workloads.claim_data_sources,
-    "hpaV1": workloads.hpa_v1,
-    "jobSelector": workloads.job_selector,
-    "limitRangeItem": workloads.limit_range_item,
-    "localAPIServiceAvailable": workloads.local_api_service_available,
-    "matchLabelKeys": pods.match_label_keys,
-    "podCIDRs": pods.pod_cidrs,
-    "podIPs": pods.pod_ips,
-    "podLevelResources": pods.pod_level_resources,
-    "podStatus": pods.pod_status,
-    "requestUser": workloads.request_user,
-    "requestsFromLimits": pods.requests_from_limits,
-    "roundMilli": workloads.round_milli,
-    "secretStringData": workloads.secret_string_data,
-    "serviceAllocate": services.service_allocate,
+    "appArmorFromAnnotations": pod_defaults.apparmor_from_annotations,
+    "claimDataSources": workload_defaults.claim_data_sources,
+    "hpaV1": workload_defaults.hpa_v1,
+    "jobSelector": workload_defaults.job_selector,
+    "limitRangeItem": workload_defaults.limit_range_item,
+    "localAPIServiceAvailable": workload_defaults.local_api_service_available,
+    "matchLabelKeys": pod_defaults.match_label_keys,
+    "podCIDRs": pod_defaults.pod_cidrs,
+    "podIPs": pod_defaults.pod_ips,
+    "podLevelResources": pod_defaults.pod_level_resources,
+    "podStatus": pod_defaults.pod_status,
+    "requestUser": workload_defaults.request_user,
+    "requestsFromLimits": pod_defaults.requests_from_limits,
+    "roundMilli": workload_defaults.round_milli,
+    "secretStringData": workload_defaults.secret_string_data,
+    "serviceAllocate": service_defaults.service_allocate,
 }

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube.defaulting.context import Run
-from celadon.kube.defaulting.services import service_allocate
+from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.service_defaults import service_allocate
 
 Spec = Mapping[str, Any]
 

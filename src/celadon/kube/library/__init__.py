@@ -1,8 +1,22 @@
-"""The function libraries that Kubernetes adds to CEL, one module each.
+"""The function libraries that Kubernetes adds to CEL, one module each, and who has them since when.
 
-`value_types` names their types, `signatures` is the short way to declare a function, `costs` is
-what Kubernetes charges for calls (its own and some of the language's). Each other module ends in
-`LIBRARY`; `kube.versions` says which release has which. What the functions do is mostly not here:
-the rules of Go's packages are in `kube.url`, `kube.semver`, `kube.quantity` and (addresses)
-`cel.values.netaddr`.
+`environment` makes the environment of a release; `releases` is its table. `value_types` names the
+libraries' types, `signatures` is the short way to declare a function, `call_costs` is what
+Kubernetes charges for calls (its own and some of the language's). Each other module ends in
+`LIBRARY`. What the functions do is mostly not here: the rules of Go's packages are in `kube.go`,
+`kube.semver`, `kube.quantities` and (addresses) `cel.values.netaddr`.
 """
+
+from celadon.kube.library.authz import Authorizer
+from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
+from celadon.kube.library.releases import environment, previous_minor
+from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
+
+__all__ = [
+    "AUTHORIZER",
+    "DEFAULT_VERSION",
+    "RESOURCE_CHECK",
+    "Authorizer",
+    "environment",
+    "previous_minor",
+]

@@ -21,12 +21,12 @@ from celadon.kube.authorization import (
     User,
     service_account_user,
 )
-from celadon.kube.field_selectors import parse_field_selector
-from celadon.kube.go_text import trim_space
+from celadon.kube.go.go_text import trim_space
 from celadon.kube.library import value_types
 from celadon.kube.library.signatures import method
-from celadon.kube.selector_text import parse_label_selector
-from celadon.kube.selectors import SelectorError
+from celadon.kube.selection.field_selectors import parse_field_selector
+from celadon.kube.selection.label_selectors import SelectorError
+from celadon.kube.selection.selector_text import parse_label_selector
 
 
 class Authorizer(Opaque):

@@ -1,7 +1,25 @@
 """Validation of the built-in kinds: why an API server would refuse an object with 422.
 
-One module per area of the API. A rule is a generator of `FieldError`s over a plain JSON object that
-has been decoded and defaulted (`defaulting.admit_form`), so values have the types of their fields.
-Texts, paths and order are those of Kubernetes 1.36. Read `kinds` first: the table of what is
-validated how; then `fields` for the small checks that all others are made of.
+One sub-room per area of the API. A rule is a generator of `FieldError`s over a plain JSON object
+that has been decoded and defaulted (`defaulting.admit_form`), so values have the types of their
+fields. Texts, paths and order are those of Kubernetes 1.36. Read `validated_kinds` first: the
+table of what is validated how; then `field_checks` for the small checks that all others are made
+of.
 """
+
+from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_meta_of_update,
+    validate_object_meta,
+)
+from celadon.kube.validation.validated_kinds import validate_create, validate_update
+
+__all__ = [
+    "Naming",
+    "exceeded_limits",
+    "validate_create",
+    "validate_meta_of_update",
+    "validate_object_meta",
+    "validate_update",
+]

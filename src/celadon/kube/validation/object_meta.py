@@ -15,9 +15,9 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go_text import quote
+from celadon.kube.go.go_text import quote
 from celadon.kube.names import ApiVersionError, parse_api_version
-from celadon.kube.validation.fields import (
+from celadon.kube.validation.field_checks import (
     METADATA,
     Errors,
     Messages,
@@ -26,7 +26,7 @@ from celadon.kube.validation.fields import (
     each,
     items,
 )
-from celadon.kube.validation.labels import labels
+from celadon.kube.validation.label_rules import labels
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from celadon.cel.extend import netaddr
+from celadon.cel.value_functions import netaddr
 from celadon.kube.name_rules import dns1123_subdomain
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"

@@ -1,0 +1,259 @@
+"""The variables of an expression, and everything about a request that policies share.
+
+`RequestContext` is made once per review. Whatever several policies need is computed there at its
+first use and kept: labels, the Namespace, the `request` value, converted objects, the size that
+bounds costs. As k8s.io/apiserver `pkg/admission/plugin/cel/activation.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission.expressions.authorizer_variable import authorizer_values
+from celadon.admission.expressions.size_bounds import size_bound
+from celadon.admission.matching import NAMESPACES, Hit, MatchError
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    User,
+    metadata,
+    status,
+)
+
+JsonObject = Mapping[str, Any]
+
+_NAMESPACE_METADATA: Final = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "finalizers",
+)
+_SMALL_PARTS: Final = 1024  # kinds, resources, the operation and the names of all members
+
+
+class RequestContext:
+    """One review's request and world, with what was computed from them so far."""
+
+    __slots__ = (
+        "_activations",
+        "_authorizer",
+        "_converted",
+        "_namespace",
+        "_namespace_labels",
+        "_namespace_size",
+        "_object_labels",
+        "_size",
+        "name",
+        "request",
+        "world",
+    )
+
+    def __init__(self, request: Request, world: World) -> None:
+        self.request = request
+        self.world = world
+        self.name = request.name
+        self._activations: dict[GroupVersionKind, dict[str, Any]] = {}
+        self._authorizer: Mapping[str, Any] | None = None
+        self._converted: dict[GroupVersionKind, tuple[Any, Any]] = {}
+        self._namespace: JsonObject | None = None
+        self._namespace_labels: Mapping[str, str] | None = None
+        self._object_labels: Sequence[Mapping[str, str]] | None = None
+        self._size: int | None = request.size
+        self._namespace_size: int | None = None
+
+    # --- labels, for matching ---
+
+    def namespace_labels(self) -> Mapping[str, str] | None:
+        """What a namespace selector looks at; None when the request is in no namespace."""
+        if self._namespace_labels is None:
+            request = self.request
+            about_namespace = request.resource.resource == NAMESPACES
+            if not request.namespace and not about_namespace:
+                return None
+            writes = request.operation in {Operation.CREATE, Operation.UPDATE}
+            if about_namespace and writes and not request.subresource:
+                self._namespace_labels = metadata.labels(request.object)
+            else:
+                self._namespace_labels = metadata.labels(self._stored_namespace())
+        return self._namespace_labels
+
+    def _stored_namespace(self) -> JsonObject:
+        found = self.world.namespace(self.request.namespace)
+        if found is None:
+            raise MatchError(f'namespaces "{self.request.namespace}" not found')
+        return found
+
+    def object_labels(self) -> Sequence[Mapping[str, str]]:
+        """What an object selector looks at: options objects have no labels to look at."""
+        if self._object_labels is None:
+            request = self.request
+            connects = request.operation is Operation.CONNECT
+            objects = (None if connects else request.object, request.old_object)
+            self._object_labels = [metadata.labels(o) for o in objects if o is not None]
+        return self._object_labels
+
+    # --- values, for evaluation ---
+
+    def namespace_object(self) -> JsonObject | None:
+        """The request's Namespace as expressions see it. StatusError when it does not exist: that
+        goes to the client whatever the failure policy is."""
+        stored = self._own_namespace()
+        return None if stored is None else trimmed_namespace(stored)
+
+    def whole_namespace_object(self) -> JsonObject | None:
+        """The request's Namespace as audit annotations see it."""
+        stored = self._own_namespace()
+        return None if stored is None else whole_namespace(stored)
+
+    def _own_namespace(self) -> JsonObject | None:
+        request = self.request
+        if not request.namespace or (request.kind.kind == "Namespace" and not request.kind.group):
+            return None
+        if self._namespace is None:
+            self._namespace = self.world.namespace(request.namespace)
+            if self._namespace is None:
+                raise status.not_found(GroupResource("", NAMESPACES), request.namespace)
+        return self._namespace
+
+    def objects(self, kind: GroupVersionKind) -> tuple[Any, Any]:
+        """Object and old object in the matched version; may raise ConversionError."""
+        request = self.request
+        if kind == request.kind:
+            return request.object, request.old_object
+        found = self._converted.get(kind)
+        if found is None:
+            old = request.old_object
+            found = (
+                None if request.object is None else self.world.convert(request.object, kind),
+                None if old is None else self.world.convert(old, kind),
+            )
+            self._converted[kind] = found
+        return found
+
+    def own_activation(self) -> dict[str, Any]:
+        """`activation` of the request as what it is."""
+        return self.activation(Hit(self.request.resource, self.request.kind))
+
+    def activation(self, hit: Hit) -> dict[str, Any]:
+        """The variables that depend on the request alone, for the phase of validations. Shared
+        between policies: callers that add to it copy it first."""
+        found = self._activations.get(hit.kind)
+        if found is None:
+            obj, old = self.objects(hit.kind)
+            found = {
+                "object": obj,
+                "oldObject": old,
+                "request": request_value(self.request, hit.kind, hit.resource),
+                "namespaceObject": self.namespace_object(),
+                "params": None,
+            }
+            self._activations[hit.kind] = found
+        return found
+
+    def conditions_request(self, hit: Hit) -> dict[str, Any]:
+        """`request` in match conditions: the matched kind, but the original resource."""
+        return request_value(self.request, hit.kind, self.request.resource)
+
+    def authorizer(self) -> Mapping[str, Any]:
+        """`authorizer` and `authorizer.requestResource`."""
+        if self._authorizer is None:
+            self._authorizer = authorizer_values(self.request, self.world)
+        return self._authorizer
+
+    # --- size, for the choice between the plain and the metered program ---
+
+    def fits(self, size: int, extra: int = 0) -> bool:
+        """Whether everything a request brings, and `extra`, is at most `size` large."""
+        if self._size is None:
+            request, user = self.request, self.request.user
+            given = (request.object, request.old_object, request.options)
+            names = (request.name, request.namespace, user.name, user.uid, user.groups)
+            self._size = _SMALL_PARTS + size_bound((given, names, dict(user.extra)))
+        namespace = 0
+        if self._namespace is not None:
+            if self._namespace_size is None:
+                self._namespace_size = size_bound(self._namespace)
+            namespace = self._namespace_size
+        return self._size + namespace + extra <= size
+
+
+def request_value(
+    request: Request, kind: GroupVersionKind, resource: GroupVersionResource
+) -> dict[str, Any]:
+    """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
+    value: dict[str, Any] = {
+        "uid": "",
+        "kind": _kind_value(kind),
+        "resource": _resource_value(resource),
+        "requestKind": _kind_value(request.original_kind),
+        "requestResource": _resource_value(request.original_resource),
+        "operation": request.operation.value,
+        "userInfo": _user_value(request.user),
+        "object": None,
+        "oldObject": None,
+        "dryRun": request.dry_run,
+        "options": request.options,
+    }
+    if request.subresource:
+        value["subResource"] = request.subresource
+    if request.original_subresource:
+        value["requestSubResource"] = request.original_subresource
+    if request.name:
+        value["name"] = request.name
+    if request.namespace:
+        value["namespace"] = request.namespace
+    return value
+
+
+def _kind_value(kind: GroupVersionKind) -> dict[str, str]:
+    group, version, name = kind
+    return {"group": group, "version": version, "kind": name}
+
+
+def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
+    group, version, name = resource
+    return {"group": group, "version": version, "resource": name}
+
+
+def _user_value(user: User) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    if user.name:
+        value["username"] = user.name
+    if user.uid:
+        value["uid"] = user.uid
+    if user.groups:
+        value["groups"] = list(user.groups)
+    if user.extra:
+        value["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return value
+
+
+def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
+    """The fields of a Namespace that validations may read."""
+    given = metadata.metadata(namespace)
+    return {
+        "metadata": {key: given[key] for key in _NAMESPACE_METADATA if key in given},
+        "spec": namespace.get("spec", {}),
+        "status": namespace.get("status", {}),
+    }
+
+
+def whole_namespace(namespace: JsonObject) -> dict[str, Any]:
+    """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
+    given = metadata.metadata(namespace)
+    return {
+        **namespace,
+        "metadata": {key: value for key, value in given.items() if key != "managedFields"},
+    }

@@ -1,0 +1,167 @@
+"""Compiling the expressions of policies and webhooks: what they may name, what they must give.
+
+A `PolicyScope` is where the expressions of one policy are compiled: `declare` its variables in
+order, then `compile` the rest. Compiling never raises; an `Expression` that cannot run knows the
+text about it. Two environments exist per Kubernetes version: one for new objects, which knows only
+what the minor version before knew (so that a rollback finds nothing it cannot run), and one for
+stored objects, which knows everything.
+
+As `CompileCELExpression` in k8s.io/apiserver `pkg/admission/plugin/cel/compile.go`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from celadon.admission.expressions.declared_types import (
+    NAMESPACE,
+    OBJECT_TYPES,
+    REQUEST,
+    VARIABLES,
+    variable_type,
+    variables_object,
+)
+from celadon.cel import Environment, Program, ProgramError, types
+from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment, previous_minor
+
+BOOL_RESULT: Final = (types.BOOL,)
+MESSAGE_RESULT: Final = (types.STRING,)
+ANNOTATION_RESULT: Final = (types.STRING, types.NULL)
+ANY_RESULT: Final[tuple[types.Type, ...]] = ()
+
+_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def trim_space(text: str) -> str:
+    """Go's `strings.TrimSpace`: Unicode white space, which is not all that Python strips."""
+    return text.strip(_SPACE)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionError:
+    """Why an expression cannot run. `internal` ones are reported as such on write."""
+
+    detail: str
+    internal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled expression: a program, or an error. `text` is as it was written."""
+
+    text: str
+    program: Program | None
+    error: ExpressionError | None = None
+    type: types.Type = types.DYN
+
+    @property
+    def detail(self) -> str:
+        return "" if self.error is None else self.error.detail
+
+
+@cache
+def base_environment(
+    version: str, has_params: bool, authorizer: bool, has_patch_types: bool = False
+) -> Environment:
+    """What every expression may name: the request, its objects, the namespace. `has_patch_types`
+    adds what only mutations have."""
+    names = {
+        "object": types.DYN,
+        "oldObject": types.DYN,
+        "request": REQUEST,
+        "namespaceObject": NAMESPACE,
+    }
+    if has_params:
+        names["params"] = types.DYN
+    if authorizer:
+        names["authorizer"] = AUTHORIZER
+        names["authorizer.requestResource"] = RESOURCE_CHECK
+    return environment(version, has_patch_types=has_patch_types).extend(names, OBJECT_TYPES)
+
+
+def compile_expression(
+    env: Environment, text: str, allowed: tuple[types.Type, ...] = ANY_RESULT
+) -> Expression:
+    """`allowed` are the result types; none at all allows everything."""
+    compilation = env.compile(text)
+    checked = compilation.ast
+    if checked is None:
+        issues = compilation.issues.display()
+        return Expression(text, None, ExpressionError(f"compilation failed: {issues}"))
+    result = checked.type
+    if allowed and result not in allowed:
+        return Expression(text, None, ExpressionError(_wrong_type(result, allowed)))
+    try:
+        program = env.program(checked)
+    except ProgramError as error:
+        detail = f"program instantiation failed: {error}"
+        return Expression(text, None, ExpressionError(detail, internal=True))
+    return Expression(text, program, None, result)
+
+
+def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
+    if len(allowed) == 1:
+        return f"must evaluate to {allowed[0]} but got {result}"
+    return f"must evaluate to one of [{' '.join(map(str, allowed))}] but got {result}"
+
+
+class PolicyScope:
+    """The names that the expressions of one policy see, growing with each variable.
+
+    `version` is the server's; expressions are compiled as new ones, at the version before, unless
+    `stored` says that the stored object already has them. A policy without variables has no
+    `variables` at all; one with variables has it from the first of them on, empty as yet.
+    """
+
+    def __init__(self, version: str, *, has_params: bool, has_variables: bool) -> None:
+        self._versions = {False: previous_minor(version), True: version}
+        self._has_params = has_params
+        self._has_variables = has_variables
+        self._fields: dict[str, types.Type] = {}
+        self._environments: dict[tuple[bool, bool, bool], Environment] = {}
+
+    def declare(self, name: str, text: str, *, stored: bool = False) -> Expression:
+        """Compile a variable and let later expressions see it; a broken one is dyn."""
+        expression = self.compile(text, stored=stored)
+        self._fields[name] = variable_type(expression.type)
+        self._environments.clear()
+        return expression
+
+    def compile(
+        self,
+        text: str,
+        allowed: tuple[types.Type, ...] = ANY_RESULT,
+        *,
+        authorizer: bool = True,
+        stored: bool = False,
+    ) -> Expression:
+        return compile_expression(self._environment(stored, authorizer), text, allowed)
+
+    def condition(self, text: str, *, stored: bool = False) -> Expression:
+        """A match condition, as written objects are checked: without the variables."""
+        env = base_environment(self._versions[stored], self._has_params, True)
+        return compile_expression(env, text, BOOL_RESULT)
+
+    def mutation(
+        self, text: str, allowed: tuple[types.Type, ...], *, stored: bool = False
+    ) -> Expression:
+        """The expression of a mutation, which may name the types of patches."""
+        return compile_expression(self._environment(stored, True, True), text, allowed)
+
+    def _environment(
+        self, stored: bool, authorizer: bool, has_patch_types: bool = False
+    ) -> Environment:
+        key = (stored, authorizer, has_patch_types)
+        env = self._environments.get(key)
+        if env is None:
+            version = self._versions[stored]
+            env = base_environment(version, self._has_params, authorizer, has_patch_types)
+            if self._has_variables:
+                env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
+            self._environments[key] = env
+        return env

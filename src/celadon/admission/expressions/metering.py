@@ -1,0 +1,100 @@
+"""Running expressions: plainly where no budget can be reached, else against a budget.
+
+Both ways give the same values. `run_plain` is used where the compiled bound of all expressions of
+a policy, for the size of the request at hand, stays within every limit; a `Meter` counts, charging
+in upstream's order: first the variables that an expression read for the first time, then the
+expression itself. Going over the budget is `OutOfBudget`; going over the limit of a single
+expression is an ordinary `EvaluationError` of that expression.
+
+As `ForInput` in k8s.io/apiserver `pkg/admission/plugin/cel/condition.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.admission import policy_limits
+from celadon.admission.expressions.compiled_expressions import Expression
+from celadon.cel import EvaluationError
+
+Activation = Mapping[str, Any]
+Run = Callable[[Expression, Activation], Any]
+
+OUT_OF_BUDGET: Final = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
+
+
+class OutOfBudget(Exception):
+    """The budget of a phase is used up."""
+
+    def __init__(self) -> None:
+        super().__init__(OUT_OF_BUDGET)
+
+
+def run_plain(expression: Expression, activation: Activation) -> Any:
+    """Without counting. EvaluationError as the expression's own text, unwrapped."""
+    if expression.program is None:
+        raise EvaluationError(expression.detail)
+    return expression.program.evaluate(activation)
+
+
+class Meter:
+    """One budget. `cost` is what the latest expression cost, its variables included."""
+
+    __slots__ = ("_variables", "cost", "remaining")
+
+    def __init__(self, budget: int) -> None:
+        self.remaining = budget
+        self.cost = 0
+        self._variables = 0
+
+    def run(self, expression: Expression, activation: Activation) -> Any:
+        """An expression of the phase itself: charged at once, failed or not."""
+        self._variables = 0
+        try:
+            value, cost = _metered(expression, activation)
+        except EvaluationError as error:
+            self._charge(error.cost or 0)
+            raise
+        self._charge(cost)
+        return value
+
+    def run_variable(self, expression: Expression, activation: Activation) -> Any:
+        """A variable: charged together with the expression that reads it."""
+        try:
+            value, cost = _metered(expression, activation)
+        except EvaluationError as error:
+            self._variables += error.cost or 0
+            raise
+        self._variables += cost
+        return value
+
+    def _charge(self, cost: int) -> None:
+        self.cost = self._variables + cost
+        for part in (self._variables, cost):
+            if part > self.remaining:
+                self.remaining = -1
+                raise OutOfBudget
+            self.remaining -= part
+
+
+def _metered(expression: Expression, activation: Activation) -> tuple[Any, int]:
+    if expression.program is None:
+        raise EvaluationError(expression.detail)
+    return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
+
+
+def attempt(run: Run, expression: Expression, activation: Activation) -> tuple[Any, str]:
+    """The value, or None and what a decision says about the failure."""
+    if expression.program is None:
+        return None, f"compilation error: {expression.detail}"
+    try:
+        return run(expression, activation), ""
+    except EvaluationError as error:
+        return None, failure_text(expression, error)
+
+
+def failure_text(expression: Expression, error: EvaluationError) -> str:
+    return f"expression '{expression.text}' resulted in error: {error}"

@@ -1,0 +1,1 @@
+"""What is linted and what rules say: subjects, accesses, findings, the record of a rule."""

@@ -1,0 +1,118 @@
+"""What is linted: policies and bindings, decoded and compiled once for all rules.
+
+A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
+a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
+which they are evaluated, each with its tree if it compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from celadon.admission.lint.model.access_facts import Access
+from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.registration.registration_types import (
+    BindingSpec,
+    PolicySpec,
+    RegistrationObject,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube.catalogue import Catalog
+from celadon.kube.schemas import Schema, schema_for
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`version` is the cluster's; `others` are releases that have to run the policies, too.
+    `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+
+    version: str
+    others: tuple[str, ...] = ()
+    large_object: int = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One document of the group `admissionregistration.k8s.io`, of whatever kind. `value` is None
+    if it cannot be decoded; `failure` says why."""
+
+    document: int
+    kind: GroupVersionKind
+    source: Mapping[str, Any]
+    value: RegistrationObject | None = None
+    failure: str = ""
+    unknown_fields: tuple[str, ...] = ()
+    errors: tuple[FieldError, ...] = ()
+
+
+@dataclass(frozen=True)
+class PolicyCase:
+    """A validating policy. `kinds` are those its rules match, `accesses` all that it reads."""
+
+    document: int
+    policy: ValidatingAdmissionPolicy
+    expressions: tuple[PolicyExpression, ...]
+    accesses: tuple[Access, ...]
+    operations: frozenset[str]
+    kinds: tuple[GroupVersionKind, ...]
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    def spec(self) -> PolicySpec:
+        return self.policy.spec
+
+    def of(self, *roles: Role) -> list[PolicyExpression]:
+        return [one for one in self.expressions if one.role in roles]
+
+
+@dataclass(frozen=True)
+class BindingCase:
+    document: int
+    binding: ValidatingAdmissionPolicyBinding
+
+    @property
+    def name(self) -> str:
+        return self.binding.name
+
+    @property
+    def spec(self) -> BindingSpec:
+        return self.binding.spec
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """`others` are the remaining objects of the input: params, namespaces, definitions."""
+
+    settings: Settings
+    catalog: Catalog
+    registered: tuple[Registered, ...] = ()
+    policies: tuple[PolicyCase, ...] = ()
+    bindings: tuple[BindingCase, ...] = ()
+    others: Sequence[Mapping[str, Any]] = ()
+    custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
+    mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
+    """What our type check found."""
+
+    def schema(self, kind: GroupVersionKind) -> Schema | None:
+        return schema_for(kind) or self.custom.get(kind)
+
+    @cached_property
+    def bound(self) -> Mapping[str, list[BindingCase]]:
+        """The bindings of each policy, by its name."""
+        found: dict[str, list[BindingCase]] = {}
+        for case in self.bindings:
+            found.setdefault(case.spec.policy_name, []).append(case)
+        return found
+
+    @cached_property
+    def policy_names(self) -> Mapping[str, PolicyCase]:
+        return {case.name: case for case in self.policies}

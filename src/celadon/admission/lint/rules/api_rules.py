@@ -1,0 +1,181 @@
+"""CEL001 to CEL009: what the API server refuses, or takes for something else than was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from celadon.admission.lint.model.findings import Replacement, Severity, Spot
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.policy_expressions import PolicyExpression
+from celadon.admission.lint.model.rule_reports import Report, at_offset
+from celadon.admission.lint.model.subjects import Bundle, Registered
+from celadon.admission.registration.registration_types import GROUP
+from celadon.cel import Environment
+from celadon.kube import FieldError, metadata
+from celadon.kube.library import environment, previous_minor
+
+_ISSUE: Final = re.compile(r"^ERROR: <input>:(-?\d+):(\d+): (.*)$", re.MULTILINE)
+_COMPILATION: Final = "compilation failed: "
+_GO_FIELD: Final = re.compile(r"Go struct field \w+\.([\w.]+) of type")
+_DENY_AND_WARN: Final = "must not contain both Deny and Warn"
+_CURRENT: Final = f"{GROUP}/v1"
+_BEHIND: Final = frozenset(
+    {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
+    | {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+)
+"""Kinds that have been `v1` for long."""
+
+
+def _invalid(bundle: Bundle) -> Iterator[Report]:
+    for one in bundle.registered:
+        if one.failure:
+            named = _GO_FIELD.search(one.failure)
+            yield Report(Spot(one.document, named[1] if named else ""), one.failure)
+        for error in one.errors:
+            if not error.detail.startswith(_DENY_AND_WARN):
+                yield from _explained(bundle, one, error)
+
+
+def _explained(bundle: Bundle, given: Registered, error: FieldError) -> Iterator[Report]:
+    """One report for each mistake in an expression, or one for the field."""
+    if not error.detail.startswith(_COMPILATION):
+        yield Report(Spot(given.document, error.field), f"{error.field}: {error.body}")
+        return
+    expression = _expression(bundle, given.document, error.field)
+    for line, column, message in _ISSUE.findall(error.detail.removeprefix(_COMPILATION)):
+        offset = None
+        if expression is not None and int(line) > 0:
+            offset = _offset(expression.text, int(line), int(column)) + expression.shift
+        yield Report(Spot(given.document, error.field, offset), message)
+
+
+def _expression(bundle: Bundle, document: int, field: str) -> PolicyExpression | None:
+    for case in bundle.policies:
+        if case.document == document:
+            return next((one for one in case.expressions if one.field == field), None)
+    return None
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    """The offset of a position as compiler messages give it, both counted from 1."""
+    before = text.split("\n")[: line - 1]
+    return min(sum(len(one) + 1 for one in before) + max(column - 1, 0), len(text))
+
+
+def _unknown(bundle: Bundle) -> Iterator[Report]:
+    for one in bundle.registered:
+        for path in one.unknown_fields:
+            help = "the API server drops it, or refuses the object under strict validation"
+            yield Report(Spot(one.document, path), f"there is no field `{path}`", help)
+
+
+def _duplicates(bundle: Bundle) -> Iterator[Report]:
+    seen: dict[tuple[str, str], int] = {}
+    for one in bundle.registered:
+        name = metadata.name(one.source)
+        key = (one.kind.kind, name)
+        if name and key in seen:
+            message = f"a second {one.kind.kind} `{name}`: on apply it replaces the first"
+            yield Report(Spot(one.document, "metadata.name"), message)
+        seen.setdefault(key, one.document)
+
+
+def _old_versions(bundle: Bundle) -> Iterator[Report]:
+    for one in bundle.registered:
+        if one.kind.kind in _BEHIND and one.kind.version != "v1":
+            spot = Spot(one.document, "apiVersion", 0)
+            old = f"{GROUP}/{one.kind.version}"
+            fix = Replacement(spot, old, _CURRENT)
+            message = f"`{old}` is not served by current clusters"
+            yield Report(spot, message, f"use `{_CURRENT}`", fix)
+
+
+def _newer(bundle: Bundle) -> Iterator[Report]:
+    """Compiled anew as the other releases would: new expressions with what the release before
+    knew. What was wrong anyway is no news."""
+    for case in bundle.policies:
+        for one in case.expressions:
+            lacking: dict[tuple[int | None, str], list[str]] = {}
+            for version in bundle.settings.others if one.checked is not None else ():
+                env = _in_release(environment(previous_minor(version)), one)
+                for issue in env.compile(one.text).issues:
+                    lacking.setdefault((issue.offset, issue.message), []).append(version)
+            for (offset, message), versions in lacking.items():
+                releases = ", ".join(versions)
+                text = f"Kubernetes {releases} would refuse this as new: {message}"
+                yield Report(at_offset(case.document, one, offset), text)
+
+
+def _in_release(release: Environment, one: PolicyExpression) -> Environment:
+    """What the expression may name, in another release."""
+    declared = one.env.declarations
+    known = release.declarations
+    return release.extend(
+        {name: t for name, t in declared.variables.items() if name not in known.variables},
+        [record for name, record in declared.objects.items() if name not in known.objects],
+    )
+
+
+RULES: Final = (
+    Rule(
+        "CEL001",
+        "invalid",
+        Severity.ERROR,
+        "The API server would refuse this object. The texts are the API server's; a mistake in an "
+        "expression is shown where it is.",
+        "validations:\n- expression: object.spec.replicas =< 5\n",
+        "validations:\n- expression: object.spec.replicas <= 5\n",
+        _invalid,
+    ),
+    Rule(
+        "CEL002",
+        "unknown-field",
+        Severity.ERROR,
+        "A field that the kind does not have. The API server drops it with a warning, so what it "
+        "was meant to do is not done.",
+        "validation:\n- expression: 'true'\nvalidations:\n- expression: 'true'\n",
+        "validations:\n- expression: 'true'\n",
+        _unknown,
+    ),
+    Rule(
+        "CEL003",
+        "duplicate-name",
+        Severity.ERROR,
+        "Two objects of one kind have the same name. Applying both leaves only the later one, in "
+        "whatever order they are applied.",
+        "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: same}\n"
+        "spec: {policyName: a, validationActions: [Deny]}\n---\n"
+        "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: same}\n"
+        "spec: {policyName: b, validationActions: [Deny]}\n",
+        "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: one}\n"
+        "spec: {policyName: a, validationActions: [Deny]}\n---\n"
+        "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: two}\n"
+        "spec: {policyName: b, validationActions: [Deny]}\n",
+        _duplicates,
+    ),
+    Rule(
+        "CEL004",
+        "old-api-version",
+        Severity.WARNING,
+        "The object is written in a version of the API that clusters no longer serve by default. "
+        "The fields are the same in `v1`, so changing the version is all there is to do.",
+        "apiVersion: admissionregistration.k8s.io/v1beta1\nkind: ValidatingAdmissionPolicyBinding\n"
+        "metadata: {name: b}\nspec: {policyName: p, validationActions: [Deny]}\n",
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n"
+        "metadata: {name: b}\nspec: {policyName: p, validationActions: [Deny]}\n",
+        _old_versions,
+    ),
+    Rule(
+        "CEL005",
+        "newer-function",
+        Severity.WARNING,
+        "The expression uses something that a release which has to run the policy does not have. "
+        "Name all releases of your clusters with `--kubernetes-version`, or in the configuration. "
+        "A release accepts in new expressions only what the release before it knew.",
+        "validations:\n- expression: \"semver('1.2.3').major() == 1\"\n",
+        "validations:\n- expression: \"'1.2.3'.startsWith('1.')\"\n",
+        _newer,
+    ),
+)

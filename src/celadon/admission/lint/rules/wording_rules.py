@@ -1,0 +1,114 @@
+"""CEL040 to CEL049: variables, messages, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from celadon.admission.lint.model.findings import Severity, Spot
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.policy_expressions import Role
+from celadon.admission.lint.model.rule_reports import Report
+from celadon.admission.lint.model.subjects import Bundle, PolicyCase
+from celadon.admission.lint.rules.value_rules import nodes_of
+from celadon.cel.syntax import Ident, Select
+
+_LONG: Final = 80
+"""Characters of an expression from which on its text is no message for people."""
+_ESCAPE: Final = re.compile(r"__[^_]+__")
+
+
+def _unused_variables(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.policies:
+        if any(one.checked is None for one in case.expressions):
+            continue
+        used = _used(case)
+        for i, variable in enumerate(case.spec.variables):
+            if variable.name not in used:
+                spot = Spot(case.document, f"spec.variables[{i}].name")
+                yield Report(spot, f"variable `{variable.name}` is never used")
+
+
+def _used(case: PolicyCase) -> set[str]:
+    """Variables that an expression uses which is itself evaluated."""
+    direct: dict[str, set[str]] = {}
+    for one in case.expressions:
+        name = one.name if one.role is Role.VARIABLE else ""
+        direct.setdefault(name, set()).update(
+            node.field
+            for node in nodes_of(one)
+            if node.__class__ is Select
+            and node.operand.__class__ is Ident
+            and node.operand.name == "variables"
+        )
+    used: set[str] = set()
+    waiting = list(direct.get("", ()))
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            waiting += direct.get(name, ())
+    return used
+
+
+def _missing_messages(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.policies:
+        for i, validation in enumerate(case.spec.validations):
+            if validation.message.strip() or validation.message_expression.strip():
+                continue
+            text = validation.expression.strip()
+            if "\n" in text or len(text) > _LONG:
+                what = "several lines" if "\n" in text else f"{len(text)} characters"
+                spot = Spot(case.document, f"spec.validations[{i}].expression")
+                message = f"without a message the user is shown this expression of {what}"
+                yield Report(spot, message, "add `message` or `messageExpression`")
+
+
+def _escaped_variables(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.policies:
+        for i, variable in enumerate(case.spec.variables):
+            if _ESCAPE.search(variable.name):
+                spot = Spot(case.document, f"spec.variables[{i}].name")
+                message = f"variable `{variable.name}` compiles, but is never found at run time"
+                yield Report(spot, message, "leave out the double underscores")
+
+
+RULES: Final = (
+    Rule(
+        "CEL040",
+        "unused-variable",
+        Severity.WARNING,
+        "No expression that is evaluated uses the variable, directly or through other variables. "
+        "Variables are computed when they are read, so this one never is.",
+        "variables:\n- {name: replicas, expression: object.spec.replicas}\n"
+        "validations:\n- expression: object.spec.replicas <= 5\n",
+        "variables:\n- {name: replicas, expression: object.spec.replicas}\n"
+        "validations:\n- expression: variables.replicas <= 5\n",
+        _unused_variables,
+    ),
+    Rule(
+        "CEL041",
+        "missing-message",
+        Severity.WARNING,
+        "A validation without a message shows its expression to whoever is refused. That is no "
+        "help if the expression is long or has several lines.",
+        "validations:\n- expression: |-\n    object.spec.replicas <= 5 ||\n"
+        "    object.metadata.name == 'big'\n",
+        "validations:\n- expression: |-\n    object.spec.replicas <= 5 ||\n"
+        "    object.metadata.name == 'big'\n  message: at most 5 replicas\n",
+        _missing_messages,
+    ),
+    Rule(
+        "CEL042",
+        "escaped-variable",
+        Severity.ERROR,
+        "The name of a variable holds something that looks like an escape (`__dot__`). It is "
+        "declared as written and looked up unescaped, so reading it always fails.",
+        "variables:\n- {name: a__dot__b, expression: '1'}\n"
+        "validations:\n- expression: variables.a__dot__b == 1\n",
+        "variables:\n- {name: a_b, expression: '1'}\n"
+        "validations:\n- expression: variables.a_b == 1\n",
+        _escaped_variables,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What the expressions of a policy read, and what they have made sure of at that point."""

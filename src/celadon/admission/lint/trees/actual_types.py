@@ -1,0 +1,251 @@
+"""Our own type check: every expression of a policy against every kind it matches.
+
+The API server's check stops at ten kinds and at wildcards, looks at validations only, and sees the
+published schema, which differs from what the data is (`kube.View`). Here nothing is left out, and
+an expression is wrong only if it is wrong for the JSON that it will meet: objects may be used like
+maps, which they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from celadon.admission.expressions.declared_types import (
+    NAMESPACE,
+    OBJECT_TYPES,
+    REQUEST,
+    VARIABLES,
+    variable_type,
+    variables_object,
+)
+from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.model.subjects import Bundle, PolicyCase
+from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.registration.registration_types import PolicySpec
+from celadon.cel import Environment, Issue, types
+from celadon.cel.syntax import (
+    ADD,
+    CONDITIONAL,
+    EQUALS,
+    IN,
+    INDEX,
+    NOT_EQUALS,
+    OPT_INDEX,
+    Ast,
+    Call,
+    Expr,
+    ListLiteral,
+    MapLiteral,
+    Select,
+    walk,
+)
+from celadon.kube import ApiVersionError, GroupVersionKind, parse_api_version
+from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment
+from celadon.kube.schemas import SchemaType, View, schema_type
+
+MAX_KINDS: Final = 200
+"""Kinds of one policy that are looked at: more than a server has built in."""
+
+
+_DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
+"""Fields whose reading says that an expression tells kinds apart."""
+
+_BaseKey: TypeAlias = tuple[GroupVersionKind, bool, GroupVersionKind | None, bool]
+
+
+class ActualTypes:
+    """Checks the policies of a bundle; the types of a kind are made once."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._types: dict[GroupVersionKind, SchemaType | None] = {}
+        self._bases: dict[_BaseKey, Environment] = {}
+
+    def kinds(self, case: PolicyCase) -> list[GroupVersionKind]:
+        """The matched kinds whose schema is known."""
+        return [kind for kind in case.kinds[:MAX_KINDS] if self._type(kind) is not None]
+
+    def mistakes(self, case: PolicyCase) -> list[Mistake]:
+        """Those that show when the policy runs. A field that only some kinds have is none where the
+        policy looks which kind it has before it."""
+        trees = {
+            one.field: one.env.parse(one.text)[0]
+            for one in case.expressions
+            if one.checked is not None
+        }
+        found = self._found(case, trees)
+        known = len(self.kinds(case)) if found else 0
+        return [
+            one
+            for one in found
+            if (tree := trees[one.expression.field]) is not None
+            and not _works_on_data(one, tree)
+            and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
+        ]
+
+    def _found(self, case: PolicyCase, trees: Mapping[str, Ast | None]) -> list[Mistake]:
+        found: dict[tuple[str, int | None, str], Mistake] = {}
+        for kind in self.kinds(case):
+            for one, issue, node in self._check(case, kind, trees):
+                key = (one.field, issue.offset, _without_names(issue.message, kind))
+                before = found.get(key)
+                kinds = (kind,) if before is None else (*before.kinds, kind)
+                found[key] = Mistake(one, issue, node, kinds)
+        return list(found.values())
+
+    def _type(self, kind: GroupVersionKind) -> SchemaType | None:
+        if kind not in self._types:
+            schema = self._bundle.schema(kind)
+            known = None if schema is None else schema_type(schema, kind.kind, View.ACTUAL)
+            self._types[kind] = known
+        return self._types[kind]
+
+    def _check(
+        self, case: PolicyCase, kind: GroupVersionKind, trees: Mapping[str, Ast | None]
+    ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
+        known: dict[str, types.Type] = {}
+        environments: dict[Role, Environment] = {}
+        for one in case.expressions:
+            tree = trees.get(one.field)
+            if tree is None:
+                if one.role is Role.VARIABLE:
+                    known[one.name] = types.DYN
+                continue
+            env = environments.get(one.role)
+            if env is None or one.role is Role.VARIABLE:
+                env = environments[one.role] = self._environment(case, kind, one.role, known)
+            compilation = env.check(tree)
+            if one.role is Role.VARIABLE:
+                checked = compilation.ast
+                known[one.name] = types.DYN if checked is None else variable_type(checked.type)
+            if compilation.issues:
+                nodes = {node.id: node for node in walk(tree.root)}
+                for issue in compilation.issues:
+                    yield one, issue, nodes.get(issue.node or 0)
+
+    def _environment(
+        self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
+    ) -> Environment:
+        """What an expression in this role may name, typed for this kind."""
+        param_kind = self._param_kind(case.spec)
+        env = self._base(kind, case.spec.param_kind is not None, param_kind, role is Role.MESSAGE)
+        if not case.spec.variables or role is Role.CONDITION:
+            return env
+        return env.extend({"variables": VARIABLES}, [variables_object(known)])
+
+    def _base(
+        self,
+        kind: GroupVersionKind,
+        has_params: bool,
+        param_kind: GroupVersionKind | None,
+        is_message: bool,
+    ) -> Environment:
+        key = (kind, has_params, param_kind, is_message)
+        env = self._bases.get(key)
+        if env is None:
+            obj = self._type(kind)
+            params = None if param_kind is None else self._type(param_kind)
+            assert obj is not None
+            names = {
+                "object": obj.type,
+                "oldObject": obj.type,
+                "request": REQUEST,
+                "namespaceObject": NAMESPACE,
+            }
+            if has_params:
+                names["params"] = types.DYN if params is None else params.type
+            if not is_message:
+                names |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
+            objects = (*OBJECT_TYPES, *obj.objects, *(() if params is None else params.objects))
+            release = environment(self._bundle.settings.version)
+            env = self._bases[key] = release.extend(names, objects)
+        return env
+
+    def _param_kind(self, spec: PolicySpec) -> GroupVersionKind | None:
+        if spec.param_kind is None:
+            return None
+        try:
+            group_version = parse_api_version(spec.param_kind.api_version)
+        except ApiVersionError:
+            return None
+        return GroupVersionKind(*group_version, spec.param_kind.kind)
+
+
+def _without_names(message: str, kind: GroupVersionKind) -> str:
+    """The message without the name of the kind, so that kinds can share it."""
+    return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
+
+
+def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
+    """Whether only the names of types are in the way. At run time objects are maps, which can be
+    indexed, searched, measured, iterated and joined, and literals may be mixed."""
+    message = mistake.issue.message
+    root = mistake.kinds[0].kind
+    if "cannot be range of a comprehension" in message:
+        return f"'{root}." in message or f"'{root}'" in message
+    node = mistake.node
+    if message.startswith("expected type"):
+        return node is not None and node.id in _literal_parts(tree)
+    if node.__class__ is not Call or "found no matching overload" not in message:
+        return False
+    operands = operands_of(message)
+    first, last = operands[0], operands[-1]
+    if node.function in (INDEX, OPT_INDEX):
+        return _is_object(first, root) and last in ("string", "dyn")
+    if node.function == "size":
+        return _is_object(first, root)
+    if node.function == IN:
+        return _is_object(last, root)
+    if node.function in (ADD, EQUALS, NOT_EQUALS):
+        return len(_shapes(operands, root)) == 1
+    return node.function == CONDITIONAL and len(_shapes(operands[1:], root)) == 1
+
+
+def operands_of(message: str) -> list[str]:
+    """The types in `... applied to 'string.(int, list(T))'`, the receiver's first."""
+    receiver, _, arguments = message.partition("applied to '")[2][:-1].rpartition(".(")
+    if not receiver:
+        arguments = arguments.removeprefix("(")
+    found = [receiver] if receiver else []
+    depth = 0
+    start = 0
+    arguments = arguments[:-1]
+    for at, character in enumerate(arguments):
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            found.append(arguments[start:at])
+            start = at + 2
+    return [*found, arguments[start:]] if arguments else found
+
+
+def _shapes(operands: Sequence[str], root: str) -> set[str]:
+    """The operands' types with all objects and maps alike."""
+    names = re.compile(rf"\b{re.escape(root)}(?:\.[\w@]+)*")
+    return {re.sub(r"map\(.*\)", "object", names.sub("object", one)) for one in operands}
+
+
+def _literal_parts(tree: Ast) -> set[int]:
+    """The nodes that are elements, keys or values of literals."""
+    found: set[int] = set()
+    for node in walk(tree.root):
+        if node.__class__ is ListLiteral:
+            found.update(element.id for element in node.elements)
+        elif node.__class__ is MapLiteral:
+            found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
+            found.update(entry.id for entry in node.entries)
+    return found
+
+
+def _is_object(shown: str, root: str) -> bool:
+    return shown == root or shown.startswith(f"{root}.")
+
+
+def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
+    """Whether the policy looks which kind it has before it."""
+    if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
+        return True
+    checked = mistake.expression.checked
+    nodes = [] if checked is None else walk(checked.root)
+    return any(node.__class__ is Select and node.test_only for node in nodes)

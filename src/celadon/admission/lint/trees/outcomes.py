@@ -1,0 +1,208 @@
+"""What is known once an expression was true, or false.
+
+Only what guards are made of in practice is understood: `has`, comparison with null, `in`,
+`request.operation`, and these below `&&`, `||`, `!` and `?:`. Anything else tells nothing. In
+particular, that something was read without failing proves nothing to the other side of `&&`, which
+would fail in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from celadon.admission.lint.model.access_facts import ITEM, NOTHING, Facts, Path, there
+from celadon.admission.lint.model.matched_kinds import OPERATIONS
+from celadon.admission.lint.model.policy_expressions import PolicyExpression
+from celadon.cel.syntax import (
+    INDEX,
+    OPT_INDEX,
+    OPT_SELECT,
+    Call,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Select,
+)
+
+ROOTS: Final = frozenset({"object", "oldObject", "request", "params", "namespaceObject"})
+_VARIABLES: Final = "variables"
+_OPERATION: Final = ("request", "operation")
+
+
+class Outcomes(NamedTuple):
+    if_true: Facts = NOTHING
+    if_false: Facts = NOTHING
+
+    def negated(self) -> Outcomes:
+        return Outcomes(self.if_false, self.if_true)
+
+
+UNKNOWN: Final = Outcomes()
+
+
+class Names:
+    """What the names in an expression stand for: its local variables, by their paths, and the
+    policy's `variables`."""
+
+    def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:
+        self.variables = variables
+        self.locals: dict[str, Path | None] = {}
+        self._outcomes: dict[int, Outcomes] = {}
+        self._open: set[str] = set()
+
+    def forget(self) -> None:
+        """Ready for another expression after one was given up half way."""
+        self.locals = {}
+        self._open.clear()
+
+    def variable(self, node: Expr) -> PolicyExpression | None:
+        """The expression that `variables.x` means."""
+        if node.__class__ is Select and not node.test_only:
+            base = node.operand
+            if base.__class__ is Ident and base.name == _VARIABLES:
+                return self.variables.get(node.field)
+        return None
+
+    def path(self, node: Expr) -> Path | None:
+        """The path that a chain of selections and indices reads."""
+        steps: list[str] = []
+        while True:
+            if node.__class__ is Select:
+                meant = self.variable(node)
+                if meant is not None and meant.checked is not None:
+                    if meant.name in self._open:
+                        return None
+                    self._open.add(meant.name)
+                    base = self.path(meant.checked.root)
+                    self._open.discard(meant.name)
+                    return None if base is None else base + tuple(reversed(steps))
+                steps.append(node.field)
+                node = node.operand
+            elif node.__class__ is Call and node.function in (INDEX, OPT_INDEX, OPT_SELECT):
+                key = node.args[1]
+                steps.append(_text(key) or ITEM)
+                node = node.args[0]
+            elif node.__class__ is Call and _is_empty_default(node):
+                node = node.target or node
+            elif node.__class__ is Ident:
+                base = self.locals.get(node.name, (node.name,) if node.name in ROOTS else None)
+                return None if base is None else base + tuple(reversed(steps))
+            else:
+                return None
+
+    def outcomes(self, node: Expr) -> Outcomes:
+        """INVARIANT (one scope per node): a node is always asked about with the same locals."""
+        known = self._outcomes.get(id(node))
+        if known is None:
+            try:
+                known = self._derive(node)
+            except RecursionError:
+                known = UNKNOWN
+            self._outcomes[id(node)] = known
+        return known
+
+    def _derive(self, node: Expr) -> Outcomes:
+        if node.__class__ is Select:
+            if node.test_only:
+                base = self.path(node.operand)
+                return Outcomes(NOTHING if base is None else there((*base, node.field)))
+            meant = self.variable(node)
+            if meant is None or meant.checked is None:
+                return UNKNOWN
+            return self.outcomes(meant.checked.root)
+        if node.__class__ is Call:
+            return self._call(node)
+        return UNKNOWN
+
+    def _call(self, node: Call) -> Outcomes:
+        args = node.args
+        match node.function:
+            case "_&&_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.and_(right.if_true), left.if_false.or_(right.if_false))
+            case "_||_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.or_(right.if_true), left.if_false.and_(right.if_false))
+            case "!_":
+                return self.outcomes(args[0]).negated()
+            case "_?_:_":
+                return self._conditional(args)
+            case "_==_":
+                return self._equals(args)
+            case "_!=_":
+                return self._equals(args).negated()
+            case "@in":
+                return self._contained(args)
+            case "hasValue" if node.target is not None:
+                return Outcomes(there(self.path(node.target)))
+        return UNKNOWN
+
+    def _conditional(self, args: tuple[Expr, ...]) -> Outcomes:
+        condition, then, otherwise = (self.outcomes(arg) for arg in args)
+        yes, no = condition.if_true, condition.if_false
+        if _is_bool(args[2], False):
+            return Outcomes(yes.and_(then.if_true), no.or_(then.if_false))
+        if _is_bool(args[1], True):
+            return Outcomes(yes.or_(otherwise.if_true), no.and_(otherwise.if_false))
+        return Outcomes(
+            yes.and_(then.if_true).or_(no.and_(otherwise.if_true)),
+            yes.and_(then.if_false).or_(no.and_(otherwise.if_false)),
+        )
+
+    def _equals(self, args: tuple[Expr, ...]) -> Outcomes:
+        left, right = args
+        if left.__class__ is Literal:
+            left, right = right, left
+        if right.__class__ is not Literal:
+            return UNKNOWN
+        if right.value is None:
+            return Outcomes(NOTHING, there(self.path(left)))
+        if right.value.__class__ is bool:
+            found = self.outcomes(left)
+            return found if right.value else found.negated()
+        path = self.path(left)
+        if path == _OPERATION:
+            return _operations({_text(right) or ""})
+        return UNKNOWN
+
+    def _contained(self, args: tuple[Expr, ...]) -> Outcomes:
+        element, container = args
+        if container.__class__ is ListLiteral:
+            if self.path(element) != _OPERATION:
+                return UNKNOWN
+            texts = [_text(one) for one in container.elements]
+            return UNKNOWN if None in texts else _operations({text or "" for text in texts})
+        base = self.path(container)
+        if base is None:
+            return UNKNOWN
+        key = _text(element)
+        return UNKNOWN if key is None else Outcomes(there((*base, key)))
+
+
+def _operations(named: set[str]) -> Outcomes:
+    wanted = OPERATIONS & named
+    return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
+
+
+def _is_empty_default(node: Call) -> bool:
+    """`x.orValue({})`: what is in it was in `x`."""
+    if node.function != "orValue" or node.target is None:
+        return False
+    default = node.args[0]
+    if default.__class__ is ListLiteral:
+        return not default.elements
+    return default.__class__ is MapLiteral and not default.entries
+
+
+def _text(node: Expr) -> str | None:
+    """The value of a string literal."""
+    if node.__class__ is Literal and isinstance(node.value, str):
+        return node.value
+    return None
+
+
+def _is_bool(node: Expr, value: bool) -> bool:
+    return node.__class__ is Literal and node.value is value

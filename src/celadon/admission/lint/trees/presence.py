@@ -1,0 +1,113 @@
+"""Which fields an object surely has when a policy sees it.
+
+A schema says what a client must send; a policy sees what defaulting made of it, and structs that Go
+always writes. So the least object of a kind is built that still has the parents of the field in
+question, and goes through the same stages as a created one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from celadon.admission.lint.model.access_facts import ITEM, Path
+from celadon.kube import GroupVersionKind
+from celadon.kube.defaulting import admit_form
+from celadon.kube.schemas import DecodeError, Schema, component_name, schema_for
+
+_MAX_DEPTH: Final = 24
+"""Levels of required fields that are filled in; no built-in kind needs as many."""
+_NOW: Final = "2024-01-01T00:00:00Z"
+_SCALARS: Final = {"integer": 1, "number": 1, "boolean": True}
+_FORMATS: Final = {"date-time": _NOW, "byte": "eA==", "quantity": "1"}
+_ALWAYS: Final = frozenset({"apiVersion", "kind", "metadata"})
+_METADATA: Final = frozenset(
+    {"creationTimestamp", "generation", "managedFields", "name", "namespace", "uid"}
+)
+"""What validating admission finds in the metadata of every object (`namespace` in namespaces)."""
+
+_VALIDATED: Final[tuple[Path, ...]] = (
+    ("containers", ITEM, "image"),
+    ("initContainers", ITEM, "image"),
+    ("spec", "selector", "matchLabels"),
+    ("spec", "template", "metadata", "labels"),
+)
+"""Ends of paths that API validation, which comes before validating admission, insists on."""
+
+
+def field_schema(schema: Schema, path: Path) -> Schema | None:
+    """The schema below a root's, `path` being the steps; None where it is not declared."""
+    here = schema.resolved()
+    for step in path:
+        if step == ITEM and here.items is not None:
+            inner: Schema | None = here.items
+        elif here.additional_properties is not None:
+            inner = here.additional_properties
+        else:
+            inner = (here.properties or {}).get(step)
+        if inner is None:
+            return None
+        here = inner.resolved()
+    return here
+
+
+def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
+    """Whether an object that has the parent of this field also has the field."""
+    if path == () or path[-1] == ITEM or (len(path) == 1 and path[0] in _ALWAYS):
+        return True
+    if path[0] == "metadata":
+        return len(path) == 2 and path[1] in _METADATA
+    parent = field_schema(schema, path[:-1])
+    if parent is not None and parent.additional_properties is not None:
+        return False
+    if component_name(kind) is None:
+        return _is_demanded(parent, path[-1])
+    if any(path[-len(one) :] == one for one in _VALIDATED):
+        return True
+    return _built_in(kind, path)
+
+
+def _is_demanded(parent: Schema | None, field: str) -> bool:
+    """For custom resources: required, or with a default."""
+    if parent is None or field in parent.required:
+        return True
+    member = (parent.properties or {}).get(field)
+    return member is not None and member.default is not None
+
+
+@lru_cache(maxsize=4096)
+def _built_in(kind: GroupVersionKind, path: Path) -> bool:
+    schema = schema_for(kind)
+    assert schema is not None
+    obj = _least(schema, path[:-1], 0)
+    obj["metadata"] = {"name": "x", "namespace": "default"}
+    try:
+        made: Any = admit_form(obj, kind)
+    except DecodeError:
+        return True  # the least object is not good enough to tell
+    for step in path[:-1]:
+        if step == ITEM:
+            made = next(iter(made.values() if isinstance(made, dict) else made or ()), None)
+        else:
+            made = made.get(step) if isinstance(made, dict) else None
+    return not isinstance(made, dict) or path[-1] in made
+
+
+def _least(schema: Schema, path: Path, depth: int) -> Any:
+    """The least value with the steps of `path` in it."""
+    here = schema.resolved()
+    step, rest = (path[0], path[1:]) if path else ("", ())
+    if here.items is not None or here.type == "array":
+        return [] if here.items is None else [_least(here.items, rest, depth + 1)]
+    if here.additional_properties is not None:
+        return {step: _least(here.additional_properties, rest, depth + 1)} if step else {}
+    if here.type == "object":
+        made = {}
+        members = here.properties or {}
+        for name in {*here.required, step} & members.keys():
+            if depth < _MAX_DEPTH:
+                made[name] = _least(members[name], rest if name == step else (), depth + 1)
+        return made
+    if here.type == "string":
+        return here.enum[0] if here.enum else _FORMATS.get(here.format, "x")
+    return _SCALARS.get(here.type, 1 if here.is_int_or_string else {})

@@ -1,0 +1,225 @@
+"""One policy with one param on one request: decisions and audit annotations.
+
+The phases run in upstream's order: match conditions, validations, message expressions, audit
+annotations; each with `variables` of its own. Two budgets replace what came before when they run
+out: that of validations and messages, and that of the annotations. Failures meet the failure
+policy here and nowhere else.
+
+As k8s.io/apiserver `pkg/admission/plugin/policy/validating/validator.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.admission import policy_limits
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import trim_space
+from celadon.admission.expressions.lazy_variables import LazyVariables
+from celadon.admission.expressions.match_conditions import evaluate as evaluate_conditions
+from celadon.admission.expressions.metering import Meter, OutOfBudget, Run, attempt, run_plain
+from celadon.admission.expressions.size_bounds import size_bound
+from celadon.admission.matching import Hit
+from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
+from celadon.admission.verdict import Action, Cause
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A decision before anyone asked which binding it is for."""
+
+    index: int
+    action: Action
+    message: str = ""
+    reason: str = ""
+    cause: Cause = Cause.VALIDATION
+    cost: int | None = None
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What came out. `skipped` says why nothing did: a false condition's name, or an error that
+    the failure policy ignores."""
+
+    findings: list[Finding] = field(default_factory=list)
+    annotations: list[tuple[str, str]] = field(default_factory=list)
+    annotation_errors: list[Finding] = field(default_factory=list)
+    false_condition: str = ""
+    ignored_error: str = ""
+
+
+class Evaluator:
+    """Evaluates policies on one request; `trace` keeps admissions and costs."""
+
+    __slots__ = ("_context", "_trace")
+
+    def __init__(self, context: RequestContext, *, trace: bool = False) -> None:
+        self._context = context
+        self._trace = trace
+
+    def evaluate(self, policy: CompiledPolicy, hit: Hit, param: JsonObject | None) -> Evaluation:
+        return _Case(policy, hit, param, self._context, self._trace).evaluate()
+
+
+class _Case:
+    __slots__ = ("_base", "_context", "_hit", "_meter", "_param", "_plain", "_policy", "_trace")
+
+    def __init__(
+        self,
+        policy: CompiledPolicy,
+        hit: Hit,
+        param: JsonObject | None,
+        context: RequestContext,
+        trace: bool,
+    ) -> None:
+        self._policy = policy
+        self._hit = hit
+        self._param = param
+        self._context = context
+        self._trace = trace
+        self._base = context.activation(hit)
+        extra = 0 if param is None else size_bound(param)
+        self._plain = not trace and context.fits(policy.plain_size, extra)
+        self._meter = Meter(policy_limits.RUNTIME_COST_BUDGET)
+
+    def evaluate(self) -> Evaluation:
+        policy = self._policy
+        if policy.conditions:
+            skipped = self._skipped_by_conditions()
+            if skipped is not None:
+                return skipped
+        try:
+            findings, pending = self._validate()
+        except OutOfBudget as error:
+            return Evaluation([self._error(0, str(error))])
+        self._add_messages(findings, pending)
+        evaluation = Evaluation(sorted(findings, key=lambda finding: finding.index))
+        if policy.annotations:
+            try:
+                self._annotate(evaluation)
+            except OutOfBudget as error:
+                return Evaluation([self._error(0, str(error))])
+        return evaluation
+
+    # --- phases ---
+
+    def _skipped_by_conditions(self) -> Evaluation | None:
+        policy = self._policy
+        activation = self._activation(authorizer=True)
+        activation["namespaceObject"] = None
+        activation["request"] = self._context.conditions_request(self._hit)
+        run = self._phase(activation, Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET))
+        result = evaluate_conditions(policy.conditions, run, activation)
+        if result.matched:
+            return None
+        if result.false_condition:
+            return Evaluation(false_condition=result.false_condition)
+        if policy.ignores_failures:
+            return Evaluation(ignored_error=result.error)
+        return Evaluation([self._error(0, result.error)])
+
+    def _validate(self) -> tuple[list[Finding], list[tuple[int, int | None]]]:
+        """Findings that are final, and (index, cost) of the false ones, whose text is to come.
+        With `trace` also those of the passed ones, as admissions."""
+        activation = self._activation(authorizer=True)
+        run = self._phase(activation, self._meter)
+        findings: list[Finding] = []
+        false: list[tuple[int, int | None]] = []
+        for i, validation in enumerate(self._policy.validations):
+            value, error = attempt(run, validation.expression, activation)
+            cost = self._meter.cost if self._trace else None
+            if error:
+                findings.append(self._error(i, error, cost))
+            elif value is not True:
+                false.append((i, cost))
+            elif self._trace or not self._plain:
+                findings.append(Finding(i, Action.ADMIT, cost=cost))
+        return findings, false
+
+    def _add_messages(self, findings: list[Finding], false: list[tuple[int, int | None]]) -> None:
+        """Texts for the false validations. Counting, every message expression is evaluated: also
+        those of validations that passed, and all fail together when the budget does."""
+        policy = self._policy
+        if not false and (self._plain or not policy.has_messages):
+            return
+        activation = self._activation(authorizer=False)
+        run = self._phase(activation, self._meter)
+        wanted = {i for i, _ in false} if self._plain else range(len(policy.validations))
+        messages: dict[int, str] = {}
+        try:
+            for i in wanted:
+                messages[i] = _message(policy.validations[i], run, activation)
+        except OutOfBudget as error:
+            text = f"failed messageExpression: {error}"
+            failed = [f.index for f in findings if f.action is Action.ADMIT and not f.message]
+            findings[:] = [f for f in findings if f.index not in failed]
+            for i in [*failed, *(i for i, _ in false)]:
+                findings.append(self._error(i, text))
+            return
+        for i, cost in false:
+            validation = policy.validations[i]
+            text = messages[i] or validation.default_message
+            findings.append(Finding(i, Action.DENY, text, validation.reason, cost=cost))
+
+    def _annotate(self, evaluation: Evaluation) -> None:
+        activation = self._activation(authorizer=False)
+        activation["namespaceObject"] = self._context.whole_namespace_object()
+        run = self._phase(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
+        for i, annotation in enumerate(self._policy.annotations):
+            value, error = attempt(run, annotation.expression, activation)
+            if error:
+                if not self._policy.ignores_failures:
+                    finding = Finding(i, Action.DENY, error, cause=Cause.ANNOTATION)
+                    evaluation.annotation_errors.append(finding)
+            elif value is not None:
+                text = trim_space(value)
+                if text:
+                    evaluation.annotations.append((annotation.key, _cut(text)))
+
+    # --- what phases need ---
+
+    def _activation(self, *, authorizer: bool) -> dict[str, Any]:
+        activation = dict(self._base)
+        activation["params"] = self._param
+        if authorizer and self._policy.uses_authorizer:
+            activation.update(self._context.authorizer())
+        return activation
+
+    def _phase(self, activation: dict[str, Any], meter: Meter) -> Run:
+        """Puts a phase's `variables` into its activation; how to run its expressions."""
+        plain = self._plain
+        if self._policy.variables:
+            run = run_plain if plain else meter.run_variable
+            activation["variables"] = LazyVariables(self._policy.variables, activation, run)
+        return run_plain if plain else meter.run
+
+    def _error(self, index: int, message: str, cost: int | None = None) -> Finding:
+        action = Action.ADMIT if self._policy.ignores_failures else Action.DENY
+        return Finding(index, action, message, cause=Cause.ERROR, cost=cost)
+
+
+def _message(validation: CompiledValidation, run: Run, activation: Mapping[str, Any]) -> str:
+    """The text of a message expression; empty where it cannot serve."""
+    expression = validation.message_expression
+    if expression is None:
+        return ""
+    value, error = attempt(run, expression, activation)
+    if error or value.__class__ is not str:
+        return ""
+    text = trim_space(value)
+    too_long = len(text.encode("utf-8", "surrogatepass")) > policy_limits.MESSAGE_EXPRESSION_BYTES
+    return "" if too_long or "\n" in text else text
+
+
+def _cut(text: str) -> str:
+    """The first bytes of a published value; what is left of a split character reads as one
+    replacement character per byte."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= policy_limits.AUDIT_ANNOTATION_BYTES:
+        return text
+    cut = data[: policy_limits.AUDIT_ANNOTATION_BYTES].decode("utf-8", "surrogateescape")
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in cut)

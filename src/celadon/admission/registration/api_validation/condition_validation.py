@@ -1,0 +1,57 @@
+"""Validation of match conditions, which policies and webhooks share.
+
+Expression errors of a condition come before those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from celadon.admission import policy_limits
+from celadon.admission.expressions.compiled_expressions import (
+    Expression,
+    ExpressionError,
+    trim_space,
+)
+from celadon.admission.registration.registration_types import MatchCondition
+from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+
+Compile = Callable[[str], Expression]
+"""A trimmed text to its compiled form, in the environment that suits it."""
+
+
+def validate_match_conditions(
+    conditions: Sequence[MatchCondition], path: FieldPath, compile_condition: Compile
+) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if len(conditions) > policy_limits.MATCH_CONDITIONS:
+        errors.append(fieldpath.too_many(path, len(conditions), policy_limits.MATCH_CONDITIONS))
+    seen: set[str] = set()
+    for i, condition in enumerate(conditions):
+        expression = path.index(i).child("expression")
+        text = trim_space(condition.expression)
+        if not text:
+            errors.append(fieldpath.required(expression))
+        else:
+            errors += expression_errors(compile_condition(text).error, text, expression)
+        name = path.index(i).child("name")
+        if not condition.name:
+            errors.append(fieldpath.required(name))
+            continue
+        messages = name_rules.qualified_name(condition.name)
+        errors += [fieldpath.invalid(name, condition.name, message) for message in messages]
+        if condition.name in seen:
+            errors.append(fieldpath.duplicate(name, condition.name))
+        seen.add(condition.name)
+    return errors
+
+
+def expression_errors(
+    error: ExpressionError | None, text: str, path: FieldPath
+) -> list[FieldError]:
+    """What is said about an expression that does not compile; `text` is what is shown of it."""
+    if error is None:
+        return []
+    if error.internal:
+        return [fieldpath.internal(path, error.detail)]
+    return [fieldpath.invalid(path, text, error.detail)]

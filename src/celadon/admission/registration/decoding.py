@@ -1,0 +1,80 @@
+"""JSON to registration objects: unknown fields, wrong types, what is dropped when empty.
+
+`decode_object` passes the document through the kind's Go struct, as the API server does, defaults
+it for its version and gives the typed object, the same object as JSON, and the paths of unknown
+fields. The API server only warns about unknown fields unless told otherwise; callers decide. The
+versions of a kind have the same fields: `converted` only changes the name of the version.
+
+A value of the wrong type ends the decoding with `RegistrationError`, whose text says where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from celadon.admission.registration import registration_types as registration
+from celadon.admission.registration.registration_kinds import BY_KIND
+from celadon.kube import GroupVersionKind
+from celadon.kube.schemas import DecodeError, codec_for, round_trip, unknown_fields
+
+T = TypeVar("T", covariant=True)
+
+
+class RegistrationError(ValueError):
+    """The document is not an object of its kind; the text is the API server's."""
+
+    def __init__(self, kind: str, version: str, why: str) -> None:
+        super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded(Generic[T]):
+    """`document` has apiVersion and kind, defaults, and nothing unknown or empty."""
+
+    value: T
+    document: dict[str, Any]
+    unknown_fields: tuple[str, ...] = ()
+
+
+def decode_object(
+    document: Any, kind: str, version: str = "v1"
+) -> Decoded[registration.RegistrationObject]:
+    """`version` is the API version of the document, without the group."""
+    entry = BY_KIND[kind]
+    gvk = struct_of(kind, version)
+    try:
+        clean = round_trip(document, gvk)
+    except DecodeError as error:
+        raise RegistrationError(kind, version, str(error)) from error
+    assert clean is not None, f"{gvk} is built in"
+    clean["apiVersion"] = f"{registration.GROUP}/{version}"
+    clean["kind"] = kind
+    entry.default(clean, version)
+    return Decoded(entry.typed(clean), clean, tuple(unknown_fields(document, gvk)))
+
+
+def struct_of(kind: str, version: str) -> GroupVersionKind:
+    """The kind whose Go struct reads it: v1 stands for versions that are no longer served."""
+    gvk = GroupVersionKind(registration.GROUP, version, kind)
+    return gvk if codec_for(gvk) is not None else GroupVersionKind(registration.GROUP, "v1", kind)
+
+
+def decode_policy(
+    document: Any, version: str = "v1"
+) -> Decoded[registration.ValidatingAdmissionPolicy]:
+    decoded = decode_object(document, registration.POLICY_KIND, version)
+    return cast("Decoded[registration.ValidatingAdmissionPolicy]", decoded)
+
+
+def decode_binding(
+    document: Any, version: str = "v1"
+) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
+    decoded = decode_object(document, registration.BINDING_KIND, version)
+    return cast("Decoded[registration.ValidatingAdmissionPolicyBinding]", decoded)
+
+
+def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """A decoded document in another version: no field has another name or is missing there."""
+    return {**document, "apiVersion": f"{registration.GROUP}/{version}"}

@@ -1,0 +1,123 @@
+"""Constant folding: what cel-go's `OptOptimize` computes while it plans a program.
+
+Only these, because folding is observable (it changes costs, and its errors fail the program rather
+than the evaluation; reference, section 8.8):
+
+* list and map literals of constants;
+* conversions (`int('5')`, `timestamp('...')`, `type(1)`, ...) of one constant;
+* `x in []`, which is false without x ever being looked at;
+* constant regular expressions, which are compiled, and constant keys, which must be keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celadon.cel import re2, syntax
+from celadon.cel.declarations import Function
+from celadon.cel.errors import EvaluationError, ProgramError
+from celadon.cel.runtime import implementation
+from celadon.cel.syntax import (
+    Call,
+    CheckedAst,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    walk,
+)
+from celadon.cel.values.collections.container_access import qualifier_error
+from celadon.cel.values.collections.maps import make_map, make_strict_map
+
+_CONVERSIONS = frozenset(
+    {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
+)
+
+_ABSENT = object()
+
+
+def fold(
+    checked: CheckedAst,
+    functions: Mapping[str, Function],
+    constants: Mapping[int, Any],
+    strict_map_keys: bool = False,
+) -> dict[int, Any]:
+    """Node ids of folded nodes and their values. `constants` are identifiers that are values.
+    With `strict_map_keys`, map literals that these refuse are left for the evaluation to refuse.
+
+    Raises `ProgramError` with the text of the failed conversion or regular expression.
+    """
+    folded: dict[int, Any] = {}
+
+    def constant(node: Expr) -> Any:
+        if isinstance(node, Literal):
+            return node.value
+        if isinstance(node, Ident):
+            return constants.get(node.id, _ABSENT)
+        return folded.get(node.id, _ABSENT)
+
+    for node in walk(checked.root):
+        value = _ABSENT
+        match node:
+            case ListLiteral() if not node.optional:
+                items = [constant(element) for element in node.elements]
+                value = _ABSENT if _ABSENT in map(_marker, items) else items
+            case MapLiteral() if not any(entry.optional for entry in node.entries):
+                pairs = [(constant(entry.key), constant(entry.value)) for entry in node.entries]
+                if not any(_ABSENT is part for pair in pairs for part in pair):
+                    value = _strict_map(pairs) if strict_map_keys else _map(pairs)
+            case Call():
+                args = node.args if node.target is None else (node.target, *node.args)
+                value = _call(checked, functions, node, [constant(arg) for arg in args])
+            case _:
+                pass
+        if value is not _ABSENT:
+            folded[node.id] = value
+    return folded
+
+
+def _marker(item: Any) -> Any:
+    """The item itself only if it is the marker: values are never compared."""
+    return _ABSENT if item is _ABSENT else None
+
+
+def _map(pairs: list[tuple[Any, Any]]) -> Any:
+    try:
+        return make_map(pairs)
+    except EvaluationError as error:  # bytes are no key
+        raise ProgramError(error.message) from None
+
+
+def _strict_map(pairs: list[tuple[Any, Any]]) -> Any:
+    try:
+        return make_strict_map(pairs)
+    except EvaluationError:
+        return _ABSENT
+
+
+def _call(
+    checked: CheckedAst, functions: Mapping[str, Function], node: Call, args: list[Any]
+) -> Any:
+    function = functions.get(node.function)
+    reference = checked.references.get(node.id)
+    if function is None or reference is None:
+        return _ABSENT
+    if reference.overloads == ("in_list",) and args[1].__class__ is list and not args[1]:
+        return False
+    if function.pattern is not None and args[function.pattern].__class__ is str:
+        try:
+            re2.compile(args[function.pattern])
+        except re2.RegexError as error:
+            raise ProgramError(str(error)) from None
+    if node.function in (syntax.INDEX, syntax.OPT_INDEX) and args[1] is not _ABSENT:
+        refused = qualifier_error(args[1])
+        if refused is not None:
+            raise ProgramError(refused.message)
+    if node.function in _CONVERSIONS and len(args) == 1 and args[0] is not _ABSENT:
+        try:
+            return implementation(function, reference.overloads)(args[0])
+        except EvaluationError as error:
+            raise ProgramError(error.message) from None
+    return _ABSENT

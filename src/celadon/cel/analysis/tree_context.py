@@ -1,0 +1,178 @@
+"""What both generators know about the tree they write: types, constants, resolved functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.cel import syntax
+from celadon.cel.cost_rules import CostRule
+from celadon.cel.declarations import Function, Impl, ObjectType, Overload
+from celadon.cel.runtime import implementation
+from celadon.cel.switches import DEFAULT_SWITCHES, Switches
+from celadon.cel.syntax import (
+    Call,
+    CheckedAst,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+)
+from celadon.cel.types import Kind
+from celadon.cel.values.message_values import CONSTRUCTORS
+from celadon.cel.values.numbers import Uint
+
+#: Python classes a value of a checked type certainly has, once something of ours computed it.
+SCALAR_CLASSES: Mapping[Kind, type] = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.UINT: Uint,
+    Kind.DOUBLE: float,
+    Kind.STRING: str,
+    Kind.BYTES: bytes,
+}
+_CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`folded` maps node ids to constant values (see `folding`); `functions` and `costs` are the
+    environment's; `constants` are identifiers that denote values (types, enum constants).
+    `impls` remembers the callables of calls, for all programs of an environment."""
+
+    checked: CheckedAst
+    folded: Mapping[int, Any]
+    functions: Mapping[str, Function]
+    costs: Mapping[str, CostRule]
+    constants: Mapping[int, Any] = field(default_factory=dict)
+    switches: Switches = DEFAULT_SWITCHES
+    find_object: Callable[[str], ObjectType | None] = lambda name: None
+    impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
+
+    def presence(self, name: str) -> str:
+        """The run-time function of that name, or the one that fails where nothing has fields."""
+        if not self.switches.bad_presence_test_is_error:
+            return name
+        return f"{name[:-2]}_strictly_v" if name.endswith("_v") else f"{name}_strictly"
+
+    @property
+    def map_maker(self) -> str:
+        """The run-time function that makes a map of pairs."""
+        return "make_strict_map" if self.switches.strict_map_keys else "make_map"
+
+    @property
+    def optional_map_maker(self) -> str:
+        """The run-time function that makes a map of pairs, some of them optional."""
+        strict = self.switches.strict_map_keys
+        return "strict_map_with_optionals" if strict else "map_with_optionals"
+
+    @property
+    def mentions_bytes(self) -> bool:
+        """May the expression make bytes? No JSON has any."""
+        return any(t.kind is Kind.BYTES for t in self.checked.types.values())
+
+    def is_constant(self, node: Expr) -> bool:
+        return isinstance(node, Literal) or node.id in self.folded
+
+    def constant(self, node: Expr) -> Any:
+        if node.id in self.folded:
+            return self.folded[node.id]
+        assert isinstance(node, Literal), "callers ask is_constant first"
+        return node.value
+
+    def overload_ids(self, node: Call) -> tuple[str, ...]:
+        reference = self.checked.references.get(node.id)
+        return reference.overloads if reference else ()
+
+    def constructor(self, type_name: str) -> Impl:
+        """What turns a message literal's fields into a value."""
+        declared = self.find_object(type_name)
+        if declared is not None and declared.construct is not None:
+            return declared.construct
+        return CONSTRUCTORS.get(type_name, dict)
+
+    def _returned(self, node: Call) -> type | None:
+        """The class that all overloads a call may come to return."""
+        function, ids = self.function(node), self.overload_ids(node)
+        if function is None or not ids:
+            return None
+        kinds = {o.result.kind for o in function.overloads if o.id in ids}
+        return _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
+
+    def function(self, node: Call) -> Function | None:
+        return self.functions.get(node.function)
+
+    def impl(self, node: Call) -> Impl | None:
+        """The callable that runs this call, argument checks included; None if nothing can."""
+        function = self.function(node)
+        if function is None:
+            return None
+        if function.singleton is not None:
+            return function.singleton
+        key = node.function, self.overload_ids(node)
+        impl = self.impls.get(key)
+        if impl is None:
+            impl = self.impls[key] = implementation(function, key[1])
+        return impl
+
+    def overload(self, node: Call) -> Overload | None:
+        """The overload the checker settled on, or None while several are possible."""
+        ids = self.overload_ids(node)
+        function = self.function(node)
+        if function is None or len(ids) != 1:
+            return None
+        return next((o for o in function.overloads if o.id == ids[0]), None)
+
+    def cost_rule(self, node: Call) -> CostRule | None:
+        """The rule that charges this call; None is cel-go's default of 1."""
+        overload = self.overload(node)
+        by_id = self.costs.get(overload.id) if overload else None
+        if by_id is not None:
+            return by_id
+        by_name = self.costs.get(node.function)
+        if by_name is not None:
+            return by_name
+        return overload.cost if overload else None
+
+    def certain(self, node: Expr) -> type | None:
+        """The class the value surely has, or None. Declared types of variables and fields are not
+        trusted: the values behind them come from outside."""
+        if self.is_constant(node):
+            value = self.constant(node)
+            return type(value)
+        match node:
+            case Call(function=syntax.CONDITIONAL):
+                yes, no = self.certain(node.args[1]), self.certain(node.args[2])
+                return yes if yes is no else None
+            case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT | "dyn"):
+                return None
+            case Call(function="orValue" | "value" | "or"):
+                return None
+            case Call():
+                return self._returned(node)
+            case ListLiteral():
+                return list
+            case syntax.Select(test_only=True):
+                return bool
+            case Comprehension() if node.iter_var != syntax.UNUSED:
+                return _CLASSES.get(self.checked.types[node.id].kind)
+            case MapLiteral() | Ident():
+                return None
+            case _:
+                return None
+
+
+def terms(node: Call) -> list[Expr]:
+    """The operands of a run of the same logical operator, left to right."""
+    result: list[Expr] = []
+    stack: list[Expr] = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, Call) and top.function == node.function:
+            stack += reversed(top.args)
+        else:
+            result.append(top)
+    return result

@@ -1,0 +1,558 @@
+"""The checker: gives every node a type, every name and call a reference, or says why not.
+
+`check` walks the tree once, arguments before calls. What it learns goes into two tables keyed by
+node id. The tree itself is not touched: where a name turns out to mean something longer or shorter
+than what was written (`a.b` one variable, `optional.of(x)` a function of that name), the node is
+replaced by one with the same id, and so are its ancestors; all other nodes are shared.
+
+A mistake gives one issue and the type `error`, which passes everywhere like dyn, so that what
+follows from the mistake is not reported again. Type variables that are still free at the end
+become dyn.
+
+The order in which things are checked, and the fresh variables that are taken on the way, show in
+messages; they are those of cel-go `checker/checker.go`.
+
+House rule 10: nodes are dispatched through a dict of functions instead of `match`, and each
+function calls the next through that dict: one Python frame per level of nesting is what lets an
+expression as deep as the parser admits be checked within Python's stack (and it is 15 % faster).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.cel.checking import check_messages, well_known
+from celadon.cel.checking.assignability import Substitution
+from celadon.cel.checking.overload_resolution import FunctionIndex, fresh_variable
+from celadon.cel.checking.scope import Declarations, Identifier
+from celadon.cel.checking.tree_printer import render
+from celadon.cel.issues import Issues
+from celadon.cel.syntax import (
+    OPT_SELECT,
+    Ast,
+    Call,
+    CheckedAst,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapEntry,
+    MapLiteral,
+    Reference,
+    Select,
+    Struct,
+    StructField,
+    Unspecified,
+)
+from celadon.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DYN,
+    ERROR,
+    INT,
+    NULL,
+    STRING,
+    UINT,
+    Kind,
+    Type,
+    is_optional,
+    list_of,
+    map_of,
+    optional_of,
+)
+from celadon.cel.values.numbers import Uint
+
+_ANY = Kind.ANY
+_DYN = Kind.DYN
+_ERROR = Kind.ERROR
+_LIST = Kind.LIST
+_MAP = Kind.MAP
+_OBJECT = Kind.OBJECT
+_PARAM = Kind.TYPE_PARAM
+
+_LITERAL_TYPES: Final[dict[type, Type]] = {
+    type(None): NULL,
+    bool: BOOL,
+    int: INT,
+    Uint: UINT,
+    float: DOUBLE,
+    str: STRING,
+    bytes: BYTES,
+}
+_OPT_SELECT_REFERENCE = Reference(OPT_SELECT, ("select_optional_field",))
+
+
+def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
+    """The checked tree, or None with the issues that say why there is none."""
+    checker = _Checker(ast, scope)
+    try:
+        root = _CHECK[ast.root.__class__](checker, ast.root)
+    except RecursionError:
+        issues = Issues(ast.source)
+        issues.add(check_messages.TOO_DEEP, None)
+        return None, issues
+    if checker.issues:
+        return None, checker.issues
+    checker.settle()
+    if root is not ast.root:
+        ast = Ast(root, ast.source, ast.positions, ast.macro_calls)
+    return CheckedAst(ast, checker.types, checker.references), checker.issues
+
+
+class _Checker:
+    """What one check has found so far.
+
+    `locals` are the variables of the comprehensions around the current node. `fresh` is the number
+    of the next type variable. `cross_type` becomes true for good at the first comprehension: there
+    cel-go loses the filter that keeps mixed numeric comparisons out.
+    """
+
+    __slots__ = (
+        "cross_type",
+        "fresh",
+        "issues",
+        "locals",
+        "positions",
+        "references",
+        "scope",
+        "substitution",
+        "types",
+    )
+
+    def __init__(self, ast: Ast, scope: Declarations) -> None:
+        self.scope = scope
+        self.positions = ast.positions
+        self.types: dict[int, Type] = {}
+        self.references: dict[int, Reference] = {}
+        self.issues = Issues(ast.source)
+        self.locals: dict[str, Identifier] = {}
+        self.substitution = Substitution(scope.nullable_joins)
+        self.fresh = 0
+        self.cross_type = scope.cross_type_numeric_comparisons
+
+    def report(self, node_id: int, message: str) -> None:
+        self.issues.add(message, self.positions.get(node_id), node_id)
+
+    def settle(self) -> None:
+        """Puts what type variables came to stand for into the table of types."""
+        types = self.types
+        substitute = self.substitution.substitute
+        for node_id, t in types.items():
+            if t.params or t.kind is _PARAM:
+                types[node_id] = substitute(t, True)
+
+    def known(self, t: Type) -> Type:
+        """The type with what is known of its parameters filled in."""
+        return self.substitution.substitute(t) if t.params or t.kind is _PARAM else t
+
+    def new_variable(self) -> Type:
+        self.fresh += 1
+        return fresh_variable(self.fresh - 1)
+
+    def enter(self, name: str, t: Type) -> Identifier | None:
+        """Declares a local variable; returns the one of that name that it hides."""
+        hidden = self.locals.get(name)
+        self.locals[name] = Identifier(t, Reference(name))
+        return hidden
+
+    def leave(self, name: str, hidden: Identifier | None) -> None:
+        if hidden is None:
+            self.locals.pop(name, None)
+        else:
+            self.locals[name] = hidden
+
+    def find(self, name: str) -> Identifier | None:
+        """A simple or qualified name. Locals are never qualified.
+
+        A global that a leading dot reaches past a local of the same name keeps its dot, so that
+        whoever reads the tree later can tell the two.
+        """
+        first = name.removeprefix(".").partition(".")[0]
+        if first in self.locals:
+            if name[0] != ".":
+                return self.locals[name] if name == first else None
+            found = self.scope.find_identifier(name)
+            if found is None:
+                return None
+            reference = Reference(f".{found.reference.name}", value=found.reference.value)
+            return Identifier(found.type, reference)
+        return self.scope.find_identifier(name)
+
+
+def _check_unspecified(checker: _Checker, node: Unspecified) -> Expr:
+    checker.report(node.id, check_messages.unexpected_node("unspecified"))
+    checker.types[node.id] = ERROR
+    return node
+
+
+def _check_literal(checker: _Checker, node: Literal) -> Expr:
+    checker.types[node.id] = _LITERAL_TYPES[node.value.__class__]
+    return node
+
+
+def _check_ident(checker: _Checker, node: Ident) -> Expr:
+    name = node.name
+    found = checker.locals.get(name) or checker.find(name)
+    if found is None:
+        checker.report(node.id, check_messages.undeclared_reference(name, checker.scope.container))
+        checker.types[node.id] = ERROR
+        return node
+    return _resolved(checker, node, found)
+
+
+def _resolved(checker: _Checker, node: Ident | Select, found: Identifier) -> Ident:
+    """Records what the node names, and gives it that name."""
+    checker.types[node.id] = found.type
+    checker.references[node.id] = found.reference
+    name = found.reference.name
+    if node.__class__ is Ident and node.name == name:
+        return node
+    return Ident(node.id, name)
+
+
+def _check_select(checker: _Checker, node: Select) -> Expr:
+    """A whole chain `a.b.c` at once, without recursion: its longest prefix that is a name, then
+    one field after the other."""
+    chain = [node]
+    base = node.operand
+    while base.__class__ is Select:
+        chain.append(base)
+        base = base.operand
+    name = _longest_name(checker, base, chain) if base.__class__ is Ident else None
+    checked: Expr = name or _CHECK[base.__class__](checker, base)
+    types = checker.types
+    operand_type = types[checked.id]
+    while chain:
+        link = chain.pop()
+        operand_type = _field_type(checker, link.id, operand_type, link.field, False)
+        if link.test_only:
+            operand_type = BOOL
+        types[link.id] = operand_type
+        if checked is link.operand:
+            checked = link
+        else:
+            checked = Select(link.id, checked, link.field, link.test_only)
+    return checked
+
+
+def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident | None:
+    """The longest prefix of the chain that is one declared name; takes its links off the chain."""
+    if base.name in checker.locals or not checker.scope.may_qualify(base.name):
+        return None
+    names = [base.name]
+    for link in reversed(chain):
+        if link.test_only:
+            break
+        names.append(link.field)
+    for length in range(len(names), 1, -1):
+        found = checker.find(".".join(names[:length]))
+        if found is not None:
+            link = chain[len(chain) - length + 1]
+            del chain[len(chain) - length + 1 :]
+            return _resolved(checker, link, found)
+    return None
+
+
+def _field_type(checker: _Checker, node_id: int, operand: Type, field: str, optional: bool) -> Type:
+    """The type of `operand.field`, or of `operand.?field` if `optional`."""
+    operand = checker.known(operand)
+    if is_optional(operand):
+        optional = True
+        operand = operand.params[0]
+    kind = operand.kind
+    result = DYN
+    if kind is _DYN or kind is _ANY or kind is _ERROR:
+        pass
+    elif kind is _MAP:
+        result = operand.params[1]
+    elif kind is _OBJECT:
+        result = _declared_field(checker, node_id, operand.name, field)
+    elif kind is _PARAM:
+        checker.substitution.assignable(DYN, operand)
+    else:
+        checker.report(node_id, check_messages.no_field_selection(operand))
+        result = ERROR
+    return optional_of(result) if optional else result
+
+
+def _declared_field(checker: _Checker, node_id: int, type_name: str, field: str) -> Type:
+    found = checker.scope.find_field(type_name, field)
+    if found is None:
+        if checker.scope.find_object(type_name) is None:
+            checker.report(node_id, check_messages.failed_resolution(type_name))
+        else:
+            checker.report(node_id, check_messages.undefined_field(field))
+        return ERROR
+    return found
+
+
+def _check_call(checker: _Checker, node: Call) -> Expr:
+    if node.function == OPT_SELECT:
+        return _check_optional_select(checker, node)
+    types = checker.types
+    checked: list[Expr] = []
+    arguments: list[Type] = []
+    for arg in node.args:
+        checked_arg = _CHECK[arg.__class__](checker, arg)
+        checked.append(checked_arg)
+        arguments.append(types[checked_arg.id])
+    target = node.target
+    member = False
+    function = None
+    if target is not None:
+        function = _namespaced(checker, target, node.function)
+        if function is None:
+            member = True
+            target = _CHECK[target.__class__](checker, target)
+            arguments.insert(0, types[target.id])
+        else:
+            target = None
+    function = function or checker.scope.find_function(node.function)
+    if function is None:
+        message = check_messages.undeclared_reference(node.function, checker.scope.container)
+        checker.report(node.id, message)
+        types[node.id] = ERROR
+        return node
+    if function.is_logical:
+        types[node.id] = _check_logical(checker, node, function, arguments)
+    else:
+        types[node.id] = _resolve(checker, node.id, function, arguments, member)
+    args = tuple(checked)
+    if args == node.args and target is node.target and function.name == node.function:
+        return node
+    return Call(node.id, function.name, target, args)
+
+
+def _namespaced(checker: _Checker, target: Expr, function: str) -> FunctionIndex | None:
+    """The function that `target.function` names as a whole, if target is a chain of names."""
+    segments = [function]
+    while target.__class__ is Select and not target.test_only:
+        segments.append(target.field)
+        target = target.operand
+    if target.__class__ is not Ident:
+        return None
+    segments.append(target.name)
+    return checker.scope.find_function(".".join(reversed(segments)))
+
+
+def _resolve(
+    checker: _Checker, node_id: int, function: FunctionIndex, arguments: list[Type], member: bool
+) -> Type:
+    table = function.table(member, len(arguments), checker.cross_type)
+    resolution = table.resolve(checker.substitution, arguments, checker.fresh)
+    checker.fresh += table.fresh
+    if resolution is None:
+        shown = [checker.substitution.substitute(t, True) for t in arguments]
+        message = check_messages.no_matching_overload(function.name, shown, member=member)
+        checker.report(node_id, message)
+        return ERROR
+    checker.references[node_id] = resolution.reference
+    return resolution.type
+
+
+def _check_logical(
+    checker: _Checker, node: Call, function: FunctionIndex, arguments: list[Type]
+) -> Type:
+    """`&&` and `||` blame the operand, not the operator."""
+    failed = False
+    for arg, t in zip(node.args, arguments):  # noqa: B905  # same length by construction
+        if not checker.substitution.assignable(t, BOOL):
+            checker.report(arg.id, check_messages.type_mismatch(BOOL, t))
+            failed = True
+    if failed:
+        return ERROR
+    checker.references[node.id] = function.table(False, 2, False).reference((0,))
+    return BOOL
+
+
+def _check_optional_select(checker: _Checker, node: Call) -> Expr:
+    operand, field = node.args
+    if field.__class__ is not Literal or field.value.__class__ is not str:
+        checker.report(
+            field.id, check_messages.not_an_optional_selection(render(field, lambda _: ""))
+        )
+        checker.types[node.id] = ERROR
+        return node
+    checked = _CHECK[operand.__class__](checker, operand)
+    operand_type = checker.types[checked.id]
+    checker.types[node.id] = _field_type(checker, node.id, operand_type, field.value, True)
+    checker.references[node.id] = _OPT_SELECT_REFERENCE
+    if checked is operand:
+        return node
+    return Call(node.id, OPT_SELECT, None, (checked, field))
+
+
+def _check_list(checker: _Checker, node: ListLiteral) -> Expr:
+    element: Type | None = None
+    checked: list[Expr] = []
+    optional = node.optional
+    for position, item in enumerate(node.elements):
+        checked_item = _CHECK[item.__class__](checker, item)
+        checked.append(checked_item)
+        t = checker.types[checked_item.id]
+        if optional and position in optional:
+            t = _unwrapped(checker, item.id, t)
+        if element is None:
+            element = t
+        elif element is not t:
+            element = checker.substitution.join(element, t)
+    checker.types[node.id] = list_of(element or checker.new_variable())
+    elements = tuple(checked)
+    return node if elements == node.elements else ListLiteral(node.id, elements, optional)
+
+
+def _unwrapped(checker: _Checker, value_id: int, t: Type) -> Type:
+    """The type inside the optional that `?` calls for."""
+    if is_optional(t):
+        return t.params[0]
+    if t.kind is not _DYN and t.kind is not _ANY:
+        checker.report(value_id, check_messages.type_mismatch(optional_of(t), t))
+    return t
+
+
+def _check_map(checker: _Checker, node: MapLiteral) -> Expr:
+    key: Type | None = None
+    value: Type | None = None
+    types = checker.types
+    join = checker.substitution.join
+    entries = []
+    for entry in node.entries:
+        checked_key = _CHECK[entry.key.__class__](checker, entry.key)
+        t = types[checked_key.id]
+        key = t if key is None or key is t else join(key, t)
+        checked_value = _CHECK[entry.value.__class__](checker, entry.value)
+        t = types[checked_value.id]
+        if entry.optional:
+            t = _unwrapped(checker, entry.value.id, t)
+        value = t if value is None or value is t else join(value, t)
+        if checked_key is not entry.key or checked_value is not entry.value:
+            entry = MapEntry(entry.id, checked_key, checked_value, entry.optional)
+        entries.append(entry)
+    if key is None or value is None:
+        key = checker.new_variable()
+        value = checker.new_variable()
+    types[node.id] = map_of(key, value)
+    checked = tuple(entries)
+    return node if checked == node.entries else MapLiteral(node.id, checked)
+
+
+def _check_struct(checker: _Checker, node: Struct) -> Expr:
+    found = checker.scope.find_identifier(node.type_name)
+    if found is None:
+        container = checker.scope.container
+        checker.report(node.id, check_messages.undeclared_reference(node.type_name, container))
+        checker.types[node.id] = ERROR
+        return node
+    name = found.reference.name
+    checker.references[node.id] = Reference(name)
+    result = ERROR
+    if found.type.kind is not Kind.TYPE:
+        checker.report(node.id, check_messages.not_a_type(found.type.runtime_name))
+    else:
+        result = found.type.params[0]
+        message_name = well_known.message_name(result)
+        if message_name is None:
+            checker.report(node.id, check_messages.not_a_message_type(result.runtime_name))
+            result = ERROR
+        else:
+            name = message_name
+    checker.types[node.id] = result
+    fields = tuple([_check_field(checker, name, field) for field in node.fields])
+    resolved = checker.references[node.id].name
+    if fields == node.fields and resolved == node.type_name:
+        return node
+    return Struct(node.id, resolved, fields)
+
+
+def _check_field(checker: _Checker, type_name: str, field: StructField) -> StructField:
+    value = _CHECK[field.value.__class__](checker, field.value)
+    expected = _declared_field(checker, field.id, type_name, field.name)
+    actual = checker.types[value.id]
+    if field.optional:
+        actual = _unwrapped(checker, value.id, actual)
+    if not checker.substitution.assignable(expected, actual):
+        checker.report(field.id, check_messages.field_type_mismatch(field.name, expected, actual))
+    if value is field.value:
+        return field
+    return StructField(field.id, field.name, value, field.optional)
+
+
+def _check_comprehension(checker: _Checker, node: Comprehension) -> Expr:
+    types = checker.types
+    iter_range = _CHECK[node.iter_range.__class__](checker, node.iter_range)
+    accu_init = _CHECK[node.accu_init.__class__](checker, node.accu_init)
+    accu_type = types[accu_init.id]
+    first, second = _iteration_types(checker, node, types[iter_range.id])
+    checker.cross_type = True
+    hidden_accu = checker.enter(node.accu_var, accu_type)
+    hidden_first = checker.enter(node.iter_var, first)
+    hidden_second = checker.enter(node.iter_var2, second) if node.iter_var2 else None
+    condition = _CHECK[node.condition.__class__](checker, node.condition)
+    _expect(checker, node.condition.id, BOOL)
+    step = _CHECK[node.step.__class__](checker, node.step)
+    _expect(checker, node.step.id, accu_type)
+    if node.iter_var2:
+        checker.leave(node.iter_var2, hidden_second)
+    checker.leave(node.iter_var, hidden_first)
+    result = _CHECK[node.result.__class__](checker, node.result)
+    checker.leave(node.accu_var, hidden_accu)
+    types[node.id] = checker.known(types[result.id])
+    if (
+        iter_range is node.iter_range
+        and accu_init is node.accu_init
+        and condition is node.condition
+        and step is node.step
+        and result is node.result
+    ):
+        return node
+    return Comprehension(
+        node.id,
+        iter_range,
+        node.iter_var,
+        node.iter_var2,
+        node.accu_var,
+        accu_init,
+        condition,
+        step,
+        result,
+    )
+
+
+def _iteration_types(checker: _Checker, node: Comprehension, over: Type) -> tuple[Type, Type]:
+    """The types of the iteration variables; the second is of no use in the one-variable form."""
+    over = checker.known(over)
+    kind = over.kind
+    if kind is _LIST:
+        element = over.params[0]
+        return (INT, element) if node.iter_var2 else (element, element)
+    if kind is _MAP:
+        return over.params[0], over.params[1]
+    if kind is _DYN or kind is _ERROR:
+        return DYN, DYN
+    if kind is _PARAM:
+        checker.substitution.assignable(DYN, over)
+        return DYN, DYN
+    checker.report(node.iter_range.id, check_messages.not_a_range(over))
+    return ERROR, ERROR
+
+
+def _expect(checker: _Checker, node_id: int, expected: Type) -> None:
+    actual = checker.types[node_id]
+    if not checker.substitution.assignable(expected, actual):
+        checker.report(node_id, check_messages.type_mismatch(expected, actual))
+
+
+_CHECK: Final[dict[type, Callable[[_Checker, Any], Expr]]] = {
+    Literal: _check_literal,
+    Ident: _check_ident,
+    Select: _check_select,
+    Call: _check_call,
+    ListLiteral: _check_list,
+    MapLiteral: _check_map,
+    Struct: _check_struct,
+    Comprehension: _check_comprehension,
+    Unspecified: _check_unspecified,
+}

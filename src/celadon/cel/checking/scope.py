@@ -1,0 +1,241 @@
+"""Everything an expression may name: what the checker looks names up in.
+
+`Declarations.build` merges libraries (in load order) and variables into tables, and refuses
+contradictions with a `DeclarationError`. `extend` makes a variant with more variables or object
+types that shares the rest, since Kubernetes has one set of functions and many sets of variables.
+
+A name is looked up as every name the container makes of it, innermost first: in container `a.b`,
+`N` may be `a.b.N`, `a.N` or `N`; a leading dot means only `N`; an alias replaces its first segment.
+For each of these: a variable, a type (`int`, `net.IP`), a type with fields, an enum constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from celadon.cel.checking import well_known
+from celadon.cel.checking.library_merging import merge_functions, merge_variables
+from celadon.cel.checking.overload_resolution import FunctionIndex
+from celadon.cel.declarations import Constant, Function, Library, ObjectType, Variable
+from celadon.cel.parsing.tokens import RESERVED
+from celadon.cel.syntax import Reference
+from celadon.cel.types import INT, Type, object_type, type_of
+
+
+class Identifier(NamedTuple):
+    """A global name resolved: `reference` carries the full name and, for enums, the value."""
+
+    type: Type
+    reference: Reference
+
+
+ConstantFamily = Callable[[str], Constant | None]
+"""Constants that no list can hold: a full name to the constant."""
+
+ObjectFamily = Callable[[str], ObjectType | None]
+"""Types with fields that no list can hold: a name to its type, None for names of other types."""
+
+
+class Declarations:
+    """The names of one environment. Immutable from outside; its caches are not visible.
+
+    `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
+    `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
+    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` are those of `Switches`.
+    """
+
+    __slots__ = (
+        "_identifiers",
+        "_indices",
+        "_qualified",
+        "aliases",
+        "constants",
+        "container",
+        "cross_type_numeric_comparisons",
+        "enums",
+        "family",
+        "functions",
+        "keyword_fields",
+        "nullable_joins",
+        "objects",
+        "types",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        *,
+        variables: Mapping[str, Type],
+        functions: Mapping[str, Function],
+        types: Mapping[str, Type],
+        objects: Mapping[str, ObjectType],
+        enums: Mapping[str, int],
+        aliases: Mapping[str, str],
+        container: str,
+        cross_type_numeric_comparisons: bool,
+        keyword_fields: bool,
+        nullable_joins: bool,
+        indices: dict[str, FunctionIndex],
+        family: ObjectFamily | None = None,
+        constants: ConstantFamily | None = None,
+    ) -> None:
+        self.variables = variables
+        self.functions = functions
+        self.types = types
+        self.objects = objects
+        self.enums = enums
+        self.aliases = aliases
+        self.container = container
+        self.cross_type_numeric_comparisons = cross_type_numeric_comparisons
+        self.keyword_fields = keyword_fields
+        self.nullable_joins = nullable_joins
+        self.family = family
+        self.constants = constants
+        self._indices = indices
+        self._identifiers: dict[str, Identifier] = {}
+        self._qualified = frozenset(
+            name.partition(".")[0]
+            for names in (variables, types, objects, enums, well_known.TYPES)
+            for name in names
+            if "." in name
+        )
+
+    @classmethod
+    def build(
+        cls,
+        libraries: Iterable[Library] = (),
+        variables: Iterable[Variable] = (),
+        *,
+        objects: Iterable[ObjectType] = (),
+        enums: Mapping[str, int] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        container: str = "",
+        cross_type_numeric_comparisons: bool = False,
+        keyword_fields: bool = False,
+        nullable_joins: bool = False,
+        family: ObjectFamily | None = None,
+        constants: ConstantFamily | None = None,
+    ) -> Declarations:
+        """Raises `DeclarationError` for overlapping variables, overloads or macros."""
+        libraries = tuple(libraries)
+        declared = [variable for library in libraries for variable in library.variables]
+        known = [record for library in libraries for record in library.objects]
+        return cls(
+            variables=merge_variables({}, (*declared, *variables)),
+            functions=merge_functions(f for library in libraries for f in library.functions),
+            types={t.runtime_name: t for library in libraries for t in library.types},
+            objects={record.name: record for record in (*known, *objects)},
+            enums=dict(enums or {}),
+            aliases=dict(aliases or {}),
+            container=container,
+            cross_type_numeric_comparisons=cross_type_numeric_comparisons,
+            keyword_fields=keyword_fields,
+            nullable_joins=nullable_joins,
+            indices={},
+            family=family,
+            constants=constants,
+        )
+
+    def extend(
+        self, variables: Iterable[Variable] = (), objects: Iterable[ObjectType] = ()
+    ) -> Declarations:
+        """These and more. A variable may not be declared twice; a later object type replaces."""
+        return Declarations(
+            variables=merge_variables(self.variables, variables),
+            functions=self.functions,
+            types=self.types,
+            objects={**self.objects, **{record.name: record for record in objects}},
+            enums=self.enums,
+            aliases=self.aliases,
+            container=self.container,
+            cross_type_numeric_comparisons=self.cross_type_numeric_comparisons,
+            keyword_fields=self.keyword_fields,
+            nullable_joins=self.nullable_joins,
+            indices=self._indices,
+            family=self.family,
+            constants=self.constants,
+        )
+
+    def candidates(self, name: str) -> tuple[str, ...]:
+        """The full names that a name as written may mean, in order of precedence."""
+        written = name.removeprefix(".")
+        if self.aliases:
+            first, dot, rest = written.partition(".")
+            if first in self.aliases:
+                return (f"{self.aliases[first]}{dot}{rest}",)
+        if name.startswith(".") or not self.container:
+            return (written,)
+        names = []
+        container = self.container
+        while container:
+            names.append(f"{container}.{written}")
+            container = container.rpartition(".")[0]
+        return (*names, written)
+
+    def may_qualify(self, first_segment: str) -> bool:
+        """Whether a dotted name that starts so can be one name; False is certain."""
+        return bool(
+            first_segment in self._qualified
+            or self.family is not None
+            or self.container
+            or self.aliases
+            or first_segment.startswith(".")
+        )
+
+    def find_identifier(self, name: str) -> Identifier | None:
+        """The variable, type or constant of that name, as written (dots, container, aliases)."""
+        known = self._identifiers.get(name)
+        if known is None:
+            for candidate in self.candidates(name):
+                known = self._global(candidate)
+                if known is not None:
+                    self._identifiers[name] = known
+                    break
+        return known
+
+    def _global(self, name: str) -> Identifier | None:
+        if name in self.variables:
+            return Identifier(self.variables[name], Reference(name))
+        if name in self.types:
+            return Identifier(type_of(self.types[name]), Reference(name))
+        if name in well_known.TYPES:
+            return Identifier(type_of(well_known.TYPES[name]), Reference(name))
+        if self.objects.get(name) or (self.family is not None and self.family(name)):
+            return Identifier(type_of(object_type(name)), Reference(name))
+        value = self.enums.get(name, well_known.ENUMS.get(name))
+        if value is not None:
+            return Identifier(INT, Reference(name, value=value))
+        constant = self.constants(name) if self.constants is not None else None
+        return constant and Identifier(constant.type, Reference(name, value=constant.value))
+
+    def find_function(self, name: str) -> FunctionIndex | None:
+        """The function of that name, as written."""
+        index = self._indices.get(name)
+        if index is None or self.container or self.aliases:
+            for candidate in self.candidates(name):
+                if candidate in self.functions:
+                    index = self._indices.get(candidate)
+                    if index is None:
+                        index = FunctionIndex(self.functions[candidate])
+                        self._indices[candidate] = index
+                    return index
+            return None
+        return index
+
+    def find_object(self, name: str) -> ObjectType | None:
+        """The type with fields of that full name, the well-known ones included."""
+        known = self.objects.get(name) or well_known.OBJECTS.get(name)
+        if known is None and self.family is not None:
+            return self.family(name)
+        return known
+
+    def find_field(self, object_name: str, field: str) -> Type | None:
+        """The declared type of a field; None when the type or the field is unknown."""
+        record = self.find_object(object_name)
+        if record is None:
+            return None
+        found = record.fields.get(field)
+        if found is None and self.keyword_fields and field in RESERVED:
+            return record.fields.get(f"__{field}__")
+        return found

@@ -1,0 +1,242 @@
+"""Checks on checked trees that are not typing: literal durations, regexes, mixed literals.
+
+A `Validator` is a named function. `run` gives each of them, in order, one `ValidationContext` per
+checked tree; they run only when the checker found nothing. Libraries bring their own validators
+(`string_format`), so this module also is the interface for those (cel-go `cel/validator.go`).
+
+Nodes are visited children first, left to right; that order decides which of several issues at one
+position is shown first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from celadon.cel import re2
+from celadon.cel.checking import check_messages
+from celadon.cel.checking.scope import Declarations
+from celadon.cel.errors import EvaluationError
+from celadon.cel.issues import Issues
+from celadon.cel.syntax import (
+    Call,
+    CheckedAst,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    LiteralValue,
+    MapLiteral,
+    Select,
+    children,
+)
+from celadon.cel.types import Kind, Type, is_optional
+from celadon.cel.values.times.timestamps import parse_duration, parse_timestamp, timestamp_at
+
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(slots=True, eq=False)
+class ValidationContext:
+    """What a validator sees. `nodes` are all nodes of the tree, children before parents.
+
+    `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
+    below a call of such a function may be heterogeneous.
+    """
+
+    checked: CheckedAst
+    declarations: Declarations
+    nodes: tuple[Expr, ...]
+    exempt_functions: frozenset[str]
+    reported: list[tuple[int, str]] = field(default_factory=list)
+    _parents: dict[int, Expr] | None = None
+
+    def report(self, node_id: int, message: str) -> None:
+        """Adds an issue located at that node."""
+        self.reported.append((node_id, message))
+
+    def ancestors(self, node: Expr) -> Iterator[Expr]:
+        """The nodes above, nearest first."""
+        if self._parents is None:
+            self._parents = {child.id: above for above in self.nodes for child in children(above)}
+        parent = self._parents.get(node.id)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent.id)
+
+
+class Validator(NamedTuple):
+    """`exempt_functions`: names of functions below which literals may be heterogeneous."""
+
+    name: str
+    check: Callable[[ValidationContext], None]
+    exempt_functions: frozenset[str] = frozenset()
+
+
+def run(checked: CheckedAst, declarations: Declarations, validators: Sequence[Validator]) -> Issues:
+    """What the validators, in that order, find wrong with a tree that checked."""
+    nodes = _post_order(checked.root)
+    exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
+    context = ValidationContext(checked, declarations, nodes, exempt)
+    for validator in validators:
+        validator.check(context)
+    issues = Issues(checked.ast.source)
+    for node_id, message in context.reported:
+        issues.add(message, checked.ast.positions.get(node_id), node_id)
+    return issues
+
+
+def _post_order(root: Expr) -> tuple[Expr, ...]:
+    """All nodes, children first. Without recursion, since trees may be deep."""
+    visited: list[Expr] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        visited.append(node)
+        if node.__class__ is Select:
+            waiting.append(node.operand)
+        elif node.__class__ is not Literal and node.__class__ is not Ident:
+            waiting.extend(children(node))
+    visited.reverse()
+    return tuple(visited)
+
+
+def comprehension_nesting_limit(limit: int) -> Validator:
+    """At most `limit` comprehensions inside each other; those over an empty list do not count."""
+
+    def check(context: ValidationContext) -> None:
+        for node in context.nodes:
+            if isinstance(node, Comprehension):
+                depth = sum(map(_iterates, (node, *context.ancestors(node))))
+                if depth > limit:
+                    context.report(node.id, check_messages.NESTING_LIMIT)
+
+    return Validator("cel.validator.comprehension_nesting_limit", check)
+
+
+def _iterates(node: Expr) -> bool:
+    if not isinstance(node, Comprehension):
+        return False
+    over = node.iter_range
+    return not isinstance(over, ListLiteral) or bool(over.elements)
+
+
+def _literal_argument(
+    function: str, is_valid: Callable[[LiteralValue], bool], message: str
+) -> Callable[[ValidationContext], None]:
+    """A check of the first argument of calls of one function, where that is a literal."""
+
+    def check(context: ValidationContext) -> None:
+        for node in context.nodes:
+            if node.__class__ is Call and node.function == function and node.args:
+                argument = node.args[0]
+                if isinstance(argument, Literal) and not is_valid(argument.value):
+                    context.report(argument.id, message)
+
+    return check
+
+
+def _is_duration(value: LiteralValue) -> bool:
+    """An int has an overload too, which always fails."""
+    try:
+        return isinstance(value, str) and parse_duration(value) is not None
+    except EvaluationError:
+        return False
+
+
+def _is_timestamp(value: LiteralValue) -> bool:
+    try:
+        if value.__class__ is int:
+            return timestamp_at(value * _NANOSECONDS) is not None
+        return isinstance(value, str) and parse_timestamp(value) is not None
+    except EvaluationError:
+        return False
+
+
+def _is_regex(value: LiteralValue) -> bool:
+    """For `matches(text, pattern)` this looks at the text, as cel-go does."""
+    try:
+        return isinstance(value, str) and re2.compile(value) is not None
+    except re2.RegexError:
+        return False
+
+
+def _check_homogeneous(context: ValidationContext) -> None:
+    """All lists first, then all maps. A list stops at its first mismatch, a map does not."""
+    lists: list[ListLiteral] = []
+    maps: list[MapLiteral] = []
+    for node in context.nodes:
+        if isinstance(node, ListLiteral):
+            if len(node.elements) > 1 and not _is_exempt(context, node):
+                lists.append(node)
+        elif (
+            isinstance(node, MapLiteral) and len(node.entries) > 1 and not _is_exempt(context, node)
+        ):
+            maps.append(node)
+    for list_literal in lists:
+        _check_elements(context, list_literal)
+    for map_literal in maps:
+        _check_entries(context, map_literal)
+
+
+def _is_exempt(context: ValidationContext, node: Expr) -> bool:
+    exempt = context.exempt_functions
+    return any(
+        isinstance(above, Call) and above.function in exempt for above in context.ancestors(node)
+    )
+
+
+def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
+    types = [
+        _value_type(context, element, position in node.optional)
+        for position, element in enumerate(node.elements)
+    ]
+    for element, t in zip(node.elements, types, strict=True):
+        if not _equivalent(types[0], t):
+            context.report(element.id, check_messages.type_mismatch(types[0], t))
+            return
+
+
+def _check_entries(context: ValidationContext, node: MapLiteral) -> None:
+    first = node.entries[0]
+    key_type = _value_type(context, first.key, False)
+    value_type = _value_type(context, first.value, first.optional)
+    for entry in node.entries:
+        key = _value_type(context, entry.key, False)
+        value = _value_type(context, entry.value, entry.optional)
+        if not _equivalent(key_type, key):
+            context.report(entry.key.id, check_messages.type_mismatch(key_type, key))
+        if not _equivalent(value_type, value):
+            context.report(entry.value.id, check_messages.type_mismatch(value_type, value))
+
+
+def _value_type(context: ValidationContext, node: Expr, optional: bool) -> Type:
+    t = context.checked.types[node.id]
+    return t.params[0] if optional and is_optional(t) else t
+
+
+def _equivalent(a: Type, b: Type) -> bool:
+    """Equal, except that a wrapper is what it wraps."""
+    if a is b:
+        return True
+    same_kind = a.kind is b.kind or Kind.WRAPPER in (a.kind, b.kind)
+    if not same_kind or a.name != b.name or len(a.params) != len(b.params):
+        return False
+    return all(map(_equivalent, a.params, b.params))
+
+
+DURATION = Validator(
+    "cel.validator.duration",
+    _literal_argument("duration", _is_duration, check_messages.INVALID_DURATION),
+)
+TIMESTAMP = Validator(
+    "cel.validator.timestamp",
+    _literal_argument("timestamp", _is_timestamp, check_messages.INVALID_TIMESTAMP),
+)
+MATCHES = Validator(
+    "cel.validator.matches",
+    _literal_argument("matches", _is_regex, check_messages.INVALID_MATCHES),
+)
+HOMOGENEOUS_LITERALS = Validator("cel.validator.homogeneous_literals", _check_homogeneous)

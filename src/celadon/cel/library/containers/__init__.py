@@ -1,0 +1,1 @@
+"""Libraries about lists, sets, optional values and two-variable comprehensions."""

@@ -1,0 +1,291 @@
+"""The lists library (cel-go `ext.Lists`), versions 0 to 3. Kubernetes loads version 3.
+
+0 has `slice`, 1 adds `flatten`, 2 adds `sort`, `sortBy`, `lists.range`, `reverse` and `distinct`,
+3 charges for them (before, every call costs 1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.library.containers import list_costs as costs
+from celadon.cel.library.containers.sorting import sort_by_keys
+from celadon.cel.parsing.macros import LISTS_MACROS
+from celadon.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    list_of,
+    type_param,
+)
+from celadon.cel.values.equality import equal, refusal
+from celadon.cel.values.numbers import Uint
+from celadon.cel.values.runtime_types import go_name
+from celadon.cel.values.times.timestamps import Duration, Timestamp
+
+LATEST = 3
+_LIST = list_of(type_param("T"))
+
+_ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp})
+
+_SORTABLE: tuple[tuple[Type, str, str], ...] = (
+    (INT, "[3, 1, 2].sort()", "[1, 2, 3]"),
+    (UINT, "[2u, 1u].sort()", "[1u, 2u]"),
+    (DOUBLE, "[1.5, 0.5].sort()", "[0.5, 1.5]"),
+    (BOOL, "[true, false].sort()", "[false, true]"),
+    (
+        DURATION,
+        "[duration('1m'), duration('1s')].sort()",
+        "[duration('1s'), duration('1m')]",
+    ),
+    (TIMESTAMP, "[timestamp(60), timestamp(0)].sort()", "[timestamp(0), timestamp(60)]"),
+    (STRING, "['b', 'a'].sort()", "['a', 'b']"),
+    (BYTES, "[b'b', b'a'].sort()", "[b'a', b'b']"),
+)
+
+
+def slice_list(elements: list[Any], start: int, end: int) -> list[Any]:
+    call = f"cannot slice({start}, {end})"
+    if start < 0 or end < 0:
+        raise EvaluationError(f"{call}, negative indexes not supported")
+    if start > end:
+        raise EvaluationError(f"{call}, start index must be less than or equal to end index")
+    if len(elements) < end:
+        raise EvaluationError(f"{call}, list is length {len(elements)}")
+    return elements[start:end]
+
+
+def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
+    """Lists inside replaced by their elements, so many levels deep."""
+    if depth < 0:
+        raise EvaluationError("level must be non-negative")
+    result: list[Any] = []
+    stack = [(iter(elements), depth)]
+    while stack:
+        remaining, levels = stack[-1]
+        for element in remaining:
+            if levels and element.__class__ is list:
+                stack.append((iter(element), levels - 1))
+                break
+            result.append(element)
+        else:
+            stack.pop()
+    return result
+
+
+def sort(elements: Any) -> list[Any]:
+    if elements.__class__ is not list:
+        raise refusal("sort", elements, frozenset())
+    return sort_by_keys(elements, elements)
+
+
+def sort_by_associated_keys(elements: Any, keys: Any) -> list[Any]:
+    if elements.__class__ is not list or keys.__class__ is not list:
+        raise refusal("@sortByAssociatedKeys", elements, frozenset({list}))
+    return sort_by_keys(elements, keys)
+
+
+def integer_range(count: int) -> list[int]:
+    """Too long a range is not built: its cost alone is over every limit worth setting."""
+    if count > costs.LONGEST_RANGE:
+        raise EvaluationError(CostLimitExceeded().message)
+    return list(range(count))
+
+
+def reverse(elements: list[Any]) -> list[Any]:
+    return elements[::-1]
+
+
+def distinct(elements: Any) -> list[Any]:
+    """The first of equal elements. A comparison that fails counts as different.
+
+    What is no list makes cel-go's cost tracker panic, so the error is not `no such overload`.
+    """
+    if elements.__class__ is not list:
+        raise _not_a_list(elements)
+    kinds = {element.__class__ for element in elements}
+    if len(kinds) == 1 and kinds <= {str, int, bool, bytes}:
+        return list(dict.fromkeys(elements))
+    result: list[Any] = []
+    for element in elements:
+        if not any(_surely_equal(element, known) for known in result):
+            result.append(element)
+    return result
+
+
+def _not_a_list(value: Any) -> EvaluationError:
+    """The text of Go's panic: it names the first method of a list that the class lacks."""
+    missing = "Contains" if value.__class__ in _ADDERS else "Add"
+    return EvaluationError(
+        f"internal error: interface conversion: {go_name(value)} is not traits.Lister: "
+        f"missing method {missing}"
+    )
+
+
+def _surely_equal(a: Any, b: Any) -> bool:
+    try:
+        return equal(a, b)
+    except EvaluationError:
+        return False
+
+
+_SLICE = Function(
+    "slice",
+    (
+        Overload(
+            "list_slice",
+            (_LIST, INT, INT),
+            _LIST,
+            slice_list,
+            True,
+            costs.SLICE,
+            "The elements from a position up to before another.",
+            (("[1, 2, 3, 4].slice(1, 3)", "[2, 3]"),),
+        ),
+    ),
+)
+
+_FLATTEN = Function(
+    "flatten",
+    (
+        Overload(
+            "list_flatten",
+            (list_of(_LIST),),
+            _LIST,
+            flatten,
+            True,
+            costs.FLATTEN,
+            "Lists inside replaced by their elements, one level deep.",
+            (("[[1], [2, 3]].flatten()", "[1, 2, 3]"),),
+            1,
+        ),
+        Overload(
+            "list_flatten_int",
+            (list_of(DYN), INT),
+            list_of(DYN),
+            flatten,
+            True,
+            costs.FLATTEN,
+            "Lists inside replaced by their elements, so many levels deep.",
+            (("[[1, [2, [3]]]].flatten(2)", "[dyn(1), dyn(2), dyn([3])]"),),
+            1,
+        ),
+    ),
+)
+
+_SORT = Function(
+    "sort",
+    tuple(
+        Overload(
+            f"list_{t.name}_sort",
+            (list_of(t),),
+            list_of(t),
+            None,
+            True,
+            costs.sort_cost(text=t in (STRING, BYTES), keys=0),
+            "The elements in ascending order.",
+            ((source, expected),),
+            2,
+        )
+        for t, source, expected in _SORTABLE
+    ),
+    sort,
+)
+
+_SORT_BY = Function(
+    "@sortByAssociatedKeys",
+    tuple(
+        Overload(
+            f"list_{t.name}_sortByAssociatedKeys",
+            (_LIST, list_of(t)),
+            _LIST,
+            None,
+            True,
+            costs.sort_cost(text=t in (STRING, BYTES), keys=1),
+            "What `sortBy` becomes: the elements in ascending order of their keys.",
+            (("['xx', 'y'].sortBy(s, size(s))", "['y', 'xx']"),) if t is INT else (),
+            2,
+        )
+        for t, _, _ in _SORTABLE
+    ),
+    sort_by_associated_keys,
+)
+
+_OTHERS = (
+    Function(
+        "lists.range",
+        (
+            Overload(
+                "lists_range",
+                (INT,),
+                list_of(INT),
+                integer_range,
+                False,
+                costs.RANGE,
+                "The integers from 0 up to before a number.",
+                (("lists.range(3)", "[0, 1, 2]"),),
+                2,
+            ),
+        ),
+    ),
+    Function(
+        "reverse",
+        (
+            Overload(
+                "list_reverse",
+                (_LIST,),
+                _LIST,
+                reverse,
+                True,
+                costs.REVERSE,
+                "The elements in opposite order.",
+                (("[1, 2, 3].reverse()", "[3, 2, 1]"),),
+                2,
+            ),
+        ),
+    ),
+    Function(
+        "distinct",
+        (
+            Overload(
+                "list_distinct",
+                (_LIST,),
+                _LIST,
+                None,
+                True,
+                costs.DISTINCT,
+                "The elements without those that equal an earlier one.",
+                (("[1, 2, 1, 3, 2].distinct()", "[1, 2, 3]"),),
+                2,
+            ),
+        ),
+        distinct,
+    ),
+)
+
+
+def _free(function: Function) -> Function:
+    """The function at the default cost."""
+    return function._replace(overloads=tuple(o._replace(cost=None) for o in function.overloads))
+
+
+def library(version: int = LATEST) -> Library:
+    functions: tuple[Function, ...] = (_SLICE,)
+    if version >= 1:
+        functions += (_FLATTEN,)
+    if version >= 2:
+        functions += (_SORT, _SORT_BY, *_OTHERS)
+    if version < 3:
+        functions = tuple(map(_free, functions))
+    return Library(
+        f"lists/{version}", functions=functions, macros=LISTS_MACROS if version >= 2 else ()
+    )

@@ -1,0 +1,88 @@
+"""The sets library (cel-go `ext.Sets`): lists compared as sets, elements by CEL equality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from celadon.cel.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
+from celadon.cel.declarations import Function, Impl, Library, Overload
+from celadon.cel.types import BOOL, list_of, type_param
+from celadon.cel.values.collections.container_access import contains as is_in
+from celadon.cel.values.value_sizes import size_of
+
+_LIST = list_of(type_param("T"))
+#: Kinds whose equality Python's sets share, as long as a list has one kind only.
+_HASHED = ({str}, {int}, {bytes})
+
+
+def _same_hashed_kind(a: list[Any], b: list[Any]) -> bool:
+    return {x.__class__ for x in a} | {x.__class__ for x in b} in _HASHED
+
+
+def contains(a: list[Any], b: list[Any]) -> bool:
+    """Whether every element of b is in a."""
+    if _same_hashed_kind(a, b):
+        return set(a).issuperset(b)
+    return all(is_in(element, a) for element in b)
+
+
+def equivalent(a: list[Any], b: list[Any]) -> bool:
+    """Whether each has every element of the other; how often does not matter."""
+    return contains(a, b) and contains(b, a)
+
+
+def intersects(a: list[Any], b: list[Any]) -> bool:
+    """Whether some element of a is in b."""
+    if _same_hashed_kind(a, b):
+        return not set(a).isdisjoint(b)
+    return any(is_in(element, b) for element in a)
+
+
+def _cost(factor: int) -> CostRule:
+    def tracked(args: Sequence[Any], result: Any) -> int:
+        return 1 + factor * size_of(args[0]) * size_of(args[1])
+
+    def estimated(args: Sequence[Sized]) -> CallEstimate:
+        return CallEstimate(args[0].size.times(args[1].size).times(fixed(factor)).plus(ONE))
+
+    return CostRule(tracked, estimated)
+
+
+def _function(name: str, impl: Impl, factor: int, doc: str, *examples: tuple[str, str]) -> Function:
+    id = f"list_sets_{name}_list"
+    overload = Overload(
+        id, (_LIST, _LIST), BOOL, impl, cost=_cost(factor), doc=doc, examples=examples
+    )
+    return Function(f"sets.{name}", (overload,))
+
+
+LIBRARY = Library(
+    "sets",
+    functions=(
+        _function(
+            "contains",
+            contains,
+            1,
+            "Whether the first list has every element of the second.",
+            ("sets.contains([1, 2, 3, 4], [2, 3])", "true"),
+            ("sets.contains([], [1])", "false"),
+        ),
+        _function(
+            "equivalent",
+            equivalent,
+            2,
+            "Whether each list has every element of the other.",
+            ("sets.equivalent([1], [1, 1])", "true"),
+            ("sets.equivalent(dyn([1, 2, 3]), [3u, 2u, 1u])", "true"),
+        ),
+        _function(
+            "intersects",
+            intersects,
+            1,
+            "Whether the lists have an element in common.",
+            ("sets.intersects([1], [1, 2])", "true"),
+            ("sets.intersects([1], [])", "false"),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Libraries about strings and bytes: functions, formatting, regular expressions, encoders."""

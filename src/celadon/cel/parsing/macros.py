@@ -1,0 +1,391 @@
+"""The macros, by the library that brings them.
+
+Which expansion each has is a fact of cel-go (`parser/macro.go`, `cel/library.go`, `ext/*.go`):
+node for node the same, because costs are charged per node. The error texts are cel-go's as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from celadon.cel import syntax
+from celadon.cel.parsing.expansion import ANY_COUNT, Expander, Expansion, Macro
+from celadon.cel.syntax import ACCUMULATOR, UNUSED, Call, Expr, Ident, Literal, Select
+
+#: Iteration variables may not have these names.
+_ACCUMULATORS = (ACCUMULATOR, "__result__")
+
+NOT_A_SIMPLE_NAME = "argument must be a simple name"
+NOT_AN_IDENTIFIER = "argument is not an identifier"
+OVERWRITES_ACCUMULATOR = "iteration variable overwrites accumulator variable"
+INVALID_HAS = "invalid argument to has() macro"
+INVALID_EXTENSION = "invalid extension field"
+NOT_SORTABLE = (
+    "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+)
+
+
+class _Loop(NamedTuple):
+    """The parts of a comprehension that differ between iterating macros."""
+
+    accu_init: Expr
+    condition: Expr
+    step: Expr
+    result: Expr
+
+
+def _variable(x: Expansion, node: Expr, message: str) -> str:
+    """The name of an iteration variable."""
+    if not isinstance(node, Ident):
+        x.fail(message, node)
+    if node.name in _ACCUMULATORS:
+        x.fail(OVERWRITES_ACCUMULATOR, node)
+    return node.name
+
+
+def _one_variable(x: Expansion, args: Sequence[Expr], message: str) -> tuple[str, str]:
+    return _variable(x, args[0], message), ""
+
+
+def _two_variables(x: Expansion, args: Sequence[Expr]) -> tuple[str, str]:
+    first = _variable(x, args[0], NOT_A_SIMPLE_NAME)
+    second = _variable(x, args[1], NOT_A_SIMPLE_NAME)
+    if first == second:
+        x.fail(f"duplicate variable name: {first}", args[1])
+    return first, second
+
+
+def _iterate(
+    x: Expansion, target: Expr | None, variables: tuple[str, str], loop: _Loop
+) -> Expr | None:
+    if target is None:
+        return None
+    accu = (ACCUMULATOR, loop.accu_init)
+    return x.comprehension(target, variables, accu, loop.condition, loop.step, loop.result)
+
+
+def _accumulator(x: Expansion) -> Expr:
+    return x.ident(ACCUMULATOR)
+
+
+def _all_loop(x: Expansion, predicate: Expr) -> _Loop:
+    return _Loop(
+        x.literal(True),
+        x.call(syntax.NOT_STRICTLY_FALSE, _accumulator(x)),
+        x.call(syntax.LOGICAL_AND, _accumulator(x), predicate),
+        _accumulator(x),
+    )
+
+
+def _exists_loop(x: Expansion, predicate: Expr) -> _Loop:
+    negated = x.call(syntax.LOGICAL_NOT, _accumulator(x))
+    return _Loop(
+        x.literal(False),
+        x.call(syntax.NOT_STRICTLY_FALSE, negated),
+        x.call(syntax.LOGICAL_OR, _accumulator(x), predicate),
+        _accumulator(x),
+    )
+
+
+def _exists_one_loop(x: Expansion, predicate: Expr) -> _Loop:
+    incremented = x.call(syntax.ADD, _accumulator(x), x.literal(1))
+    return _Loop(
+        x.literal(0),
+        x.literal(True),
+        x.call(syntax.CONDITIONAL, predicate, incremented, _accumulator(x)),
+        x.call(syntax.EQUALS, _accumulator(x), x.literal(1)),
+    )
+
+
+def _collect_loop(x: Expansion, init: Expr, step: Expr, predicate: Expr | None) -> _Loop:
+    """Adds to an aggregate in every step, or in those where the predicate holds."""
+    if predicate is not None:
+        step = x.call(syntax.CONDITIONAL, predicate, step, _accumulator(x))
+    return _Loop(init, x.literal(True), step, _accumulator(x))
+
+
+def _append(x: Expansion, element: Expr) -> Expr:
+    return x.call(syntax.ADD, _accumulator(x), x.list(element))
+
+
+def _has(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    operand = args[0]
+    if not isinstance(operand, Select):
+        x.fail(INVALID_HAS, operand)
+    return x.presence_test(operand.operand, operand.field)
+
+
+def _all(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _one_variable(x, args, NOT_A_SIMPLE_NAME)
+    return _iterate(x, target, variables, _all_loop(x, args[1]))
+
+
+def _exists(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _one_variable(x, args, NOT_A_SIMPLE_NAME)
+    return _iterate(x, target, variables, _exists_loop(x, args[1]))
+
+
+def _exists_one(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _one_variable(x, args, NOT_A_SIMPLE_NAME)
+    return _iterate(x, target, variables, _exists_one_loop(x, args[1]))
+
+
+def _map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _one_variable(x, args, NOT_AN_IDENTIFIER)
+    predicate = args[1] if len(args) == 3 else None
+    loop = _collect_loop(x, x.list(), _append(x, args[-1]), predicate)
+    return _iterate(x, target, variables, loop)
+
+
+def _filter(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _one_variable(x, args, NOT_AN_IDENTIFIER)
+    loop = _collect_loop(x, x.list(), _append(x, args[0]), args[1])
+    return _iterate(x, target, variables, loop)
+
+
+def _all2(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    return _iterate(x, target, variables, _all_loop(x, args[2]))
+
+
+def _exists2(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    return _iterate(x, target, variables, _exists_loop(x, args[2]))
+
+
+def _exists_one2(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    return _iterate(x, target, variables, _exists_one_loop(x, args[2]))
+
+
+def _transform_list(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    predicate = args[2] if len(args) == 4 else None
+    loop = _collect_loop(x, x.list(), _append(x, args[-1]), predicate)
+    return _iterate(x, target, variables, loop)
+
+
+def _transform_map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    predicate = args[2] if len(args) == 4 else None
+    step = x.call(syntax.MAP_INSERT, _accumulator(x), args[0], args[-1])
+    return _iterate(x, target, variables, _collect_loop(x, x.empty_map(), step, predicate))
+
+
+def _transform_map_entry(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    variables = _two_variables(x, args)
+    predicate = args[2] if len(args) == 4 else None
+    step = x.call(syntax.MAP_INSERT, _accumulator(x), args[-1])
+    return _iterate(x, target, variables, _collect_loop(x, x.empty_map(), step, predicate))
+
+
+def _bind_value(x: Expansion, name: str, value: Expr, result: Expr) -> Expr:
+    """`result` with a name for a value: a loop over nothing whose accumulator is the name."""
+    return x.comprehension(
+        x.list(), (UNUSED, ""), (name, value), x.literal(False), x.ident(name), result
+    )
+
+
+def _optional_fold(
+    x: Expansion, target: Expr, args: Sequence[Expr], macro: str
+) -> tuple[Expr, Expr]:
+    """The condition that the target has a value, and the second argument with the value bound."""
+    variable = args[0]
+    if not isinstance(variable, Ident):
+        x.fail(f"{macro}() variable name must be a simple identifier", variable)
+    value = x.member_call(x.copy(target), "value")
+    fold = _bind_value(x, variable.name, value, args[1])
+    return x.member_call(target, "hasValue"), fold
+
+
+def _opt_map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if target is None:
+        return None
+    has_value, fold = _optional_fold(x, target, args, "optMap")
+    none = x.call("optional.none")
+    return x.call(syntax.CONDITIONAL, has_value, x.call("optional.of", fold), none)
+
+
+def _opt_flat_map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if target is None:
+        return None
+    has_value, fold = _optional_fold(x, target, args, "optFlatMap")
+    return x.call(syntax.CONDITIONAL, has_value, fold, x.call("optional.none"))
+
+
+_SORT_INPUT = "@__sortBy_input__"
+_SORTABLE = (syntax.ListLiteral, Select, Ident, syntax.Comprehension, Call)
+
+
+def _sort_by(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if target is None:
+        return None
+    if not isinstance(target, _SORTABLE):
+        x.fail(NOT_SORTABLE, target)
+    keys = _map(x, x.ident(_SORT_INPUT), args)
+    if keys is None:
+        return None
+    result = x.member_call(x.ident(_SORT_INPUT), "@sortByAssociatedKeys", keys)
+    return _bind_value(x, _SORT_INPUT, target, result)
+
+
+def _is_namespace(target: Expr | None, name: str) -> bool:
+    return isinstance(target, Ident) and target.name == name
+
+
+def _bind(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if not _is_namespace(target, "cel"):
+        return None
+    variable = args[0]
+    if not isinstance(variable, Ident):
+        x.fail("cel.bind() variable names must be simple identifiers", variable)
+    return _bind_value(x, variable.name, args[1], args[2])
+
+
+def _block(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if not _is_namespace(target, "cel"):
+        return None
+    if not isinstance(args[0], syntax.ListLiteral):
+        x.fail("cel.block requires the first arg to be a list literal", args[0])
+    return x.call(syntax.BLOCK, *args)
+
+
+def _block_index(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+    if not _is_namespace(target, "cel"):
+        return None
+    index = _natural(args[0])
+    if index is None:
+        x.fail("cel.index requires a single non-negative int constant arg", args[0])
+    return x.ident(f"@index{index}")
+
+
+def _block_variable(macro: str, prefix: str) -> Expander:
+    def expand(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+        if not _is_namespace(target, "cel"):
+            return None
+        depth, unique = _natural(args[0]), _natural(args[1])
+        if depth is None or unique is None:
+            blamed = args[0] if depth is None else args[1]
+            x.fail(f"{macro} requires two non-negative int constant args", blamed)
+        return x.ident(f"{prefix}:{depth}:{unique}")
+
+    return expand
+
+
+def _natural(node: Expr) -> int | None:
+    """The value of a literal int that is not negative."""
+    if isinstance(node, Literal) and node.value.__class__ is int and node.value >= 0:
+        return node.value
+    return None
+
+
+def _proto_extension(presence: bool) -> Expander:
+    def expand(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+        if not _is_namespace(target, "proto"):
+            return None
+        name = _qualified_name(args[1])
+        if name is None:
+            x.fail(INVALID_EXTENSION, args[1])
+        return x.presence_test(args[0], name) if presence else x.select(args[0], name)
+
+    return expand
+
+
+def _qualified_name(node: Expr) -> str | None:
+    """`a.b.c` of one or more selections that start at an identifier."""
+    if not isinstance(node, Select):
+        return None
+    fields: list[str] = []
+    while isinstance(node, Select) and not node.test_only:
+        fields.append(node.field)
+        node = node.operand
+    if not isinstance(node, Ident):
+        return None
+    return ".".join((node.name, *reversed(fields)))
+
+
+def _extremum(macro: str, function: str) -> Expander:
+    def expand(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
+        if not _is_namespace(target, "math"):
+            return None
+        if not args:
+            x.fail(f"{macro}() requires at least one argument")
+        if len(args) == 1:
+            if not _may_be_numbers(args[0]):
+                x.fail(f"{macro}() invalid single argument value", args[0])
+            return x.call(function, args[0])
+        for arg in args:
+            if not _may_be_number(arg):
+                x.fail(f"{macro}() simple literal arguments must be numeric", arg)
+        return x.call(function, *args) if len(args) == 2 else x.call(function, x.list(*args))
+
+    return expand
+
+
+def _may_be_number(node: Expr) -> bool:
+    match node:
+        case Literal():
+            return isinstance(node.value, int | float) and not isinstance(node.value, bool)
+        case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
+            return False
+        case _:
+            return True
+
+
+def _may_be_numbers(node: Expr) -> bool:
+    """Whether a single argument may be a number or a list of numbers."""
+    if isinstance(node, syntax.ListLiteral):
+        return bool(node.elements) and all(_may_be_number(e) for e in node.elements)
+    return _may_be_number(node)
+
+
+STANDARD_MACROS: tuple[Macro, ...] = (
+    Macro("has", 1, False, _has),
+    Macro("all", 2, True, _all),
+    Macro("exists", 2, True, _exists),
+    Macro("exists_one", 2, True, _exists_one),
+    Macro("map", 2, True, _map),
+    Macro("map", 3, True, _map),
+    Macro("filter", 2, True, _filter),
+)
+
+OPTIONAL_MACROS: tuple[Macro, ...] = (
+    Macro("optMap", 2, True, _opt_map),
+    Macro("optFlatMap", 2, True, _opt_flat_map),
+)
+
+TWO_VARIABLE_MACROS: tuple[Macro, ...] = (
+    Macro("all", 3, True, _all2),
+    Macro("exists", 3, True, _exists2),
+    Macro("existsOne", 3, True, _exists_one2),
+    Macro("exists_one", 3, True, _exists_one2),
+    Macro("transformList", 3, True, _transform_list),
+    Macro("transformList", 4, True, _transform_list),
+    Macro("transformMap", 3, True, _transform_map),
+    Macro("transformMap", 4, True, _transform_map),
+    Macro("transformMapEntry", 3, True, _transform_map_entry),
+    Macro("transformMapEntry", 4, True, _transform_map_entry),
+)
+
+LISTS_MACROS: tuple[Macro, ...] = (Macro("sortBy", 2, True, _sort_by),)
+
+MATH_MACROS: tuple[Macro, ...] = (
+    Macro("least", ANY_COUNT, True, _extremum("math.least", "math.@min")),
+    Macro("greatest", ANY_COUNT, True, _extremum("math.greatest", "math.@max")),
+)
+
+BINDINGS_MACROS: tuple[Macro, ...] = (Macro("bind", 3, True, _bind),)
+
+#: Only test harnesses have these; `cel.@block` itself is made by optimizers.
+BLOCK_MACROS: tuple[Macro, ...] = (
+    Macro("block", 2, True, _block),
+    Macro("index", 1, True, _block_index),
+    Macro("iterVar", 2, True, _block_variable("cel.iterVar", "@it")),
+    Macro("accuVar", 2, True, _block_variable("cel.accuVar", "@ac")),
+)
+
+PROTOS_MACROS: tuple[Macro, ...] = (
+    Macro("getExt", 2, True, _proto_extension(presence=False)),
+    Macro("hasExt", 2, True, _proto_extension(presence=True)),
+)

@@ -1,0 +1,276 @@
+"""Tree to text: the canonical source of an expression.
+
+Parsing the text gives a tree of the same shape (`escape_syntax` must be on if a field name needs
+backticks). White space, comments, superfluous parentheses and the spelling of literals are not
+kept. What macros became cannot be turned back, so the tree must have its `macro_calls`.
+
+Texts are made from the leaves upwards, without recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import assert_never
+
+from celadon.cel import syntax
+from celadon.cel.errors import CelError
+from celadon.cel.parsing import tokens
+from celadon.cel.parsing.balancing import balance
+from celadon.cel.syntax import (
+    Ast,
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    LiteralValue,
+    MapLiteral,
+    Select,
+    Struct,
+    Unspecified,
+    children,
+)
+from celadon.cel.values.numbers import Uint
+
+
+class UnparseError(CelError):
+    """The tree has a node that no source text gives."""
+
+
+#: How strongly the outermost operator of a text binds; `_MEMBER` needs no parentheses anywhere.
+_TERNARY, _OR, _AND, _RELATION, _SUM, _PRODUCT, _UNARY, _MEMBER = range(8)
+
+_BINARY: dict[str, tuple[int, str]] = {
+    syntax.LESS: (_RELATION, "<"),
+    syntax.LESS_EQUALS: (_RELATION, "<="),
+    syntax.GREATER: (_RELATION, ">"),
+    syntax.GREATER_EQUALS: (_RELATION, ">="),
+    syntax.EQUALS: (_RELATION, "=="),
+    syntax.NOT_EQUALS: (_RELATION, "!="),
+    syntax.IN: (_RELATION, "in"),
+    syntax.ADD: (_SUM, "+"),
+    syntax.SUBTRACT: (_SUM, "-"),
+    syntax.MULTIPLY: (_PRODUCT, "*"),
+    syntax.DIVIDE: (_PRODUCT, "/"),
+    syntax.MODULO: (_PRODUCT, "%"),
+}
+_LOGIC: dict[str, tuple[int, str]] = {
+    syntax.LOGICAL_AND: (_AND, "&&"),
+    syntax.LOGICAL_OR: (_OR, "||"),
+}
+_UNARY_SIGNS: dict[str, str] = {syntax.NEGATE: "-", syntax.LOGICAL_NOT: "!"}
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUALIFIED = re.compile(rf"\.?{_NAME.pattern}(?:\.{_NAME.pattern})*")
+_ESCAPABLE = re.compile(r"[A-Za-z0-9_.\-/ ]+")
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+
+
+def unparse(ast: Ast) -> str:
+    """Raises `UnparseError` for expanded macros that are not in `macro_calls`."""
+    writer = _Writer(ast.macro_calls)
+    pending: list[tuple[Expr, bool]] = [(ast.root, False)]
+    while pending:
+        node, is_ready = pending.pop()
+        if is_ready:
+            writer.write(node)
+        else:
+            pending.append((node, True))
+            pending.extend((child, False) for child in children(writer.origin(node)))
+    return writer.texts[ast.root.id]
+
+
+class _Writer:
+    """The texts of the nodes done so far, and how strongly each binds."""
+
+    __slots__ = ("_macro_calls", "_strengths", "texts")
+
+    def __init__(self, macro_calls: dict[int, Call]) -> None:
+        self._macro_calls = macro_calls
+        self._strengths: dict[int, int] = {}
+        self.texts: dict[int, str] = {}
+
+    def origin(self, node: Expr) -> Expr:
+        """The macro call that became this node, or the node."""
+        origin = self._macro_calls.get(node.id, node)
+        if isinstance(origin, Comprehension):
+            raise UnparseError("macro calls were not kept when this was parsed")
+        return origin
+
+    def write(self, node: Expr) -> None:
+        strength, text = self._text(self.origin(node))
+        self._strengths[node.id] = strength
+        self.texts[node.id] = text
+
+    def _text(self, node: Expr) -> tuple[int, str]:
+        match node:
+            case Literal():
+                return _MEMBER, _literal(node.value)
+            case Ident():
+                return _MEMBER, _qualified(node.name)
+            case Select():
+                text = f"{self._within(node.operand, _MEMBER)}.{_field(node.field)}"
+                return _MEMBER, f"has({text})" if node.test_only else text
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return _MEMBER, f"[{', '.join(self._elements(node))}]"
+            case MapLiteral():
+                return _MEMBER, "{" + ", ".join(self._entries(node)) + "}"
+            case Struct():
+                return _MEMBER, f"{_qualified(node.type_name)}{{{', '.join(self._fields(node))}}}"
+            case Comprehension() | Unspecified():
+                raise UnparseError("this was not parsed")
+            case _:
+                assert_never(node)
+
+    def _within(self, node: Expr, strength: int) -> str:
+        """The text of a part, in parentheses if it binds less strongly than that."""
+        text = self.texts[node.id]
+        return text if self._strengths[node.id] >= strength else f"({text})"
+
+    def _call(self, node: Call) -> tuple[int, str]:
+        args = node.args
+        match node.function, args:
+            case syntax.CONDITIONAL, (condition, then, otherwise):
+                before = f"{self._within(condition, _OR)} ? {self._within(then, _OR)}"
+                return _TERNARY, f"{before} : {self._within(otherwise, _TERNARY)}"
+            case ((syntax.LOGICAL_AND | syntax.LOGICAL_OR), (_, _)):
+                return self._logic(node)
+            case function, (left, right) if function in _BINARY:
+                strength, sign = _BINARY[function]
+                texts = self._within(left, strength), self._within(right, strength + 1)
+                return strength, f"{texts[0]} {sign} {texts[1]}"
+            case function, (operand,) if function in _UNARY_SIGNS:
+                return _UNARY, self._signed(_UNARY_SIGNS[function], operand)
+            case (syntax.INDEX | syntax.OPT_INDEX) as function, (operand, index):
+                mark = "?" if function == syntax.OPT_INDEX else ""
+                return _MEMBER, f"{self._within(operand, _MEMBER)}[{mark}{self.texts[index.id]}]"
+            case syntax.OPT_SELECT, (operand, Literal(value=str() as field)):
+                return _MEMBER, f"{self._within(operand, _MEMBER)}.?{_field(field)}"
+        written = ", ".join(self.texts[arg.id] for arg in args)
+        if node.target is None:
+            return _MEMBER, f"{_qualified(node.function)}({written})"
+        if not _NAME.fullmatch(node.function) or node.function in tokens.KEYWORDS:
+            raise UnparseError(f"no source text calls `{node.function}`")
+        return _MEMBER, f"{self._within(node.target, _MEMBER)}.{node.function}({written})"
+
+    def _signed(self, sign: str, operand: Expr) -> str:
+        """An operator with one operand. A minus must touch neither a number nor a minus."""
+        text = self._within(operand, _MEMBER)
+        if sign == "-" and (text[0] == "-" or text[0].isdigit()):
+            text = f"({text})"
+        return sign + text
+
+    def _logic(self, node: Call) -> tuple[int, str]:
+        """As one run of operators, if parsing that gives this tree back; else with parentheses."""
+        strength, sign = _LOGIC[node.function]
+        terms, ids = self._run(node)
+        if len(terms) > 2 and _same_logic(balance(node.function, terms, ids), node):
+            parts = [self._within(term, strength + 1) for term in terms]
+        else:
+            parts = [self._within(arg, strength + 1) for arg in node.args]
+        return strength, f" {sign} ".join(parts)
+
+    def _run(self, node: Call) -> tuple[list[Expr], list[int]]:
+        """All terms below this operator that are joined by it, and the ids of the operators."""
+        terms: list[Expr] = []
+        ids: list[int] = []
+        pending: list[Expr | int] = [node]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, int):
+                ids.append(part)
+            elif isinstance(part, Call) and part.function == node.function:
+                pending.extend((part.args[1], part.id, part.args[0]))
+            else:
+                terms.append(part)
+        return terms, ids
+
+    def _elements(self, node: ListLiteral) -> list[str]:
+        return [
+            _mark(number in node.optional) + self.texts[element.id]
+            for number, element in enumerate(node.elements)
+        ]
+
+    def _entries(self, node: MapLiteral) -> list[str]:
+        return [
+            f"{_mark(e.optional)}{self.texts[e.key.id]}: {self.texts[e.value.id]}"
+            for e in node.entries
+        ]
+
+    def _fields(self, node: Struct) -> list[str]:
+        return [
+            f"{_mark(f.optional)}{_field(f.name)}: {self.texts[f.value.id]}" for f in node.fields
+        ]
+
+
+def _mark(optional: bool) -> str:
+    return "?" if optional else ""
+
+
+def _same_logic(left: Expr, right: Expr) -> bool:
+    """Whether two trees of the same terms have their operators in the same places."""
+    pending = [(left, right)]
+    while pending:
+        a, b = pending.pop()
+        if a is b:
+            continue
+        if not (isinstance(a, Call) and isinstance(b, Call) and a.id == b.id):
+            return False
+        pending.extend(zip(a.args, b.args, strict=True))
+    return True
+
+
+def _qualified(name: str) -> str:
+    if not _QUALIFIED.fullmatch(name) or name in tokens.KEYWORDS:
+        raise UnparseError(f"no source text names `{name}`")
+    return name
+
+
+def _field(name: str) -> str:
+    if _NAME.fullmatch(name) and name not in tokens.KEYWORDS:
+        return name
+    if _ESCAPABLE.fullmatch(name):
+        return f"`{name}`"
+    raise UnparseError(f"no source text names a field `{name}`")
+
+
+def _literal(value: LiteralValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case Uint():
+            return f"{int(value)}u"
+        case int():
+            return str(value)
+        case float():
+            text = repr(value)
+            return text if "." in text or "e" in text else f"{text}.0"
+        case str():
+            return '"' + "".join(map(_string_character, value)) + '"'
+        case bytes():
+            return 'b"' + "".join(map(_byte_character, value)) + '"'
+
+
+def _string_character(character: str) -> str:
+    short = _SHORT_ESCAPES.get(character)
+    if short is not None:
+        return short
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _byte_character(byte: int) -> str:
+    character = chr(byte)
+    short = _SHORT_ESCAPES.get(character)
+    if short is not None:
+        return short
+    if character.isascii() and character.isprintable():
+        return character
+    return f"\\x{byte:02x}"

@@ -1,0 +1,1 @@
+"""Evaluation while some inputs are unknown: `partial_evaluation`, and what is left (`residual`)."""

@@ -1,0 +1,289 @@
+"""Partial evaluation: what can be said while some inputs are not known yet.
+
+`evaluate_partial` evaluates with a set of unknown attributes. The result is a value (when the
+unknowns do not matter: `known || unknown` may be true), an `Unknown` that names the nodes the
+result waits for, or an `EvaluationError`. `residual` then gives the smaller expression that is
+left: what is known is replaced by literals, decided branches are dropped.
+
+This is a plain interpreter over the checked tree, because its results are trees and it runs rarely;
+programs are what is fast. Order of precedence as in cel-go: in `&&` and `||` an unknown outranks an
+error; a strict call returns its leftmost unknown or error argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from celadon.cel import runtime, syntax
+from celadon.cel.analysis.attribute_chains import Chain, chain_of
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.plain_calls import block_slots
+from celadon.cel.errors import EvaluationError
+from celadon.cel.partial.unknowns import ANY, AttributePattern, Unknown
+from celadon.cel.syntax import (
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    MapLiteral,
+    Select,
+    Struct,
+)
+from celadon.cel.values.collections import container_access
+from celadon.cel.values.optional_values import NONE, Optional
+
+#: Ours, not cel-go's (Go grows its stack).
+TOO_DEEP = "expression is nested too deeply to be evaluated partially"
+
+Outcome: TypeAlias = Any
+"""A value, an `EvaluationError` or an `Unknown`."""
+
+
+def evaluate_partial(
+    context: Context, activation: Mapping[str, Any], unknowns: Sequence[AttributePattern]
+) -> tuple[Outcome, dict[int, Outcome]]:
+    """The outcome, and the outcome of every node evaluated outside of loops."""
+    partial = _Partial(context, activation, tuple(unknowns))
+    try:
+        return partial.node(context.checked.root), partial.outcomes
+    except RecursionError:
+        return EvaluationError(TOO_DEEP), {}
+
+
+def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
+    """The node where the error came up that the expression evaluates to; None if it does not."""
+    partial = _Partial(context, activation, ())
+    try:
+        outcome = partial.node(context.checked.root)
+    except RecursionError:
+        return None
+    found = partial.failures.get(id(outcome))
+    return found[0] if found is not None else None
+
+
+def stops(outcome: Outcome) -> bool:
+    """Whether the outcome is no value."""
+    return outcome.__class__ is Unknown or isinstance(outcome, EvaluationError)
+
+
+@dataclass(slots=True)
+class _Partial:
+    context: Context
+    activation: Mapping[str, Any]
+    unknowns: tuple[AttributePattern, ...]
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    locals: dict[str, Outcome] = field(default_factory=dict)
+    depth: int = 0
+    failures: dict[int, tuple[int, EvaluationError]] = field(default_factory=dict)
+    """Every error that came up, by identity, with the node where it came up first."""
+
+    def node(self, node: Expr) -> Outcome:
+        if self.context.is_constant(node):
+            outcome: Outcome = self.context.constant(node)
+        else:
+            try:
+                outcome = self._call(node) if isinstance(node, Call) else self._node(node)
+            except EvaluationError as error:
+                outcome = error
+        if not self.depth:
+            self.outcomes[node.id] = outcome
+        if isinstance(outcome, EvaluationError):
+            self.failures.setdefault(id(outcome), (node.id, outcome))
+        return outcome
+
+    def _node(self, node: Expr) -> Outcome:
+        match node:
+            case Ident():
+                return self._attribute(node, chain_of(node))
+            case Select() if node.test_only:
+                return self._has(node)
+            case Select():
+                return self._attribute(node, chain_of(node))
+            case ListLiteral():
+                return self._collect(
+                    node.elements,
+                    lambda items: runtime.list_with_optionals(items, node.optional),
+                )
+            case MapLiteral():
+                parts = [part for entry in node.entries for part in (entry.key, entry.value)]
+                return self._collect(parts, lambda items: self._map(node, items))
+            case Struct():
+                return self._collect(
+                    [f.value for f in node.fields], lambda items: self._struct(node, items)
+                )
+            case Comprehension():
+                return self._comprehension(node)
+            case _:
+                raise AssertionError("literals are constants; unspecified nodes never check")
+
+    # --- attributes ---------------------------------------------------------------------------
+
+    def _attribute(self, node: Expr, chain: Chain) -> Outcome:
+        """Whatever stops the evaluation first, from left to right: the base, a step that leads
+        nowhere, a key that is unknown or fails."""
+        keys: list[Any] = []
+        for step in chain.steps:
+            keys.append(step.key if step.expr is None else self.node(step.expr))
+            if stops(keys[-1]):
+                break
+        stop = keys.pop() if keys and stops(keys[-1]) else None
+        base = self._base(chain.base, keys, node.id)
+        if stops(base):
+            return base
+        if chain.is_optional or base.__class__ is Optional:
+            walk = runtime.EXPORTS[self.context.presence("walk_optional_v")]
+            marks = [step.optional for step in chain.steps]
+            base = walk(base, list(zip(keys, marks, strict=False)))[0]
+            return stop if stop is not None and base is not NONE and not stops(base) else base
+        for key in keys:
+            base = container_access.index(base, key)
+        return base if stop is None else stop
+
+    def _base(self, base: Expr, keys: list[Any], node_id: int) -> Outcome:
+        if not isinstance(base, Ident):
+            return self.node(base)
+        if base.name in self.locals:
+            return self.locals[base.name]
+        if base.id in self.context.constants:
+            return self.context.constants[base.id]
+        name = base.name.removeprefix(".")
+        if any(_covers(pattern, name, keys) for pattern in self.unknowns):
+            return Unknown(frozenset({node_id}))
+        return self.activation[name] if name in self.activation else runtime.unbound(name)
+
+    def _has(self, node: Select) -> Outcome:
+        chain = chain_of(node.operand)
+        keys = [step.key for step in chain.steps]
+        base = self._base(chain.base, [*keys, node.field], node.id)
+        if stops(base):
+            return base
+        if chain.steps:
+            base = self._attribute(node.operand, chain)
+        if base.__class__ is Optional:
+            if base is NONE:
+                return False
+            base = base.value
+        if stops(base):
+            return base
+        return runtime.EXPORTS[self.context.presence("has_field")](base, node.field)
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _call(self, node: Call) -> Outcome:
+        match node.function:
+            case syntax.LOGICAL_AND:
+                return self._logic(node, decisive=False)
+            case syntax.LOGICAL_OR:
+                return self._logic(node, decisive=True)
+            case syntax.CONDITIONAL:
+                test = self.node(node.args[0])
+                if test.__class__ is not bool:
+                    return test if test.__class__ is Unknown else runtime.no_bool_v(test)
+                return self.node(node.args[1] if test else node.args[2])
+            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
+                return self._attribute(node, chain_of(node))
+            case syntax.NOT_STRICTLY_FALSE:
+                return self.node(node.args[0]) is not False
+            case syntax.BLOCK:
+                return self._block(node)
+            case "or" | "orValue" if node.target is not None:
+                return self._otherwise(node)
+            case _:
+                operands = node.args if node.target is None else (node.target, *node.args)
+                impl = self.context.impl(node) or runtime.unknown_function(node.function)
+                return self._collect(operands, lambda items: impl(*items))
+
+    def _block(self, node: Call) -> Outcome:
+        outer = dict(self.locals)
+        for position, slot in enumerate(block_slots(node.args[0])):
+            self.locals[f"@index{position}"] = self.node(slot)
+        outcome = self.node(node.args[1])
+        self.locals = outer
+        return outcome
+
+    def _logic(self, node: Call, *, decisive: bool) -> Outcome:
+        unknown: Unknown | None = None
+        error: Outcome = None
+        for term in node.args:
+            outcome = self.node(term)
+            if outcome is decisive:
+                return decisive
+            if outcome.__class__ is Unknown:
+                unknown = outcome if unknown is None else unknown.merged(outcome)
+            elif outcome.__class__ is not bool and error is None:
+                error = runtime.no_bool_v(outcome)
+        return unknown or error or (not decisive)
+
+    def _otherwise(self, node: Call) -> Outcome:
+        assert node.target is not None, "both have a receiver"
+        left = self.node(node.target)
+        if left is NONE:
+            return self.node(node.args[0])
+        unwraps = node.function == "orValue" and left.__class__ is Optional
+        return left.value if unwraps else left
+
+    def _collect(self, parts: Sequence[Expr], use: Callable[[list[Any]], Any]) -> Outcome:
+        """Evaluate all parts; the leftmost that is no value is the outcome.
+
+        A plain loop: each level of an expression costs three Python frames, and expressions may be
+        250 levels deep.
+        """
+        items = []
+        for part in parts:
+            items.append(self.node(part))
+        for item in items:
+            if stops(item):
+                return item
+        return use(items)
+
+    def _map(self, node: MapLiteral, items: list[Any]) -> Any:
+        pairs = list(zip(items[::2], items[1::2], strict=True))
+        optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
+        if optional:
+            return runtime.EXPORTS[self.context.optional_map_maker](pairs, optional)
+        return runtime.EXPORTS[self.context.map_maker](pairs)
+
+    def _struct(self, node: Struct, items: list[Any]) -> Any:
+        pairs = [(f.name, item) for f, item in zip(node.fields, items, strict=True)]
+        optional = frozenset(i for i, f in enumerate(node.fields) if f.optional)
+        construct = self.context.constructor(node.type_name)
+        return construct(runtime.map_with_optionals(pairs, optional))
+
+    # --- comprehensions ---------------------------------------------------------------------------
+
+    def _comprehension(self, node: Comprehension) -> Outcome:
+        over = self.node(node.iter_range)
+        if stops(over):
+            return over
+        self.depth += 1
+        outer = dict(self.locals)
+        try:
+            self.locals[node.accu_var] = self.node(node.accu_init)
+            rounds = (
+                container_access.iterate2(over)
+                if node.iter_var2
+                else [(item,) for item in container_access.iterate(over)]
+            )
+            names = [name for name in (node.iter_var, node.iter_var2) if name]
+            for round_values in rounds:
+                self.locals.update(zip(names, round_values, strict=True))
+                if self.node(node.condition) is False:
+                    break
+                self.locals[node.accu_var] = self.node(node.step)
+            accumulated = self.locals[node.accu_var]
+            self.locals = {**outer, node.accu_var: accumulated}
+            return self.node(node.result)
+        finally:
+            self.locals = outer
+            self.depth -= 1
+
+
+def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Any]) -> bool:
+    """Is the attribute at, below or above the pattern?"""
+    return pattern.variable == variable and all(
+        wanted is ANY or (wanted.__class__ is key.__class__ and wanted == key)
+        for wanted, key in zip(pattern.keys, keys, strict=False)
+    )

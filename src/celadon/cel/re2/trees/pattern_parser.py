@@ -1,0 +1,446 @@
+r"""RE2 patterns to trees, with Go's errors.
+
+Follows golang/go `src/regexp/syntax/parse.go` under the flags of `regexp.Compile`: a stack of
+finished nodes with markers for open parentheses and bars, so nesting costs no recursion, and errors
+come in the order Go finds them. Some of what looks odd is there because limits and texts depend on
+it: adjacent literals count as one node, alternations of single characters become a set.
+
+Nodes are counted on the way as Go allocates them, see `limits`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
+from celadon.cel.re2.pattern_limits import Limits
+from celadon.cel.re2.trees.character_classes import parse_class, parse_class_escape, parse_escape
+from celadon.cel.re2.trees.charsets import ANY, ANY_BUT_NEWLINE, CharSet, orbit
+from celadon.cel.re2.trees.factoring import alternatives, merge_single_chars
+from celadon.cel.re2.trees.pattern_tree import (
+    EMPTY,
+    Assertion,
+    AssertionKind,
+    Chars,
+    Concat,
+    Literal,
+    Node,
+    capture,
+    concat,
+    repeat,
+)
+
+MAX_REPEAT = 1000
+"""Largest count in `x{n}`, and largest product of nested ones."""
+
+# Characters up to the next one that means something; `]` and `}` mean nothing by themselves.
+_PLAIN = re.compile(r"[^\\()|^$.\[*+?{]+")
+_COUNT = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    fold: bool = False
+    multiline: bool = False
+    dot_all: bool = False
+    swap_greed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Paren:
+    """An open parenthesis; `index` is None when it captures nothing. `flags` return at its end."""
+
+    index: int | None
+    flags: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """An alternation is open: what lies below, down to the parenthesis, are its branches."""
+
+
+_Item = Node | _Paren | _Bar
+
+_ESCAPED_ASSERTIONS = {
+    "A": AssertionKind.BEGIN_TEXT,
+    "z": AssertionKind.END_TEXT,
+    "b": AssertionKind.WORD_BOUNDARY,
+    "B": AssertionKind.NOT_WORD_BOUNDARY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    tree: Node
+    groups: int
+
+
+def parse(pattern: str) -> Parsed:
+    """Raises `RegexError`."""
+    _check_characters(pattern)
+    return _Parser(pattern).parse()
+
+
+def _check_characters(pattern: str) -> None:
+    """Half of a surrogate pair is no character: the nearest a `str` comes to invalid UTF-8."""
+    for index, char in enumerate(pattern) if not pattern.isascii() else ():
+        if "\ud800" <= char <= "\udfff":
+            fragment = pattern[index:].encode("utf-8", "replace").decode()
+            raise RegexError(ErrorCode.INVALID_UTF8, fragment)
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._stack: list[_Item] = []
+        self._flags = Flags()
+        self._groups = 0
+        self._limits = Limits(pattern)
+        self._last_repeat: int | None = None
+
+    def parse(self) -> Parsed:
+        pattern = self._pattern
+        end = len(pattern)
+        while self._at < end:
+            plain = _PLAIN.match(pattern, self._at)
+            if plain is not None:
+                self._at = plain.end()
+                self._last_repeat = None
+                self._literal_run(plain.group())
+            else:
+                before = self._at
+                repeated = self._operator(pattern[before])
+                self._last_repeat = before if repeated else None
+        self._close_alternation()
+        if len(self._stack) != 1:
+            raise RegexError(ErrorCode.MISSING_PAREN, pattern)
+        tree = self._stack[0]
+        assert not isinstance(tree, _Paren | _Bar)
+        return Parsed(tree, self._groups)
+
+    def _operator(self, char: str) -> bool:
+        """What begins with this character; True when it was a repetition."""
+        match char:
+            case "*" | "+" | "?":
+                least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
+                self._repeat(least, most, self._at + 1, counted=False)
+                return True
+            case "{":
+                return self._counted_repeat()
+            case "(" if self._pattern.startswith("(?", self._at):
+                self._perl_group()
+            case "\\":
+                self._escape()
+            case "[":
+                chars, self._at = parse_class(self._pattern, self._at, folded=self._flags.fold)
+                self._new(Chars(chars))
+            case _:
+                self._at += 1
+                self._simple_operator(char)
+        return False
+
+    def _simple_operator(self, char: str) -> None:
+        multiline = self._flags.multiline
+        match char:
+            case "(":
+                self._open(capturing=True)
+            case ")":
+                self._close_paren()
+            case "|":
+                self._concat()
+                if not self._swap_bar():
+                    self._limits.allocate()
+                    self._stack.append(_Bar())
+            case "^":
+                begin = AssertionKind.BEGIN_LINE if multiline else AssertionKind.BEGIN_TEXT
+                self._new(Assertion(begin))
+            case "$":
+                end = AssertionKind.END_LINE if multiline else AssertionKind.END_TEXT
+                self._new(Assertion(end))
+            case _:
+                self._new(Chars(ANY if self._flags.dot_all else ANY_BUT_NEWLINE))
+
+    # Pushing nodes.
+
+    def _finished(self) -> list[Node]:
+        return [item for item in self._stack if not isinstance(item, _Paren | _Bar)]
+
+    def _new(self, node: Node) -> None:
+        self._limits.allocate()
+        self._push(node)
+
+    def _push(self, node: Node) -> None:
+        literal = _as_literal(node.chars) if isinstance(node, Chars) else None
+        joins = self._top_literals_join()
+        if literal is not None:
+            self._stack.append(literal)
+            if joins:
+                return
+            node = literal
+        else:
+            if joins:
+                self._limits.release()
+            self._stack.append(node)
+        self._limits.check(node, self._finished)
+
+    def _top_literals_join(self) -> bool:
+        """Go joins the two topmost literals before each push; we join them all in `_concat`."""
+        if len(self._stack) < 2:
+            return False
+        first, second = self._stack[-2:]
+        return (
+            isinstance(first, Literal) and isinstance(second, Literal) and first.fold == second.fold
+        )
+
+    def _literal_run(self, text: str) -> None:
+        """The last character stays alone: a repetition may follow it."""
+        if self._flags.fold:
+            text = "".join(chr(orbit(ord(char))[0]) for char in text)
+        if len(text) > 1:
+            self._new(Literal(text[:-1], self._flags.fold))
+        if len(text) > 2:
+            self._limits.allocate()
+            self._limits.release()
+        self._new(Literal(text[-1], self._flags.fold))
+
+    # Repetition.
+
+    def _counted_repeat(self) -> bool:
+        found = _COUNT.match(self._pattern, self._at)
+        if found is None:
+            self._at += 1
+            self._literal_run("{")
+            return False
+        least = _count(found.group(1))
+        most: int | None = least
+        if found.group(2) is not None:
+            most = None if found.group(3) is None else _count(found.group(3))
+        if least > MAX_REPEAT or (most is not None and (most > MAX_REPEAT or least > most)):
+            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, found.group())
+        self._repeat(least, most, found.end(), counted=True)
+        return True
+
+    def _repeat(self, least: int, most: int | None, after: int, *, counted: bool) -> None:
+        """Wraps the topmost node; `self._at` is at the operator, `after` follows it."""
+        before = self._at
+        greedy = not self._flags.swap_greed
+        if self._pattern.startswith("?", after):
+            after += 1
+            greedy = not greedy
+        fragment = self._pattern[before:after]
+        if self._last_repeat is not None:
+            fragment = self._pattern[self._last_repeat : after]
+            raise RegexError(ErrorCode.INVALID_REPEAT_OPERATOR, fragment)
+        if not self._stack or isinstance(self._stack[-1], _Paren | _Bar):
+            raise RegexError(ErrorCode.MISSING_REPEAT_ARGUMENT, fragment)
+        node = repeat(self._stack[-1], least, most, greedy=greedy, counted=counted)
+        self._limits.allocate()
+        self._stack[-1] = node
+        self._limits.check(node, self._finished)
+        large = counted and (least >= 2 or (most or 0) >= 2)
+        if large and node.facts.repeats > MAX_REPEAT:
+            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, fragment)
+        self._at = after
+
+    # Groups and flags.
+
+    def _open(self, *, capturing: bool) -> None:
+        index = None
+        if capturing:
+            self._groups += 1
+            index = self._groups
+        self._limits.allocate()
+        if self._top_literals_join():
+            self._limits.release()
+        self._stack.append(_Paren(index, self._flags))
+
+    def _close_paren(self) -> None:
+        self._close_alternation()
+        if len(self._stack) < 2 or not isinstance(self._stack[-2], _Paren):
+            raise RegexError(ErrorCode.UNEXPECTED_PAREN, self._pattern)
+        sub = self._stack.pop()
+        paren = self._stack.pop()
+        assert isinstance(paren, _Paren)
+        assert not isinstance(sub, _Paren | _Bar)
+        self._flags = paren.flags
+        self._push(sub if paren.index is None else capture(sub, paren.index))
+
+    def _perl_group(self) -> None:
+        """`(?P<name>`, `(?<name>`, `(?flags)` and `(?flags:`."""
+        start = self._at
+        rest = len(self._pattern) - start
+        for opening in ("(?P<", "(?<"):
+            if self._pattern.startswith(opening, start) and rest > len(opening):
+                self._named_group(len(opening))
+                return
+        self._flag_group()
+
+    def _named_group(self, name_offset: int) -> None:
+        start = self._at
+        end = self._pattern.find(">", start)
+        if end < 0:
+            raise RegexError(ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start:])
+        if _NAME.fullmatch(self._pattern, start + name_offset, end) is None:
+            raise RegexError(ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start : end + 1])
+        self._open(capturing=True)
+        self._at = end + 1
+
+    def _flag_group(self) -> None:
+        start = self._at
+        at = start + 2
+        changes: dict[str, bool] = {}
+        value = True
+        seen = False
+        while at < len(self._pattern):
+            char = self._pattern[at]
+            at += 1
+            if char in "imsU":
+                changes[char] = value
+                seen = True
+            elif char == "-" and value:
+                value = False
+                seen = False
+            elif char in ":)" and (value or seen):
+                if char == ":":
+                    self._open(capturing=False)
+                self._flags = _changed(self._flags, changes)
+                self._at = at
+                return
+            else:
+                break
+        raise RegexError(ErrorCode.INVALID_PERL, self._pattern[start:at])
+
+    # Escapes.
+
+    def _escape(self) -> None:
+        pattern, at = self._pattern, self._at
+        letter = pattern[at + 1 : at + 2]
+        if letter == "C":
+            raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[at : at + 2])
+        if letter == "Q":
+            end = pattern.find("\\E", at + 2)
+            text = pattern[at + 2 :] if end < 0 else pattern[at + 2 : end]
+            self._at = len(pattern) if end < 0 else end + 2
+            if text:
+                self._literal_run(text)
+            return
+        if letter in _ESCAPED_ASSERTIONS:
+            self._at += 2
+            self._new(Assertion(_ESCAPED_ASSERTIONS[letter]))
+            return
+        group = parse_class_escape(pattern, at, folded=self._flags.fold)
+        if group is not None:
+            self._at = group[1]
+            self._new(Chars(group[0]))
+        else:
+            char, self._at = parse_escape(pattern, at)
+            self._literal_run(char)
+
+    # Concatenation and alternation.
+
+    def _take_finished(self) -> list[Node]:
+        """Takes everything above the topmost marker off the stack."""
+        start = len(self._stack)
+        nodes: list[Node] = []
+        while start and not isinstance(item := self._stack[start - 1], _Paren | _Bar):
+            nodes.append(item)
+            start -= 1
+        del self._stack[start:]
+        nodes.reverse()
+        return nodes
+
+    def _concat(self) -> None:
+        if self._top_literals_join():
+            self._limits.release()
+        nodes = _join_literals(self._take_finished())
+        if len(nodes) == 1:
+            self._push(nodes[0])
+            return
+        self._limits.allocate()
+        self._push(concat(tuple(_flatten(nodes))) if nodes else EMPTY)
+
+    def _close_alternation(self) -> None:
+        self._concat()
+        if self._swap_bar():
+            self._stack.pop()
+        nodes = self._take_finished()
+        if len(nodes) == 1:
+            self._push(nodes[0])
+        else:
+            self._limits.allocate()
+            self._push(alternatives(nodes))
+
+    def _swap_bar(self) -> bool:
+        """Moves the branch just finished below the bar; False when there is no bar."""
+        stack = self._stack
+        if len(stack) < 2 or not isinstance(stack[-2], _Bar):
+            return False
+        branch = stack[-1]
+        before = stack[-3] if len(stack) >= 3 else None
+        assert not isinstance(branch, _Paren | _Bar)
+        if before is not None and not isinstance(before, _Paren | _Bar):
+            merged = merge_single_chars(before, branch)
+            if merged is not None:
+                self._limits.release()
+                stack[-3:] = [merged, stack[-2]]
+                return True
+        stack[-2:] = [branch, stack[-2]]
+        return True
+
+
+def _as_literal(chars: CharSet) -> Literal | None:
+    """A class of one character, or of one character in both cases, is a literal."""
+    if len(chars) > 2 or not chars:
+        return None
+    members = tuple(point for low, high in chars for point in (low, high))
+    if len(members) == 2 and members[0] == members[1]:
+        return Literal(chr(members[0]), fold=False)
+    if len(members) == 4 and members[0] == members[1] and members[2] == members[3]:
+        members = (members[0], members[2])
+    if len(members) == 2 and orbit(members[0]) == members:
+        return Literal(chr(members[0]), fold=True)
+    return None
+
+
+def _count(digits: str) -> int:
+    return int(digits) if len(digits) < 8 else MAX_REPEAT + 1
+
+
+def _changed(flags: Flags, changes: dict[str, bool]) -> Flags:
+    return Flags(
+        changes.get("i", flags.fold),
+        changes.get("m", flags.multiline),
+        changes.get("s", flags.dot_all),
+        changes.get("U", flags.swap_greed),
+    )
+
+
+def _flatten(nodes: list[Node]) -> list[Node]:
+    flat: list[Node] = []
+    for node in nodes:
+        flat.extend(node.subs if isinstance(node, Concat) else (node,))
+    return flat
+
+
+def _join_literals(nodes: list[Node]) -> list[Node]:
+    joined: list[Node] = []
+    run: list[str] = []
+    fold = False
+    for node in nodes:
+        if isinstance(node, Literal):
+            if run and node.fold != fold:
+                joined.append(Literal("".join(run), fold))
+                run = []
+            run.append(node.text)
+            fold = node.fold
+            continue
+        if run:
+            joined.append(Literal("".join(run), fold))
+            run = []
+        joined.append(node)
+    if run:
+        joined.append(Literal("".join(run), fold))
+    return joined

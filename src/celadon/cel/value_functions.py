@@ -1,0 +1,27 @@
+"""The door to what values can do: add, compare, parse, print; and lists that carry a schema.
+
+For authors of function libraries; the classes of values are behind `celadon.cel.extend`.
+"""
+
+from celadon.cel.values import netaddr, text, value_sizes
+from celadon.cel.values.arithmetic import add
+from celadon.cel.values.collections.typed_lists import MapList, SetList
+from celadon.cel.values.conversions import duration_to_string
+from celadon.cel.values.equality import compare, equal, is_comparable
+from celadon.cel.values.times.timestamps import format_timestamp, parse_duration, parse_timestamp
+
+__all__ = [
+    "MapList",
+    "SetList",
+    "add",
+    "compare",
+    "duration_to_string",
+    "equal",
+    "format_timestamp",
+    "is_comparable",
+    "netaddr",
+    "parse_duration",
+    "parse_timestamp",
+    "text",
+    "value_sizes",
+]

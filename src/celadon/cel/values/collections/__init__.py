@@ -1,0 +1,1 @@
+"""Lists and maps: how they are read (`container_access`), maps, lists with a schema."""

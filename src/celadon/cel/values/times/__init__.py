@@ -1,0 +1,1 @@
+"""Timestamps and durations: `timestamps`, their parts (`calendar`), named time zones (`zones`)."""

@@ -1,0 +1,224 @@
+"""The main job: documents to a `Report`.
+
+In order: the policies (`policies`), the world they look at, a request per document (`requests`), a
+verdict per request (the engine), and what each verdict means to a reader (here). At the end
+`silences` looks for everything that went by without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Verdict,
+)
+from celadon.cli.checking.check_report import (
+    Notice,
+    ObjectResult,
+    Place,
+    Report,
+    Silence,
+    State,
+    Violation,
+)
+from celadon.cli.checking.coverage import survey
+from celadon.cli.checking.manifests import Manifests
+from celadon.cli.checking.notices import notices
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.checking.questions import Asked, Question, ask, identity
+from celadon.cli.checking.refusals import Refusal, refusal
+from celadon.cli.reading.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says about the whole check; `now` is the time of creation."""
+
+    question: Question
+    version: str
+    now: str
+    defaulting: bool = True
+    validation: bool = True
+    strict: bool = False
+    fail_on_warning: bool = False
+
+
+def check(
+    manifests: Manifests, policies: PolicySet, settings: Settings, step: Callable[[int], None]
+) -> Report:
+    """Judges every document that is to be admitted. `step` is told how many are done."""
+    prepare = Prepare(
+        (*manifests.looked_up, *manifests.admitted),
+        settings.question.user,
+        settings.now,
+        settings.version,
+        defaulting=settings.defaulting,
+    )
+    world, problems = _world(manifests, policies, prepare)
+    engine = Engine(
+        (placed.value for placed in policies.policies.values()),
+        (placed.value for placed in policies.bindings.values()),
+        settings.version,
+    )
+    asked, unasked = _requests(manifests, settings, world, prepare)
+    coverage = survey(engine, world, asked, policies)
+    results = []
+    ignored: dict[tuple[str, str], Notice] = {}
+    for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
+        refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
+        if refused is not None:
+            results.append(_refused(one, refused, policies, matched))
+            step(done)
+            continue
+        verdict = engine.review(one.request, world)
+        results.append(_result(one, verdict, policies, matched))
+        for decision in verdict.decisions:
+            if decision.action is Action.ADMIT and decision.cause is not Cause.VALIDATION:
+                _ignore(ignored, decision, one, policies)
+        step(done)
+    return Report(
+        objects=tuple(results),
+        policies=len(policies.policies),
+        bindings=len(policies.bindings),
+        policy_errors=tuple(policies.errors),
+        notices=(*notices(manifests, policies, asked, coverage), *ignored.values()),
+        problems=tuple(dict.fromkeys((*manifests.problems, *problems, *unasked))),
+        strict=settings.strict,
+        fail_on_warning=settings.fail_on_warning,
+    )
+
+
+def _ignore(
+    ignored: dict[tuple[str, str], Notice], decision: Decision, asked: Asked, policies: PolicySet
+) -> None:
+    """An error that `failurePolicy: Ignore` let pass: said once per expression."""
+    field, rule = _rule(decision, policies)
+    text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
+    ignored.setdefault((decision.policy, field), Notice(Silence.ERROR_IGNORED, rule, text))
+
+
+def _world(
+    manifests: Manifests, policies: PolicySet, prepare: Prepare
+) -> tuple[ObjectWorld, list[Problem]]:
+    """What policies may look up: the given objects, and any namespace that an object is in.
+
+    Namespaces and params are as they would be in the cluster: defaulted, namespaces labelled.
+    """
+    completed = {("v1", "Namespace")}
+    for placed in policies.policies.values():
+        kind = placed.value.spec.param_kind
+        if kind is not None:
+            completed.add((kind.api_version, kind.kind))
+    objects: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for document in (*manifests.admitted, *manifests.looked_up):
+        value: dict[str, Any] | Problem = document.value
+        if (document.value["apiVersion"], document.value["kind"]) in completed:
+            value = prepare.existing(document)
+        if isinstance(value, Problem):
+            problems.append(value)
+        else:
+            objects.append(value)
+    return ObjectWorld(objects, implicit_namespaces=True), problems
+
+
+def _requests(
+    manifests: Manifests, settings: Settings, world: ObjectWorld, prepare: Prepare
+) -> tuple[list[Asked], list[Problem]]:
+    default = settings.question.namespace
+    olds = {identity(one, default): one for one in manifests.old}
+    asked: list[Asked] = []
+    problems: list[Problem] = []
+    for document in manifests.admitted:
+        found = ask(document, settings.question, world.catalog, olds, prepare)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            asked.append(found)
+    return asked, problems
+
+
+def _refused(asked: Asked, refused: Refusal, policies: PolicySet, matched: int) -> ObjectResult:
+    """The result of an object that no policy gets to see."""
+    verdict = Verdict(allowed=False, code=refused.status.code, status=refused.status.to_json())
+    result = _result(asked, verdict, policies, matched)
+    if not refused.faults:
+        return result
+    return replace(result, state=State.INVALID, faults=refused.faults)
+
+
+def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -> ObjectResult:
+    request, document = asked.request, asked.document
+    state = State.ADMITTED if matched else State.UNTOUCHED
+    if not verdict.allowed:
+        state = State.DENIED
+    elif verdict.warnings:
+        state = State.WARNED
+    return ObjectResult(
+        place=Place(document.file, document.line()),
+        api_version=request.kind.api_version,
+        kind=request.kind.kind,
+        title=asked.title,
+        namespace=request.namespace if asked.endpoint.namespaced else "",
+        name=request.name,
+        operation=request.operation.value,
+        state=state,
+        code=verdict.code,
+        sentence=verdict.message,
+        status=verdict.status,
+        warnings=verdict.warnings,
+        audit_annotations=verdict.audit_annotations,
+        violations=tuple(_violations(verdict.decisions, policies)),
+        policies=matched,
+    )
+
+
+def _violations(decisions: Sequence[Decision], policies: PolicySet) -> Iterable[Violation]:
+    for decision in decisions:
+        if decision.action is Action.DENY:
+            yield _violation(decision, policies)
+
+
+def _violation(decision: Decision, policies: PolicySet) -> Violation:
+    field, rule = _rule(decision, policies)
+    return Violation(
+        policy=decision.policy,
+        binding=decision.binding,
+        param=decision.param,
+        field=field,
+        rule=rule,
+        message=decision.message,
+        actions=decision.actions,
+        is_error=decision.cause is not Cause.VALIDATION,
+    )
+
+
+def _rule(decision: Decision, policies: PolicySet) -> tuple[str, Place]:
+    """The field that a decision comes from, and where it stands."""
+    policy = policies.policies[decision.policy]
+    if decision.cause is Cause.CONFIGURATION:
+        if decision.binding:
+            field = "spec.paramRef"
+            return field, policies.bindings[decision.binding].place(field)
+        field = "spec.paramKind"
+        return field, policy.place(field)
+    spec = policy.value.spec
+    if decision.cause is Cause.ANNOTATION:
+        field = f"spec.auditAnnotations[{decision.index}].valueExpression"
+    elif decision.cause is Cause.ERROR and decision.index == 0:
+        field = "spec.validations[0].expression"
+        for index, condition in enumerate(spec.match_conditions):
+            if f"expression '{condition.expression}' resulted in error" in decision.message:
+                field = f"spec.matchConditions[{index}].expression"
+                break
+    else:
+        field = f"spec.validations[{decision.index}].expression"
+    return field, policy.place(field)

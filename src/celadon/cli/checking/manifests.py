@@ -1,0 +1,163 @@
+"""Which document plays which part.
+
+A document's kind decides: policies and bindings judge, everything else exists. What was given with
+`-f` describes the cluster and is only looked up (params, namespaces, CRDs, RBAC objects, ...); what
+was given as a RESOURCE is to be admitted, and may be looked up as well, as it would be in a cluster
+once it is there. Without any RESOURCE, the documents of `-f` that are of none of the kinds usually
+looked up are the ones to admit. `--lookup` and `--admit` decide for a kind where that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.cli.reading import sources
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.object_shape import shape_problem
+from celadon.cli.reading.problems import Problem
+
+POLICY_GROUP: Final = "admissionregistration.k8s.io"
+POLICY_KIND: Final = "ValidatingAdmissionPolicy"
+BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
+_RBAC_GROUP: Final = "rbac.authorization.k8s.io"
+_LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
+
+
+@dataclass(slots=True)
+class Manifests:
+    """The documents by their part, and what could not be read."""
+
+    policies: list[Document] = field(default_factory=list)
+    bindings: list[Document] = field(default_factory=list)
+    looked_up: list[Document] = field(default_factory=list)
+    admitted: list[Document] = field(default_factory=list)
+    old: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the user said about the parts of kinds: `--lookup` and `--admit`, in lower case."""
+
+    lookup: frozenset[str] = frozenset()
+    admit: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(lookup: Iterable[str], admit: Iterable[str]) -> Parts:
+        """From the options, where several kinds may stand behind one another with commas."""
+        return Parts(_kinds(lookup), _kinds(admit))
+
+
+def _kinds(options: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        kind.strip().lower() for option in options for kind in option.split(",") if kind.strip()
+    )
+
+
+def gather(
+    cluster: Sequence[str],
+    resources: Sequence[str],
+    old: Sequence[str],
+    parts: Parts,
+    step: Callable[[int], None],
+) -> Manifests:
+    """Reads everything. `step` is told how many documents there are so far."""
+    found = Manifests()
+    reader = DocumentReader()
+    given = _read(cluster, reader, found, step)
+    to_admit = _read(resources, reader, found, step)
+    found.old = [one for one in _read(old, reader, found, step) if _part(one) is None]
+    for document in given:
+        _sort(found, document, parts, is_resource=False, alone=not resources)
+    params = _param_kinds(found.policies)
+    if not resources:
+        _move_params(found, params, parts)
+    for document in to_admit:
+        _sort(found, document, parts, is_resource=True, alone=False)
+    return found
+
+
+def _read(
+    arguments: Sequence[str],
+    reader: DocumentReader,
+    found: Manifests,
+    step: Callable[[int], None],
+) -> list[Document]:
+    documents: list[Document] = []
+    for file in sources.expand(arguments):
+        text = file if isinstance(file, Problem) else sources.read(file)
+        if isinstance(text, Problem):
+            found.problems.append(text)
+            continue
+        for item in reader.read(text):
+            problem = item if isinstance(item, Problem) else shape_problem(item)
+            if problem is not None:
+                found.problems.append(problem)
+            elif isinstance(item, Document):
+                documents.append(item)
+                step(len(documents))
+    return documents
+
+
+def group_of(document: Document) -> str:
+    """The API group; empty for the core group."""
+    group, slash, _ = str(document.value["apiVersion"]).rpartition("/")
+    return group if slash else ""
+
+
+def _part(document: Document) -> str | None:
+    """`ValidatingAdmissionPolicy…` for what judges, None for all others."""
+    kind = str(document.value["kind"])
+    if kind in (POLICY_KIND, BINDING_KIND) and group_of(document) == POLICY_GROUP:
+        return kind
+    return None
+
+
+def _sort(
+    found: Manifests, document: Document, parts: Parts, *, is_resource: bool, alone: bool
+) -> None:
+    part = _part(document)
+    if part == POLICY_KIND:
+        found.policies.append(document)
+        return
+    if part == BINDING_KIND:
+        found.bindings.append(document)
+        return
+    kind = str(document.value["kind"])
+    admitted = is_resource or (alone and not _usually_looked_up(document))
+    if kind.lower() in parts.lookup:
+        admitted = False
+    elif kind.lower() in parts.admit:
+        admitted = True
+    (found.admitted if admitted else found.looked_up).append(document)
+
+
+def _usually_looked_up(document: Document) -> bool:
+    kind, group = str(document.value["kind"]), group_of(document)
+    if kind in _LOOKED_UP or group == _RBAC_GROUP:
+        return True
+    return group == POLICY_GROUP
+
+
+def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:
+    kinds = set()
+    for policy in policies:
+        spec = policy.value.get("spec")
+        kind: Any = spec.get("paramKind") if isinstance(spec, dict) else None
+        if isinstance(kind, dict):
+            kinds.add((str(kind.get("apiVersion")), str(kind.get("kind"))))
+    return kinds
+
+
+def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -> None:
+    """Where nothing was said to be a RESOURCE, objects of a param kind are params."""
+
+    def is_param(document: Document) -> bool:
+        kind = str(document.value["kind"])
+        named = (str(document.value["apiVersion"]), kind)
+        return named in params and kind.lower() not in parts.admit
+
+    found.looked_up += filter(is_param, found.admitted)
+    found.admitted = [one for one in found.admitted if not is_param(one)]

@@ -1,0 +1,263 @@
+"""What went by without a word: a check that is green because nothing was checked.
+
+Each function looks for one kind of silence; `notices` asks them in turn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from celadon.admission import Outcome, ValidatingAdmissionPolicy
+from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.manifests import POLICY_GROUP, Manifests, group_of
+from celadon.cli.checking.policy_set import Placed, PolicySet
+from celadon.cli.checking.questions import Asked
+from celadon.cli.reading.documents import Document
+from celadon.cli.suggestions import did_you_mean
+from celadon.kube import metadata
+
+
+def notices(
+    manifests: Manifests, policies: PolicySet, asked: Sequence[Asked], coverage: Coverage
+) -> Iterator[Notice]:
+    """Everything that should be said, the most general first."""
+    yield from _nothing(manifests, policies)
+    yield from _unbound(policies)
+    yield from _without_policy(policies)
+    if asked:
+        yield from _unmatched(policies, asked, coverage)
+    yield from _missing_params(manifests, policies)
+    yield from _not_found_params(policies, coverage)
+    yield from _ignored_errors(policies, coverage)
+    yield from _unknown_kinds(asked)
+    yield from _assumed_namespaces(manifests, policies, asked)
+    yield from _mutating(manifests)
+
+
+def _nothing(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
+    if not manifests.admitted and not manifests.problems:
+        yield Notice(
+            Silence.NOTHING_TO_CHECK,
+            Place(),
+            "there is no object to admit",
+            "give files or folders behind the options: `celadon check -f policies/ manifests/`",
+        )
+    if not policies.policies and not policies.broken:
+        yield Notice(
+            Silence.NO_POLICY,
+            Place(),
+            "there is no ValidatingAdmissionPolicy",
+            "give policies and bindings with `-f`",
+        )
+
+
+def _unbound(policies: PolicySet) -> Iterator[Notice]:
+    bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
+    for name, placed in policies.policies.items():
+        if name not in bound and not _has_broken_binding(policies, name):
+            yield Notice(
+                Silence.POLICY_UNBOUND,
+                placed.place(),
+                f"policy `{name}` has no binding, so it does nothing",
+                "add a ValidatingAdmissionPolicyBinding with `policyName: " + name + "`",
+            )
+
+
+def _has_broken_binding(policies: PolicySet, name: str) -> bool:
+    return any(error.policy == name for error in policies.errors)
+
+
+def _without_policy(policies: PolicySet) -> Iterator[Notice]:
+    for name, placed in policies.bindings.items():
+        wanted = placed.value.spec.policy_name
+        if wanted not in policies.policies and wanted not in policies.broken:
+            hint = did_you_mean(wanted, policies.policies)
+            yield Notice(
+                Silence.BINDING_WITHOUT_POLICY,
+                placed.place("spec.policyName"),
+                f"binding `{name}` names policy `{wanted}`, which is not there{hint}",
+            )
+
+
+def _unmatched(policies: PolicySet, asked: Sequence[Asked], coverage: Coverage) -> Iterator[Notice]:
+    bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
+    for name, placed in policies.policies.items():
+        outcomes = coverage.outcomes.get(name, Counter[Outcome]())
+        spoke = coverage.evaluated(name) or any(
+            outcomes.get(one)
+            for one in (
+                Outcome.PARAM_NOT_FOUND,
+                Outcome.CONDITION_ERROR_IGNORED,
+                Outcome.CONFIGURATION_ERROR_IGNORED,
+            )
+        )
+        if name not in bound or spoke or not outcomes:
+            continue
+        if outcomes.get(Outcome.CONDITION_FALSE):
+            note, _ = next(
+                found
+                for (outcome, policy, _), found in coverage.notes.items()
+                if outcome is Outcome.CONDITION_FALSE and policy == name
+            )
+            why = f"its match condition `{note.detail}` is false for all that its rules match"
+        elif outcomes.get(Outcome.BINDING_UNMATCHED):
+            why = "its rules match, but none of its bindings does"
+        else:
+            why = f"its rules are about {_subject(placed)}"
+        yield Notice(
+            Silence.POLICY_UNMATCHED,
+            placed.place("spec.matchConstraints"),
+            f"policy `{name}` matched none of the objects: {why}",
+            _operation_help(placed, asked[0].request.operation.value),
+        )
+
+
+def _subject(placed: Placed[ValidatingAdmissionPolicy]) -> str:
+    """`deployments.apps, pods on CREATE or UPDATE`."""
+    constraints = placed.value.spec.match_constraints
+    rules = constraints.resource_rules if constraints is not None else ()
+    resources = dict.fromkeys(
+        f"{resource}.{group}" if group else resource
+        for rule in rules
+        for group in rule.api_groups
+        for resource in rule.resources
+    )
+    operations = dict.fromkeys(one for rule in rules for one in rule.operations)
+    return f"{', '.join(resources)} on {' or '.join(operations)}"
+
+
+def _operation_help(placed: Placed[ValidatingAdmissionPolicy], operation: str) -> str:
+    constraints = placed.value.spec.match_constraints
+    rules = constraints.resource_rules if constraints is not None else ()
+    operations = {one for rule in rules for one in rule.operations}
+    if not operations or operations & {operation, "*"}:
+        return ""
+    return f"the objects were checked as {operation}: see `--operation`"
+
+
+def _missing_params(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
+    """Bindings that name an object nobody gave, in any namespace."""
+    given = {
+        (*_kind_of(document), metadata.name(document.value))
+        for document in (*manifests.looked_up, *manifests.admitted)
+    }
+    for name, placed in policies.bindings.items():
+        policy = policies.policies.get(placed.value.spec.policy_name)
+        kind = policy.value.spec.param_kind if policy is not None else None
+        ref = placed.value.spec.param_ref
+        if kind is None:
+            continue
+        if ref is None:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                placed.place(),
+                f"binding `{name}` has no paramRef, so `params` is null",
+            )
+        elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in given:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                placed.place("spec.paramRef.name"),
+                f"binding `{name}` names {kind.kind} `{ref.name}`, which is not there",
+                "give it with `-f`",
+            )
+
+
+def _kind_of(document: Document) -> tuple[str, str]:
+    return group_of(document), str(document.value["kind"])
+
+
+def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
+    for (outcome, policy, binding), (_, asked) in coverage.notes.items():
+        if outcome is Outcome.PARAM_NOT_FOUND:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                policies.bindings[binding].place("spec.paramRef"),
+                f"binding `{binding}` found no params for {asked.title}, so policy `{policy}` "
+                "let it pass",
+            )
+
+
+def _ignored_errors(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
+    for (outcome, policy, _), (note, asked) in coverage.notes.items():
+        if outcome in (Outcome.CONDITION_ERROR_IGNORED, Outcome.CONFIGURATION_ERROR_IGNORED):
+            yield Notice(
+                Silence.ERROR_IGNORED,
+                policies.policies[policy].place("spec.failurePolicy"),
+                f"policy `{policy}` ignored an error on {asked.title}: {note.detail}",
+            )
+
+
+def _unknown_kinds(asked: Sequence[Asked]) -> Iterator[Notice]:
+    said = set()
+    for one in asked:
+        if one.endpoint.is_guessed and one.endpoint.kind not in said:
+            said.add(one.endpoint.kind)
+            kind = one.endpoint.kind
+            yield Notice(
+                Silence.UNKNOWN_KIND,
+                Place(one.document.file, one.document.line(("kind",))),
+                f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the namespaced "
+                f"resource `{one.endpoint.resource.group_resource}`",
+                "give its CustomResourceDefinition with `-f`",
+            )
+
+
+def _assumed_namespaces(
+    manifests: Manifests, policies: PolicySet, asked: Sequence[Asked]
+) -> Iterator[Notice]:
+    if not _looks_at_namespaces(policies):
+        return
+    given = {
+        metadata.name(one.value)
+        for one in (*manifests.looked_up, *manifests.admitted)
+        if one.value["kind"] == "Namespace" and group_of(one) == ""
+    }
+    said = set()
+    for one in asked:
+        namespace = one.request.namespace
+        if one.endpoint.namespaced and namespace not in given and namespace not in said:
+            said.add(namespace)
+            yield Notice(
+                Silence.NAMESPACE_ASSUMED,
+                Place(one.document.file, one.document.line(("metadata", "namespace"))),
+                f"namespace `{namespace}` is not there, taken to have no labels but its name",
+                "give the Namespace with `-f`: policies look at its labels",
+            )
+
+
+def _looks_at_namespaces(policies: PolicySet) -> bool:
+    matches = [
+        *(placed.value.spec.match_constraints for placed in policies.policies.values()),
+        *(placed.value.spec.match_resources for placed in policies.bindings.values()),
+    ]
+    if any(match is not None and match.namespace_selector for match in matches):
+        return True
+    return any(
+        "namespaceObject" in expression
+        for placed in policies.policies.values()
+        for expression in _expressions(placed.value)
+    )
+
+
+def _expressions(policy: ValidatingAdmissionPolicy) -> Iterator[str]:
+    for variable in policy.spec.variables:
+        yield variable.expression
+    for validation in policy.spec.validations:
+        yield validation.expression
+        yield validation.message_expression
+    for annotation in policy.spec.audit_annotations:
+        yield annotation.value_expression
+
+
+def _mutating(manifests: Manifests) -> Iterator[Notice]:
+    for document in (*manifests.looked_up, *manifests.admitted):
+        if group_of(document) == POLICY_GROUP and document.value["kind"] == (
+            "MutatingAdmissionPolicy"
+        ):
+            yield Notice(
+                Silence.NOT_EVALUATED,
+                Place(document.file, document.line()),
+                f"mutating policy `{metadata.name(document.value)}` is not applied",
+            )

@@ -1,0 +1,163 @@
+"""Policies and bindings: decoded, defaulted and validated as the API server would on writing them.
+
+One that the API server would not accept becomes a `PolicyError` at the line of the faulty field, in
+the API server's words; the others go to the engine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from celadon.admission import (
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    decode_binding,
+    decode_policy,
+)
+from celadon.admission.registration import (
+    RegistrationError,
+    validate_binding,
+    validate_object_meta,
+    validate_policy,
+)
+from celadon.cli.checking.check_report import Place, PolicyError
+from celadon.cli.checking.manifests import POLICY_GROUP, Manifests
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.locations import parse_path
+from celadon.kube import FieldError, GroupKind, metadata, status
+
+T = TypeVar("T")
+
+_GO_FIELD: Final = re.compile(r"Go struct field \w+\.([\w.]+) of type")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[T]):
+    """A decoded object and the document it was decoded from."""
+
+    value: T
+    document: Document
+
+    def place(self, path: str = "") -> Place:
+        """Where a field of it stands; the object itself without a path."""
+        return Place(self.document.file, self.document.line(parse_path(path)))
+
+
+@dataclass(slots=True)
+class PolicySet:
+    """What judges, by name, and what was meant to but cannot."""
+
+    policies: dict[str, Placed[ValidatingAdmissionPolicy]] = field(default_factory=dict)
+    bindings: dict[str, Placed[ValidatingAdmissionPolicyBinding]] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    errors: list[PolicyError] = field(default_factory=list)
+
+
+def policy_set(manifests: Manifests, version: str) -> PolicySet:
+    """Decodes all of them. The later of two with one name replaces the earlier, as on `apply`."""
+    found = PolicySet()
+    for document in manifests.policies:
+        policy = _policy(document, version, found)
+        name = metadata.name(document.value)
+        if policy is None:
+            found.broken.add(name)
+            found.policies.pop(name, None)
+        else:
+            found.broken.discard(name)
+            found.policies[name] = policy
+    for document in manifests.bindings:
+        binding = _binding(document, found)
+        if binding is not None:
+            found.bindings[binding.value.name] = binding
+    return found
+
+
+def only(found: PolicySet, names: Sequence[str]) -> PolicySet:
+    """The part of the set that is about these policies."""
+    return PolicySet(
+        {name: one for name, one in found.policies.items() if name in names},
+        {name: one for name, one in found.bindings.items() if one.value.spec.policy_name in names},
+        {name for name in found.broken if name in names},
+        [error for error in found.errors if error.policy in names],
+    )
+
+
+def _policy(
+    document: Document, version: str, found: PolicySet
+) -> Placed[ValidatingAdmissionPolicy] | None:
+    try:
+        decoded = decode_policy(document.value, _version_of(document))
+    except RegistrationError as error:
+        found.errors.append(_undecodable(document, error))
+        return None
+    errors = _unknown(document, decoded.unknown_fields)
+    if not errors:
+        complaints = validate_object_meta(decoded.value.metadata)
+        complaints += validate_policy(decoded.value, version=version)
+        errors = _invalid(document, complaints)
+    found.errors += errors
+    return None if errors else Placed(decoded.value, document)
+
+
+def _binding(
+    document: Document, found: PolicySet
+) -> Placed[ValidatingAdmissionPolicyBinding] | None:
+    try:
+        decoded = decode_binding(document.value, _version_of(document))
+    except RegistrationError as error:
+        found.errors.append(_undecodable(document, error))
+        return None
+    errors = _unknown(document, decoded.unknown_fields)
+    if not errors:
+        complaints = validate_object_meta(decoded.value.metadata)
+        errors = _invalid(document, complaints + validate_binding(decoded.value))
+    found.errors += errors
+    return None if errors else Placed(decoded.value, document)
+
+
+def _version_of(document: Document) -> str:
+    return str(document.value["apiVersion"]).rpartition("/")[2]
+
+
+def _policy_name(document: Document) -> str:
+    """The policy that a document is, or is about."""
+    spec = document.value.get("spec")
+    if isinstance(spec, dict) and isinstance(spec.get("policyName"), str):
+        return str(spec["policyName"])
+    return metadata.name(document.value)
+
+
+def _error(document: Document, path: str, message: str) -> PolicyError:
+    return PolicyError(
+        Place(document.file, document.line(parse_path(path))),
+        str(document.value["kind"]),
+        metadata.name(document.value),
+        _policy_name(document),
+        message,
+    )
+
+
+def _undecodable(document: Document, error: RegistrationError) -> PolicyError:
+    named = _GO_FIELD.search(str(error))
+    return _error(document, named[1] if named is not None else "", str(error))
+
+
+def _unknown(document: Document, fields: Sequence[str]) -> list[PolicyError]:
+    kind = document.value["kind"]
+    head = f'{kind} in version "{_version_of(document)}" cannot be handled as a {kind}'
+    return [
+        _error(document, path, f'{head}: strict decoding error: unknown field "{path}"')
+        for path in fields
+    ]
+
+
+def _invalid(document: Document, errors: Sequence[FieldError]) -> list[PolicyError]:
+    kind = GroupKind(POLICY_GROUP, str(document.value["kind"]))
+    name = metadata.name(document.value)
+    return [
+        _error(document, error.field, status.invalid(kind, name, [error]).status.message)
+        for error in errors
+    ]

@@ -1,0 +1,168 @@
+"""Documents to requests: what a client would ask of the API server with this object.
+
+The endpoint follows from the kind (or from `--subresource`), the namespace from the object or from
+`--namespace`, the operation from `--operation`. What cannot be asked becomes a `Problem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import (
+    ADMIN,
+    Operation,
+    Request,
+    default_options,
+)
+from celadon.cli.checking.endpoints import Endpoint, endpoint_of
+from celadon.cli.checking.object_preparation import Prepare, Target
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupVersionResource, User, metadata
+from celadon.kube.catalogue import Catalog
+
+_NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
+_AUTHENTICATED: Final = "system:authenticated"
+_SERVICE_ACCOUNT: Final = "system:serviceaccount:"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the command line says about every request."""
+
+    operation: Operation = Operation.CREATE
+    subresource: str = ""
+    namespace: str = "default"
+    user: User = ADMIN
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request and the document it comes from."""
+
+    document: Document
+    request: Request
+    endpoint: Endpoint
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        namespace = self.request.namespace if self.endpoint.namespaced else ""
+        name = f"{namespace}/{self.request.name}" if namespace else self.request.name
+        return f"{self.request.kind.kind} {name}"
+
+
+def user_info(name: str, groups: Sequence[str]) -> User:
+    """The user as impersonation makes it: with the groups that come by themselves."""
+    found = list(groups)
+    if name.startswith(_SERVICE_ACCOUNT) and not found:
+        namespace = name.removeprefix(_SERVICE_ACCOUNT).partition(":")[0]
+        found = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
+    if name != "system:anonymous" and _AUTHENTICATED not in found:
+        found.append(_AUTHENTICATED)
+    return User(name, tuple(found))
+
+
+def ask(
+    document: Document,
+    question: Question,
+    catalog: Catalog,
+    olds: Mapping[tuple[str, str, str, str], Document],
+    prepare: Prepare,
+) -> Asked | Problem:
+    """The request about one document."""
+    endpoint = endpoint_of(document, question.subresource, catalog)
+    if isinstance(endpoint, Problem):
+        return endpoint
+    if endpoint.stored and not _is_named(document):
+        text = "resource name may not be empty"
+        return Problem(document.file, document.line(("metadata",)), text)
+    value = document.value
+    namespace = ""
+    if endpoint.namespaced:
+        namespace = metadata.namespace(value) or question.namespace
+    old: Document | None = None
+    if question.operation is Operation.UPDATE:
+        old = olds.get(identity(document, question.namespace))
+        if old is None:
+            return _no_old(document, namespace)
+    request = _request(document, question, endpoint, namespace, old, prepare)
+    return request if isinstance(request, Problem) else Asked(document, request, endpoint)
+
+
+def _is_named(document: Document) -> bool:
+    return bool(metadata.name(document.value) or metadata.generate_name(document.value))
+
+
+def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
+    """What makes two documents the same object; versions do not count.
+
+    `namespace` stands in where a document says none, also for kinds that have none.
+    """
+    kind = metadata.gvk(document.value)
+    own = metadata.namespace(document.value) or namespace
+    return kind.group, kind.kind, own, metadata.name(document.value)
+
+
+def _request(
+    document: Document,
+    question: Question,
+    endpoint: Endpoint,
+    namespace: str,
+    old: Document | None,
+    prepare: Prepare,
+) -> Request | Problem:
+    operation = question.operation
+    value = document.value
+    target = Target(endpoint.kind, namespace, endpoint.subresource)
+    new: Any = None
+    stored: Any = None
+    if operation is Operation.CONNECT:
+        new = _connect_options(value, endpoint)
+    elif operation is Operation.DELETE:
+        stored = prepare.stored(document, target)
+    elif old is None:
+        new = prepare.created(document, target)
+    else:
+        stored = prepare.stored(old, target)
+        if isinstance(stored, dict):
+            new = prepare.updated(document, target, stored)
+    for prepared in (new, stored):
+        if isinstance(prepared, Problem):
+            return prepared
+    name = metadata.name(new if new is not None else stored) or metadata.name(value)
+    own_namespace = name if endpoint.resource == _NAMESPACES else namespace
+    return Request(
+        operation=operation,
+        kind=endpoint.kind,
+        resource=endpoint.resource,
+        subresource=endpoint.subresource,
+        name=name,
+        namespace=own_namespace,
+        object=new,
+        old_object=stored,
+        user=question.user,
+        dry_run=question.dry_run,
+        options=default_options(operation, question.dry_run),
+    )
+
+
+def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    """The options object of a connection: the document, or an empty one for a document's object."""
+    if value.get("kind") == endpoint.kind.kind:
+        return {key: item for key, item in value.items() if key != "metadata"}
+    return {"kind": endpoint.kind.kind, "apiVersion": endpoint.kind.api_version}
+
+
+def _no_old(document: Document, namespace: str) -> Problem:
+    name = metadata.name(document.value)
+    where = f"{namespace}/{name}" if namespace else name
+    return Problem(
+        document.file,
+        document.line(),
+        f"no old object for {document.value['kind']} `{where}`",
+        "`--operation UPDATE` needs the objects as they are now: give them with `--old`",
+    )

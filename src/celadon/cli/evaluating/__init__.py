@@ -1,0 +1,1 @@
+"""`celadon eval`: variables from options, and values as text."""

@@ -1,0 +1,59 @@
+"""CEL values as text: the literal, or the call, that would make them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from celadon.cel import types
+from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint
+from celadon.cel.value_functions import duration_to_string, format_timestamp
+
+
+def notation(value: Any) -> str:
+    """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`."""
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, bytes):
+        return f'b"{_bytes(value)}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(notation, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{notation(k)}: {notation(v)}' for k, v in value.items())}}}"
+    return _named(value)
+
+
+def _number(value: int | float) -> str:
+    if isinstance(value, Uint):
+        return f"{int(value)}u"
+    if isinstance(value, int):
+        return str(int(value))
+    if value != value:
+        return 'double("NaN")'
+    if value in (float("inf"), float("-inf")):
+        return f'double("{"-" if value < 0 else ""}Infinity")'
+    return repr(value)
+
+
+def _bytes(value: bytes) -> str:
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\x{byte:02x}"
+        for byte in value
+    )
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, Timestamp):
+        return f'timestamp("{format_timestamp(value)}")'
+    if isinstance(value, Duration):
+        return f'duration("{duration_to_string(value)}")'
+    if isinstance(value, Optional):
+        return "optional.none()" if value is NONE else f"optional.of({notation(value.value)})"
+    if isinstance(value, types.Type):
+        return value.runtime_name
+    if isinstance(value, Opaque):
+        return f"{value.cel_type.name}({json.dumps(value.display(), ensure_ascii=False)})"
+    return str(value)

@@ -1,0 +1,116 @@
+"""The report for programs: one JSON or YAML document with the names of the Kubernetes API."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from celadon.cli.checking.check_report import (
+    Fault,
+    Notice,
+    ObjectResult,
+    Place,
+    PolicyError,
+    Report,
+    State,
+    Violation,
+)
+from celadon.cli.reading.problems import Problem
+
+API_VERSION: Final = "celadon/v1"
+
+
+def render_json(report: Report) -> str:
+    """Two spaces of indentation, text as it is."""
+    return json.dumps(document(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def render_yaml(report: Report) -> str:
+    """The same document as YAML, keys in the same order."""
+    import yaml
+
+    return yaml.safe_dump(document(report), sort_keys=False, allow_unicode=True, width=1000)
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain data; empty members are left out below the top."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "CheckReport",
+        "summary": {
+            "objects": len(report.objects),
+            "admitted": len(report.objects) - report.refused,
+            "denied": report.count(State.DENIED),
+            "invalid": report.count(State.INVALID),
+            "warned": report.count(State.WARNED),
+            "untouched": report.count(State.UNTOUCHED),
+            "policies": report.policies,
+            "bindings": report.bindings,
+            "exitCode": int(report.exit),
+        },
+        "objects": [_object(result) for result in report.objects],
+        "policyErrors": [_policy_error(error) for error in report.policy_errors],
+        "notices": [_notice(notice) for notice in report.notices],
+        "problems": [_problem(problem) for problem in report.problems],
+    }
+
+
+def _filled(**members: Any) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if value not in ("", (), [], {}, None)}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return _filled(file=place.file, line=place.line or None)
+
+
+def _object(result: ObjectResult) -> dict[str, Any]:
+    return _place(result.place) | _filled(
+        apiVersion=result.api_version,
+        kind=result.kind,
+        namespace=result.namespace,
+        name=result.name,
+        operation=result.operation,
+        verdict=result.state.value,
+        allowed=not result.is_refused,
+        code=result.code,
+        message=result.sentence,
+        status=dict(result.status) if result.status is not None else None,
+        warnings=list(result.warnings),
+        auditAnnotations=dict(result.audit_annotations),
+        policies=result.policies,
+        faults=[_fault(fault) for fault in result.faults],
+        violations=[_violation(violation) for violation in result.violations],
+    )
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    return _place(fault.place) | _filled(field=fault.field, message=fault.message)
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return _filled(
+        policy=violation.policy,
+        binding=violation.binding,
+        param=violation.param,
+        field=violation.field,
+        rule=_place(violation.rule),
+        message=violation.message,
+        validationActions=list(violation.actions),
+        error=violation.is_error or None,
+    )
+
+
+def _policy_error(error: PolicyError) -> dict[str, Any]:
+    return _place(error.place) | _filled(kind=error.kind, name=error.name, message=error.message)
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    return _place(notice.place) | _filled(
+        reason=notice.silence.value, message=notice.message, help=notice.help
+    )
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return _filled(
+        file=problem.file, line=problem.line or None, message=problem.message, help=problem.help
+    )

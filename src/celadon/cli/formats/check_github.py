@@ -1,0 +1,56 @@
+"""The report as workflow commands: GitHub shows each at its line of the pull request.
+
+See GitHub's documentation of `::error file=…,line=…::…`; values are percent-encoded by its rules.
+"""
+
+from __future__ import annotations
+
+from celadon.cli.checking.check_report import Place, Report, State
+
+
+def render(report: Report) -> str:
+    """One line per finding."""
+    lines = [
+        *(
+            command("error", Place(problem.file, problem.line), "unreadable input", problem.message)
+            for problem in report.problems
+        ),
+        *(
+            command("error", error.place, f"{error.kind} {error.name}", error.message)
+            for error in report.policy_errors
+        ),
+    ]
+    for result in report.objects:
+        for fault in result.faults:
+            text = f"{fault.field}: {fault.message}"
+            lines.append(command("error", fault.place, f"{result.title} invalid", text))
+        if result.state is State.DENIED:
+            rules = [f"rule: {one.rule}" for one in result.violations if one.rule.file]
+            text = "\n".join([result.sentence, *dict.fromkeys(rules)])
+            lines.append(command("error", result.place, f"{result.title} denied", text))
+        for warning in result.warnings:
+            lines.append(command("warning", result.place, result.title, warning))
+    level = "error" if report.strict else "notice"
+    lines += [
+        command(level, notice.place, notice.silence.value, notice.message)
+        for notice in report.notices
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def command(level: str, place: Place, title: str, text: str, column: int = 0) -> str:
+    """One workflow command; `level` is error, warning or notice."""
+    properties = [f"title={_property(title)}"]
+    if place.file:
+        line = [f"line={place.line}"] if place.line else []
+        line += [f"col={column}"] if column else []
+        properties = [f"file={_property(place.file)}", *line, *properties]
+    return f"::{level} {','.join(properties)}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

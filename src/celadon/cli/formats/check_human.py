@@ -1,0 +1,174 @@
+"""The report for people.
+
+First what is refused: the sentence the API server would send, then where the rule is written and
+which object failed. Then warnings, notices, a table with a line per object, and a summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.cli.checking.check_report import ObjectResult, Report, State, Violation
+
+_MOST_ROWS: Final = 50
+"""Objects up to which the table also lists those that were simply admitted."""
+
+_STYLES: Final = {
+    "denied": "31;1",
+    "error": "31;1",
+    "invalid": "31;1",
+    "warned": "33;1",
+    "warning": "33;1",
+    "notice": "36;1",
+    "admitted": "32",
+    "untouched": "2",
+    "dim": "2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for `-v`."""
+
+    color: bool = False
+    verbosity: int = 0
+
+    def paint(self, style: str, text: str) -> str:
+        """The text in the colour of a style."""
+        return f"\033[{_STYLES[style]}m{text}\033[0m" if self.color else text
+
+
+def render(report: Report, look: Look) -> str:
+    """The whole text, ending with a line end unless there is nothing to say."""
+    blocks = [*_refusals(report, look)]
+    if look.verbosity >= 0:
+        blocks += _warnings(report, look)
+        blocks += _notices(report, look)
+        blocks += _table(report, look)
+        blocks.append([_summary(report)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n" if blocks else ""
+
+
+def _refusals(report: Report, look: Look) -> Iterator[list[str]]:
+    for error in report.policy_errors:
+        yield [
+            f"{look.paint('error', 'error:')} {error.message}",
+            f"  {'binding' if error.kind.endswith('Binding') else 'policy':8}{error.place}",
+        ]
+    for result in report.objects:
+        if result.is_refused:
+            yield _refusal(result, look)
+
+
+def _refusal(result: ObjectResult, look: Look) -> list[str]:
+    word = result.state.value
+    lines = [f"{look.paint(word, f'{word}:')} {result.sentence}"]
+    lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
+    denying = [one for one in result.violations if one.is_error or "Deny" in one.actions]
+    lines += _rule(denying[0]) if denying else []
+    lines.append(f"  object  {result.place}  {result.title}")
+    for violation in denying[1:]:
+        lines.append(f"  also    {_by(violation)}: {_first_line(violation.message)}")
+        lines += _rule(violation)
+    return lines
+
+
+def _rule(violation: Violation) -> list[str]:
+    if not violation.rule.file:
+        return []
+    param = f"  params {violation.param}" if violation.param else ""
+    return [f"  rule    {violation.rule}  {violation.field}{param}"]
+
+
+def _by(violation: Violation) -> str:
+    binding = f"/{violation.binding}" if violation.binding else ""
+    return f"{violation.policy}{binding}"
+
+
+def _first_line(text: str) -> str:
+    return text.split("\n", 1)[0]
+
+
+def _warnings(report: Report, look: Look) -> Iterator[list[str]]:
+    for result in report.objects:
+        warned = [one for one in result.violations if "Warn" in one.actions]
+        for index, warning in enumerate(result.warnings):
+            lines = [f"{look.paint('warning', 'warning:')} {warning}"]
+            lines += _rule(warned[index]) if index < len(warned) else []
+            lines.append(f"  object  {result.place}  {result.title}")
+            yield lines
+
+
+def _notices(report: Report, look: Look) -> Iterator[list[str]]:
+    lines = []
+    for notice in report.notices:
+        place = f"{notice.place}: " if notice.place.file else ""
+        style, word = ("error", "strict:") if report.strict else ("notice", "notice:")
+        lines.append(f"{look.paint(style, word)} {place}{notice.message}")
+        if notice.help:
+            lines.append(f"  {notice.help}")
+    if lines:
+        yield lines
+
+
+def _table(report: Report, look: Look) -> Iterator[list[str]]:
+    everything = look.verbosity > 0 or len(report.objects) <= _MOST_ROWS
+    shown = [
+        result
+        for result in report.objects
+        if everything or result.is_refused or result.state is State.WARNED
+    ]
+    if not shown:
+        return
+    rows = [
+        (result.state.value, result.title, str(result.policies), str(result.place))
+        for result in shown
+    ]
+    header = ("VERDICT", "OBJECT", "POLICIES", "FILE")
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(3)]
+    lines = [_row(header, widths)]
+    for result, row in zip(shown, rows, strict=True):
+        line = _row(row, widths)
+        state = row[0]
+        lines.append(look.paint(state, state) + line[len(state) :])
+        if look.verbosity > 0:
+            lines += [
+                f"  audit   {key}: {value}" for key, value in result.audit_annotations.items()
+            ]
+    yield lines
+
+
+def _row(cells: tuple[str, ...], widths: list[int]) -> str:
+    verdict, title, policies, place = cells
+    return f"{verdict:{widths[0]}}  {title:{widths[1]}}  {policies:>{widths[2]}}  {place}"
+
+
+def _summary(report: Report) -> str:
+    denied, warned = report.count(State.DENIED), report.count(State.WARNED)
+    untouched, invalid = report.count(State.UNTOUCHED), report.count(State.INVALID)
+    admitted = len(report.objects) - report.refused
+    parts = [f"{admitted} admitted", f"{denied} denied"]
+    if invalid:
+        parts.append(f"{invalid} invalid")
+    if warned:
+        parts[0] += f" ({warned} with warnings)"
+    if untouched:
+        parts.append(f"{untouched} matched by no policy")
+    broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
+    unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
+    return (
+        f"{_plural(len(report.objects), 'object')}: {', '.join(parts)}{broken}{unread}"
+        f" ({_plural(report.policies, 'policy')}, {_plural(report.bindings, 'binding')})"
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}"
+
+
+def _plural(number: int, noun: str) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""`celadon lint`: files to findings (`lint_run`), configured, silenced by comments, fixed."""

@@ -1,0 +1,133 @@
+"""Safe fixes, written into the files.
+
+A replacement is made only where the file has, letter for letter, what the rule saw: not where an
+escape stands in between. An item is removed from a list only if it is a plain word on a line of its
+own, or in brackets. Of two fixes that touch each other the first is made; another run makes the
+second. A file that changed meanwhile, or is no UTF-8, stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path as FilePath
+from typing import Final, NamedTuple
+
+from celadon.admission.lint import Finding, Removal, Replacement
+from celadon.cli.linting.lint_run import LintInput, value_at
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.locations import parse_path
+from celadon.cli.reading.sources import STDIN_NAME, Text
+
+_OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
+_COMMA_BEFORE: Final = re.compile(r",\s*\Z")
+_COMMA_BEHIND: Final = re.compile(r"\s*,\s*")
+
+
+class _Edit(NamedTuple):
+    """The characters of a file from `start` to `end` become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def fix(given: LintInput, wanted: Sequence[Finding]) -> int:
+    """Changes the files; how many findings are fixed."""
+    edits: dict[str, list[_Edit]] = {}
+    for finding in wanted:
+        document = given.documents[finding.spot.document]
+        edit = _edit(document, finding)
+        text = given.texts[document.file]
+        base = None if edit is None else _chunk_start(text, document)
+        if edit is not None and base is not None:
+            moved = _Edit(edit.start + base, edit.end + base, edit.text)
+            edits.setdefault(document.file, []).append(moved)
+    return sum(_write(given.texts[file], found) for file, found in edits.items())
+
+
+def _chunk_start(text: Text, document: Document) -> int | None:
+    """Where the stretch of a document begins in its file."""
+    offset = 0
+    for _ in range(document.chunk.first_line - 1):
+        offset = text.content.find("\n", offset) + 1
+    chunk = document.chunk.text
+    found = text.content.find(chunk, offset)
+    return found if found >= 0 and "\n" not in text.content[offset:found] else None
+
+
+def _edit(document: Document, finding: Finding) -> _Edit | None:
+    wanted = finding.fix
+    if isinstance(wanted, Replacement):
+        return _replacement(document, wanted)
+    return _removal(document, wanted) if isinstance(wanted, Removal) else None
+
+
+def _replacement(document: Document, wanted: Replacement) -> _Edit | None:
+    path = parse_path(wanted.spot.field)
+    value = value_at(document, path)
+    start = wanted.spot.offset or 0
+    end = start + len(wanted.old)
+    if not isinstance(value, str) or value[start:end] != wanted.old:
+        return None
+    found = document.chunk.source_of((*document.path, *path), value, start, end)
+    if found is None or document.chunk.text[slice(*found)] != wanted.old:
+        return None
+    return _Edit(*found, _written(wanted.text, document, (*document.path, *path)))
+
+
+def _written(text: str, document: Document, path: Path) -> str:
+    """The text in the style of the scalar at a path."""
+    if document.chunk.is_json or document.chunk.style(path) == '"':
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+    return text.replace("'", "''") if document.chunk.style(path) == "'" else text
+
+
+def _removal(document: Document, wanted: Removal) -> _Edit | None:
+    """Of one item of a list that has others."""
+    path = parse_path(wanted.spot.field)
+    if document.chunk.is_json or not path:
+        return None
+    node = document.chunk.node()
+    for step in (*document.path, *path[:-1]):
+        if step not in node.children:
+            return None
+        node, _ = node.children[step]
+    if path[-1] not in node.children or len(node.children) < 2:
+        return None
+    item, _ = node.children[path[-1]]
+    text = document.chunk.text
+    if node.is_flow:
+        return _from_flow(text, item.start, item.end)
+    start = text.rfind("\n", 0, item.start) + 1
+    line = _OWN_LINE.match(text, start)
+    return None if line is None or item.end > line.end() else _Edit(start, line.end(), "")
+
+
+def _from_flow(text: str, start: int, end: int) -> _Edit:
+    before = _COMMA_BEFORE.search(text, 0, start)
+    if before is not None:
+        return _Edit(before.start(), end, "")
+    behind = _COMMA_BEHIND.match(text, end)
+    return _Edit(start, end if behind is None else behind.end(), "")
+
+
+def _write(text: Text, edits: Iterable[_Edit]) -> int:
+    """How many edits were made."""
+    content = text.content
+    if text.file == STDIN_NAME:
+        return 0
+    path = FilePath(text.file)
+    if path.read_bytes() != content.encode("utf-8"):
+        return 0
+    made = 0
+    reached = len(content) + 1
+    for edit in sorted(set(edits), reverse=True):
+        if edit.end <= reached:
+            content = content[: edit.start] + edit.text + content[edit.end :]
+            reached = edit.start
+            made += 1
+    path.write_bytes(content.encode("utf-8"))
+    return made

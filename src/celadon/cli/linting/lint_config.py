@@ -1,0 +1,110 @@
+"""The configuration of `celadon lint`: `[lint]` in celadon.toml, `[tool.celadon.lint]` in
+pyproject.toml.
+
+The nearest file counts, from the working directory upwards; in one folder celadon.toml goes before
+pyproject.toml. Options of the command line go before the file.
+
+    [lint]
+    select = ["CEL0"]
+    ignore = ["CEL041", "status-warning"]
+    kubernetes-versions = ["1.33", "1.36"]
+    fail-on = "warning"
+    large-object = 512
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from celadon.admission.lint import RULES
+from celadon.cli.release_option import DEFAULT_VERSION, kubernetes_version
+from celadon.cli.suggestions import did_you_mean
+
+FAIL_ON: Final = ("error", "warning", "info", "never")
+_FILES: Final = (("celadon.toml", ("lint",)), ("pyproject.toml", ("tool", "celadon", "lint")))
+
+
+class ConfigError(ValueError):
+    """What is wrong, with the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintConfig:
+    """`large_object` is in KiB. The field names are the keys of the file, with underscores."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    kubernetes_versions: tuple[str, ...] = (DEFAULT_VERSION,)
+    fail_on: str = "error"
+    large_object: int = 256
+
+
+def find_config(folder: Path) -> LintConfig:
+    """The configuration that applies in a folder. Raises `ConfigError`."""
+    for parent in (folder, *folder.parents):
+        for name, keys in _FILES:
+            table = _table(parent / name, keys)
+            if table is not None:
+                return _config(parent / name, table)
+    return LintConfig()
+
+
+def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {str(error).lower()}") from error
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise ConfigError(f"{path}: `{'.'.join(keys)}` must be a table")
+    return found
+
+
+def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:
+    known = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
+    values = {}
+    for key, value in table.items():
+        if key not in known:
+            raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, known)}")
+        values[known[key]] = _value(path, key, value)
+    config = LintConfig(**values)
+    wrong = unknown_rule((*config.select, *config.ignore))
+    if wrong:
+        raise ConfigError(f"{path}: {wrong}")
+    return config
+
+
+def _value(path: Path, key: str, value: Any) -> Any:
+    if key == "large-object":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ConfigError(f"{path}: `{key}` must be a number of KiB")
+        return value
+    if key == "fail-on":
+        if value not in FAIL_ON:
+            raise ConfigError(f"{path}: `{key}` must be one of {', '.join(FAIL_ON)}")
+        return value
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ConfigError(f"{path}: `{key}` must be a list of texts")
+    if key == "kubernetes-versions":
+        try:
+            return tuple(map(kubernetes_version, value)) or (DEFAULT_VERSION,)
+        except argparse.ArgumentTypeError as error:
+            raise ConfigError(f"{path}: {error}") from error
+    return tuple(value)
+
+
+def unknown_rule(names: tuple[str, ...]) -> str:
+    """What is wrong with the first name that no rule goes by; empty if all are good."""
+    for name in names:
+        if not name or not any(one.code.startswith(name) or one.name == name for one in RULES):
+            every = [word for one in RULES for word in (one.code, one.name)]
+            return f"no rule `{name}`{did_you_mean(name, every)}"
+    return ""

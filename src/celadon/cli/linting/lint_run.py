@@ -1,0 +1,126 @@
+"""Files to findings: read, lint, find the places, drop what comments silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.admission.lint import Finding, Rule, Settings, lint
+from celadon.cli.linting.lint_comments import Comments
+from celadon.cli.linting.lint_report import LocatedFinding
+from celadon.cli.reading import sources
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.locations import parse_path
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+from celadon.kube import metadata
+
+GROUP: Final = "admissionregistration.k8s.io"
+
+
+@dataclass(slots=True)
+class LintInput:
+    """The files and the documents in them."""
+
+    texts: dict[str, Text] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read(arguments: Sequence[str]) -> LintInput:
+    """Everything that the arguments name."""
+    found = LintInput()
+    reader = DocumentReader()
+    for file in sources.expand(arguments):
+        text = file if isinstance(file, Problem) else sources.read(file)
+        if isinstance(text, Problem):
+            found.problems.append(text)
+            continue
+        found.texts[text.file] = text
+        for item in reader.read(text):
+            if isinstance(item, Problem):
+                found.problems.append(item)
+            else:
+                found.documents.append(item)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A finding that is not silenced, as it was found and as it is shown."""
+
+    finding: Finding
+    located: LocatedFinding
+
+
+def findings(
+    given: LintInput, settings: Settings, rules: Sequence[Rule]
+) -> tuple[list[Shown], int]:
+    """What is to be shown, and how many findings comments silence."""
+    names = {rule.code: rule.name for rule in rules}
+    comments = {file: Comments(text.content) for file, text in given.texts.items()}
+    lines = {file: text.content.split("\n") for file, text in given.texts.items()}
+    shown = []
+    silenced = 0
+    for finding in lint([one.value for one in given.documents], settings, rules):
+        document = given.documents[finding.spot.document]
+        line, column = place(document, finding)
+        name, file = names[finding.code], document.file
+        if comments[file].silence(finding.code, name, *_lines(document, finding, line)):
+            silenced += 1
+            continue
+        located = LocatedFinding(
+            finding.code,
+            name,
+            finding.severity,
+            file,
+            line,
+            column,
+            finding.spot.field,
+            f"{document.value['kind']} {metadata.name(document.value)}".rstrip(),
+            finding.message,
+            finding.help,
+            finding.fix is not None,
+            lines[file][line - 1] if line <= len(lines[file]) else "",
+        )
+        shown.append(Shown(finding, located))
+    return sorted(shown, key=lambda one: _order(one.located)), silenced
+
+
+def place(document: Document, finding: Finding) -> tuple[int, int]:
+    """Line and column of a finding."""
+    path = (*document.path, *parse_path(finding.spot.field))
+    value = value_at(document, parse_path(finding.spot.field))
+    if finding.spot.offset is None or not isinstance(value, str):
+        return document.chunk.spot(path)
+    return document.chunk.spot(path, value, finding.spot.offset)
+
+
+def value_at(document: Document, path: Path) -> object:
+    """The value at a path; None where there is none."""
+    value: object = document.value
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def registered(given: LintInput) -> int:
+    """How many objects there are to lint."""
+    return sum(metadata.gvk(one.value).group == GROUP for one in given.documents)
+
+
+def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
+    """Where a comment may stand that silences it: at the finding, or at its field."""
+    path = (*document.path, *parse_path(finding.spot.field))
+    return line, document.chunk.spot(path)[0]
+
+
+def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
+    return one.file, one.line, one.column, one.code

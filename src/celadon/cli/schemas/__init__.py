@@ -1,0 +1,1 @@
+"""What `celadon schema` shows: built-in kinds, packs, of OpenAPI documents and CRDs."""

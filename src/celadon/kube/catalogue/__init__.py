@@ -1,0 +1,30 @@
+"""The resources a server knows: scope, verbs, kinds, subresources, printer columns."""
+
+from celadon.kube.catalogue.ages import UNKNOWN as UNKNOWN_AGE
+from celadon.kube.catalogue.ages import human_duration
+from celadon.kube.catalogue.printer_columns import Column, columns_of
+from celadon.kube.catalogue.resources import (
+    ApiGroup,
+    Catalog,
+    Resource,
+    Subresource,
+    api_groups,
+    custom_resources,
+    guess_resource,
+    known_resources,
+)
+
+__all__ = [
+    "UNKNOWN_AGE",
+    "ApiGroup",
+    "Catalog",
+    "Column",
+    "Resource",
+    "Subresource",
+    "api_groups",
+    "columns_of",
+    "custom_resources",
+    "guess_resource",
+    "human_duration",
+    "known_resources",
+]

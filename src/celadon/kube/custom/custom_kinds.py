@@ -1,0 +1,112 @@
+"""One version of a custom kind: everything that happens to its objects because of the schema.
+
+    kind = custom_kinds(definition)[gvk]
+    kind.prepare(obj)                 nulls, defaults, pruning
+    kind.validate(obj, before)        why it would be refused; `before` on updates
+
+Metadata is no concern of the schema: it has its own type, and is validated like that of any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube.custom.custom_defaults import defaulted
+from celadon.kube.custom.list_types import repeated_items
+from celadon.kube.custom.openapi_validation import value_errors
+from celadon.kube.custom.pruning import Pruned, pruned
+from celadon.kube.custom.rules.correlation import Unknown
+from celadon.kube.custom.rules.rule_texts import SKIPPED
+from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
+from celadon.kube.custom.structural import OPEN, Structural, decode
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, invalid
+from celadon.kube.library.releases import DEFAULT, environment
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_meta_of_update,
+    validate_object_meta,
+)
+
+Json = Any
+
+_BLOCKING: Final = frozenset(
+    {
+        ErrorType.NOT_SUPPORTED,
+        ErrorType.REQUIRED,
+        ErrorType.TOO_LONG,
+        ErrorType.TOO_MANY,
+        ErrorType.TYPE_INVALID,
+    }
+)
+"""After an error of these types validation rules are not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomKind:
+    """A kind with its schema, and the compiled rules of the schema."""
+
+    gvk: GroupVersionKind
+    schema: Structural
+    rules: RuleValidator | None = None
+    has_status: bool = False
+    namespaced: bool | None = None
+    """None: nobody says, and nobody looks at the namespace."""
+
+    def prepare(self, obj: dict[str, Json]) -> Pruned:
+        """The object as it would be stored but for its metadata, and the fields it lost."""
+        return pruned(defaulted(obj, self.schema), self.schema)
+
+    def validate(self, obj: dict[str, Json], before: dict[str, Json] | None = None) -> RuleOutcome:
+        """What is wrong with a prepared object, in the order of an API server, and what is
+        forgiven because it did not change."""
+        was: Json | Unknown = Unknown() if before is None else before
+        found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
+        if before is None or not repeated_items(before, self.schema):
+            found += repeated_items(obj, self.schema)
+        if self.rules is None:
+            return RuleOutcome(found)
+        if any(error.type in _BLOCKING for error in found):
+            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
+        outcome = self.rules.errors(obj, was)
+        outcome.errors[:0] = found
+        return outcome
+
+    def _metadata_errors(
+        self, obj: dict[str, Json], before: dict[str, Json] | None
+    ) -> Iterable[FieldError]:
+        meta = obj.get("metadata")
+        if not isinstance(meta, dict):
+            return ()
+        if before is None:
+            return validate_object_meta(meta, Naming(namespaced=self.namespaced))
+        old = before.get("metadata")
+        return validate_meta_of_update(meta, old if isinstance(old, dict) else {})
+
+
+def custom_kinds(
+    definition: Mapping[str, Json], version: str = DEFAULT
+) -> dict[GroupVersionKind, CustomKind]:
+    """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
+    Kubernetes release."""
+    spec = definition["spec"]
+    rules_of = environment(version)
+    namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
+    found = {}
+    for one in spec.get("versions") or ():
+        gvk = GroupVersionKind(spec["group"], one["name"], spec["names"]["kind"])
+        given = _member(one, "schema", "openAPIV3Schema")
+        schema = OPEN if given is None or spec.get("preserveUnknownFields") else decode(given)
+        has_status = _member(one, "subresources", "status") is not None
+        rules = rule_validator(schema, rules_of)
+        found[gvk] = CustomKind(gvk, schema, rules, has_status, namespaced)
+    return found
+
+
+def _member(version: Mapping[str, Json], *names: str) -> Json:
+    found: Json = version
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

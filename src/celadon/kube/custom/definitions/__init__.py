@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions that are being written: what an API server says about them."""

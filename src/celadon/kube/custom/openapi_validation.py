@@ -1,0 +1,293 @@
+"""OpenAPI validation of custom resources, as k8s.io/kube-openapi `pkg/validation/validate`.
+
+A node is checked by a row of validators in a fixed order (type, branches, string, format, number,
+list, enum, object); each says what it finds. `matches` counts the checks that passed: of several
+branches that all fail, the one with the most counts as the one that was meant.
+
+Members are visited in the order of their names, since upstream's order is that of a Go map.
+
+On update a subtree that is what it was before may stay invalid (ratcheting): its faults are dropped
+if old and new are surely the same thing: members of objects by name, items of map lists by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.cel.extend import re2
+from celadon.kube.custom import openapi_texts, string_formats
+from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
+from celadon.kube.custom.structural import Structural, ValueLimits
+from celadon.kube.fieldpath import FieldError
+
+Json = Any
+
+_MAX_INT64: Final = (1 << 63) - 1
+_KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
+
+
+@dataclass(slots=True)
+class Result:
+    """What was found out about one value."""
+
+    errors: list[FieldError] = field(default_factory=list)
+    matches: int = 0
+
+    def take(self, other: Result) -> None:
+        self.errors += other.errors
+        self.matches += other.matches
+
+
+def value_errors(value: Json, schema: Structural, before: Json | Unknown) -> list[FieldError]:
+    """What is wrong with a whole object. `before` is the stored object of an update, else
+    `Unknown`."""
+    return _ratcheted("", value, schema, before).errors
+
+
+def _ratcheted(name: str, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+    result = _check(name, value, schema, before)
+    if result.errors and same(value, before):
+        return Result(matches=result.matches)
+    return result
+
+
+def _check(name: str, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+    if value is None:
+        null = _type(name, value, schema)
+        null.take(_enum(name, value, schema))
+        return null
+    result = Result(matches=1)
+    for check in _checks(value):
+        result.take(check(name, value, schema))
+        result.matches += 1
+    if isinstance(value, list):
+        result.take(_items(name, value, schema, before))
+    result.take(_enum(name, value, schema))
+    if isinstance(value, dict):
+        result.take(_object(name, value, schema, before))
+    return result
+
+
+_Check = Callable[[str, Any, Structural], Result]
+
+
+def _checks(value: Json) -> Iterable[_Check]:
+    if isinstance(value, str):
+        return _type, _branches, _string, _format
+    if value.__class__ in (int, float):
+        return _type, _branches, _numeric
+    return _type, _branches
+
+
+def _fault(error: FieldError) -> Result:
+    return Result([error])
+
+
+# --- type, enum, format -------------------------------------------------------------------------
+
+
+def json_type(value: Json) -> str:
+    """The JSON type of a value that is not null."""
+    kind = value.__class__
+    if kind is int:
+        return "integer"
+    return "number" if kind is float else _KINDS.get(kind, "object")
+
+
+def _type(name: str, value: Json, schema: Structural) -> Result:
+    wanted = schema.types
+    format_ = string_formats.known_format(schema.format)
+    if not wanted and not format_:
+        return Result()
+    if value is None:
+        if wanted and not schema.nullable:
+            return _fault(openapi_texts.type_mismatch(name, ",".join(wanted), "null"))
+        return Result(matches=1)
+    found = json_type(value)
+    integral = found == "number" and "integer" in wanted and _is_json_integer(value)
+    fits = found in wanted or integral or (found == "integer" and "number" in wanted)
+    if format_ and found in ("string", "array"):
+        if not {"number", "integer"}.intersection(wanted):
+            return Result(matches=1)
+    elif format_ and not fits:
+        sized = {"integer": "int64", "number": "float64"}.get(found, "")
+        return _fault(openapi_texts.type_mismatch(name, format_, sized))
+    if not fits:
+        return _fault(openapi_texts.type_mismatch(name, ",".join(wanted), found))
+    return Result(matches=1)
+
+
+def _is_json_integer(value: float) -> bool:
+    return value.is_integer() and abs(value) < 1 << 53
+
+
+def _enum(name: str, value: Json, schema: Structural) -> Result:
+    choices = schema.limits.enum
+    if not choices or any(_equal(value, one) for one in choices):
+        return Result(matches=1)
+    return _fault(openapi_texts.not_in_enum(name, value, choices))
+
+
+def _equal(a: Json, b: Json) -> bool:
+    return (a.__class__ is bool) == (b.__class__ is bool) and bool(a == b)
+
+
+def _format(name: str, value: str, schema: Structural) -> Result:
+    format_ = string_formats.known_format(schema.format)
+    if format_ and not string_formats.matches(format_, value):
+        return _fault(openapi_texts.type_mismatch(name, format_, value))
+    return Result(matches=1)
+
+
+# --- strings and numbers ------------------------------------------------------------------------
+
+
+def _string(name: str, value: str, schema: Structural) -> Result:
+    limits = schema.limits
+    if limits.max_length is not None and len(value) > limits.max_length:
+        return _fault(openapi_texts.too_long(name, limits.max_length))
+    if limits.min_length is not None and len(value) < limits.min_length:
+        return _fault(openapi_texts.too_short(name, value, limits.min_length))
+    if limits.pattern and not _found(limits.pattern, value):
+        return _fault(openapi_texts.no_match(name, value, limits.pattern))
+    return Result(matches=1)
+
+
+def _found(pattern: str, value: str) -> bool:
+    try:
+        return bool(re2.compile(pattern).search(value))
+    except re2.RegexError:
+        return False
+
+
+def _numeric(name: str, value: float, schema: Structural) -> Result:
+    result = Result(matches=1)
+    if schema.type == "integer" and value.__class__ is float and not _fits_int64(value):
+        result.errors.append(
+            openapi_texts.out_of_range(name, "integer", string_formats.known_format(schema.format))
+        )
+    limits = schema.limits
+    if limits.multiple_of is not None:
+        result.errors += _multiple(name, value, limits.multiple_of)
+    if limits.maximum is not None:
+        top = openapi_texts.Bound(_as(value, limits.maximum), limits.exclusive_maximum)
+        if value > top.value or (top.exclusive and value == top.value):
+            result.errors.append(openapi_texts.above(name, value, top))
+    if limits.minimum is not None:
+        bottom = openapi_texts.Bound(_as(value, limits.minimum), limits.exclusive_minimum)
+        if value < bottom.value or (bottom.exclusive and value == bottom.value):
+            result.errors.append(openapi_texts.below(name, value, bottom))
+    return result
+
+
+def _fits_int64(value: float) -> bool:
+    """Whether its text reads as an integer: upstream prints the number and parses it again."""
+    return value.is_integer() and abs(value) <= _MAX_INT64
+
+
+def _as(value: float, limit: float) -> float:
+    """A limit in the kind of number that it is compared with."""
+    return int(limit) if value.__class__ is int else float(limit)
+
+
+def _multiple(name: str, value: float, factor: float) -> list[FieldError]:
+    factor = _as(value, factor)
+    if factor <= 0:
+        return [openapi_texts.factor_not_positive(name, factor)]
+    if value.__class__ is int:
+        quotient = value / factor if value % factor else 0.0
+    else:
+        quotient = 1 / factor * value if factor < 1 else value / factor
+    return [] if quotient.is_integer() else [openapi_texts.not_multiple(name, value, factor)]
+
+
+# --- lists and objects --------------------------------------------------------------------------
+
+
+def _items(name: str, value: list[Json], schema: Structural, before: Json | Unknown) -> Result:
+    result = Result(matches=1)
+    if schema.items is not None:
+        for i, one in enumerate(value):
+            was = item_before(schema, before, one)
+            result.take(_ratcheted(f"{name}[{i}]", one, schema.items, was))
+    limits, count = schema.limits, len(value)
+    if limits.min_items is not None and count < limits.min_items:
+        result.errors.append(openapi_texts.too_few_items(name, count, limits.min_items))
+    if limits.max_items is not None and count > limits.max_items:
+        result.errors.append(openapi_texts.too_many_items(name, count, limits.max_items))
+    return result
+
+
+def _object(
+    name: str, value: dict[str, Json], schema: Structural, before: Json | Unknown
+) -> Result:
+    counted = _count(name, len(value), schema.limits)
+    if counted is not None:
+        return counted
+    result = Result(matches=1)
+    if schema.additional is not None:
+        for key in sorted(value.keys() - schema.properties.keys()):
+            was = member_before(before, key)
+            result.take(_ratcheted(f"{name}.{key}", value[key], schema.additional, was))
+    for key in sorted(schema.properties.keys() & value.keys()):
+        was = member_before(before, key)
+        path = f"{name}.{key}" if name else key
+        result.take(_ratcheted(path, value[key], schema.properties[key], was))
+    for key in schema.required:
+        if key not in value:
+            result.errors.append(openapi_texts.required(f"{name}.{key}"))
+    return result
+
+
+def _count(name: str, count: int, limits: ValueLimits) -> Result | None:
+    if limits.min_properties is not None and count < limits.min_properties:
+        return _fault(openapi_texts.too_few_properties(name, count, limits.min_properties))
+    if limits.max_properties is not None and count > limits.max_properties:
+        return _fault(openapi_texts.too_many_items(name, count, limits.max_properties))
+    return None
+
+
+# --- branches -----------------------------------------------------------------------------------
+
+
+def _branches(name: str, value: Json, schema: Structural) -> Result:
+    """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
+    result = Result(matches=1)
+    if schema.any_of:
+        _any_of(name, [_check(name, value, one, Unknown()) for one in schema.any_of], result)
+    if schema.one_of:
+        _one_of(name, [_check(name, value, one, Unknown()) for one in schema.one_of], result)
+    if schema.all_of:
+        tried = [_check(name, value, one, Unknown()) for one in schema.all_of]
+        for one in tried:
+            result.take(one)
+        failed = sum(bool(one.errors) for one in tried)
+        if failed:
+            result.errors.append(openapi_texts.not_all(name, none=failed == len(tried)))
+    if schema.not_ is not None and not _check(name, value, schema.not_, Unknown()).errors:
+        result.errors.append(openapi_texts.forbidden_match(name))
+    return result
+
+
+def _any_of(name: str, tried: list[Result], result: Result) -> None:
+    good = next((one for one in tried if not one.errors), None)
+    if good is None:
+        result.errors.append(openapi_texts.none_of(name))
+    result.take(good or _closest(tried))
+
+
+def _one_of(name: str, tried: list[Result], result: Result) -> None:
+    good = [one for one in tried if not one.errors]
+    if len(good) == 1:
+        result.take(good[0])
+        return
+    result.errors.append(openapi_texts.not_exactly_one(name, len(good)))
+    if not good:
+        result.take(_closest(tried))
+
+
+def _closest(tried: list[Result]) -> Result:
+    """The first of those with the most matches."""
+    return max(tried, key=lambda one: one.matches)

@@ -1,0 +1,275 @@
+"""Validation rules, evaluated: the rules of every node against its part of an object.
+
+`RuleValidator` holds the compiled rules of a whole schema; where there are none below a node there
+is no validator. `errors` walks the object, parents before children, and charges every expression to
+one budget: when that is gone, validation ends with the error that says so.
+
+A rule that uses `oldSelf` compares, so it runs only where the part was there before (or if it is
+marked `optionalOldSelf`). Failures of other rules in a part that did not change are forgiven on
+update; they become warnings.
+
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.cel import CostLimitExceeded, Environment, EvaluationError
+from celadon.cel.extend import NONE, Optional
+from celadon.kube import fieldpath
+from celadon.kube.custom.rules import rule_texts as texts
+from celadon.kube.custom.rules.compiled_rules import (
+    OLD_SELF,
+    SELF,
+    CompiledRule,
+    NodeRules,
+    compile_rules,
+)
+from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
+from celadon.kube.custom.rules.schema_declarations import with_type_and_meta
+from celadon.kube.custom.rules.typed_data import typed
+from celadon.kube.custom.structural import Structural
+from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
+from celadon.kube.go.go_text import trim_space
+
+Json = Any
+
+PER_CALL_COST: Final = 1_000_000
+"""Of one expression (k8s.io/apiserver `pkg/apis/cel/config.go`)."""
+RUNTIME_COST_BUDGET: Final = 10_000_000
+"""Of all expressions about one object (same source)."""
+MESSAGE_BYTES: Final = 5 * 1024
+"""A longer evaluated message is discarded (same source)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleValidator:
+    """The rules at a node and below it."""
+
+    schema: Structural
+    node: NodeRules
+    is_root: bool = False
+    properties: Mapping[str, RuleValidator] = field(default_factory=dict)
+    additional: RuleValidator | None = None
+    items: RuleValidator | None = None
+    all_of: tuple[RuleValidator, ...] = ()
+
+    def errors(self, obj: Json, before: Json | Unknown) -> RuleOutcome:
+        """For a whole object; `before` is the stored object of an update, else `Unknown`."""
+        outcome = RuleOutcome()
+        is_unchanged = same(obj, before)
+        with contextlib.suppress(_OutOfBudget):
+            _Run(outcome).visit(self, ROOT, obj, before, forgiven=is_unchanged)
+        return outcome
+
+
+@dataclass(slots=True)
+class RuleOutcome:
+    """What the rules of an object say. `warnings` are errors forgiven because nothing changed."""
+
+    errors: list[FieldError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    cost: int = 0
+
+
+def rule_validator(schema: Structural, environment: Environment) -> RuleValidator | None:
+    """Compiles all rules of a resource's schema; None if it has none."""
+    return _build(schema, environment, is_root=True)
+
+
+def _build(
+    schema: Structural | None, environment: Environment, *, is_root: bool = False
+) -> RuleValidator | None:
+    if schema is None:
+        return None
+    members = ((key, _build(one, environment)) for key, one in schema.properties.items())
+    properties = {key: one for key, one in members if one is not None}
+    additional = _build(schema.additional, environment)
+    items = _build(schema.items, environment)
+    branches = (_build(_typed_as(one, schema), environment) for one in schema.all_of)
+    all_of = tuple(one for one in branches if one is not None)
+    if not (schema.rules or properties or additional or items or all_of):
+        return None
+    node = compile_rules(schema, environment, is_root=is_root)
+    return RuleValidator(schema, node, is_root, properties, additional, items, all_of)
+
+
+def _typed_as(branch: Structural, schema: Structural) -> Structural:
+    """A branch of `allOf` says nothing of types: it has those of what it is a branch of."""
+    return Structural(
+        type=schema.type,
+        format=schema.format,
+        nullable=schema.nullable,
+        properties={
+            key: _typed_as(branch.properties.get(key, Structural()), one)
+            for key, one in schema.properties.items()
+        },
+        additional=schema.additional,
+        items=None
+        if schema.items is None
+        else _typed_as(branch.items or Structural(), schema.items),
+        int_or_string=schema.int_or_string,
+        preserve_unknown=schema.preserve_unknown,
+        embedded_resource=schema.embedded_resource,
+        list_type=schema.list_type,
+        list_map_keys=schema.list_map_keys,
+        map_type=schema.map_type,
+        rules=branch.rules,
+    )
+
+
+class _OutOfBudget(Exception):
+    """No further rule is evaluated."""
+
+
+class _Discarded(Exception):
+    """A message expression whose result cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where rules are evaluated: the node's value as errors show it, and the two activations."""
+
+    path: FieldPath
+    shown: object
+    plain: Mapping[str, Any]
+    optional: Mapping[str, Any]
+    has_before: bool
+    forgiven: bool
+
+
+class _Run:
+    """The evaluation of all rules about one object."""
+
+    def __init__(self, outcome: RuleOutcome) -> None:
+        self.outcome = outcome
+
+    def visit(
+        self,
+        validator: RuleValidator,
+        path: FieldPath,
+        value: Json,
+        before: Json | Unknown,
+        *,
+        forgiven: bool,
+    ) -> None:
+        if value is None:
+            return
+        if validator.schema.rules:
+            self._evaluate(validator, path, value, before, forgiven=forgiven)
+        for branch in validator.all_of:
+            self.visit(branch, path, value, before, forgiven=False)
+        if isinstance(value, dict):
+            self._members(validator, path, value, before)
+        elif isinstance(value, list) and validator.items is not None:
+            for i, one in enumerate(value):
+                was = item_before(validator.schema, before, one)
+                unchanged = same(one, was)
+                self.visit(validator.items, path.index(i), one, was, forgiven=unchanged)
+
+    def _members(
+        self, validator: RuleValidator, path: FieldPath, value: Json, before: Json | Unknown
+    ) -> None:
+        for key, one in sorted(value.items()):
+            was = member_before(before, key)
+            if validator.additional is not None:
+                below, place = validator.additional, path.key(key)
+            elif key in validator.properties:
+                below, place = validator.properties[key], path.child(key)
+            else:
+                continue
+            self.visit(below, place, one, was, forgiven=same(one, was))
+
+    def _evaluate(
+        self,
+        validator: RuleValidator,
+        path: FieldPath,
+        value: Json,
+        before: Json | Unknown,
+        *,
+        forgiven: bool,
+    ) -> None:
+        shown = OMITTED if isinstance(value, dict | list) else value
+        if validator.node.error:
+            detail = texts.not_initialized(validator.node.error)
+            self.outcome.errors.append(fieldpath.invalid(path, shown, detail))
+            return
+        schema = validator.schema
+        if validator.is_root or schema.embedded_resource:
+            schema = with_type_and_meta(schema)
+        has_before = not isinstance(before, Unknown) and before is not None
+        try:
+            itself = typed(value, schema)
+            old = typed(before, schema) if has_before else None
+        except EvaluationError as error:
+            detail = texts.failed_evaluation(schema.rules[0], error.message)
+            self.outcome.errors.append(fieldpath.invalid(path, shown, detail))
+            return
+        plain = {SELF: itself, OLD_SELF: old} if has_before else {SELF: itself}
+        optional = {SELF: itself, OLD_SELF: Optional(old) if has_before else NONE}
+        place = _Place(path, shown, plain, optional, has_before, forgiven)
+        for rule in validator.node.rules:
+            self._rule(rule, place)
+
+    def _rule(self, rule: CompiledRule, place: _Place) -> None:
+        source = rule.source
+        if rule.error:
+            self._report(place, texts.not_compiled(rule.error))
+            return
+        optional = source.optional_old_self
+        if rule.rule is None or (rule.uses_old_self and not place.has_before and not optional):
+            return
+        activation = place.optional if optional else place.plain
+        try:
+            value, cost = rule.rule.program.evaluate_metered(activation, PER_CALL_COST)
+        except EvaluationError as error:
+            self._charge(error.cost or 0, place, texts.OUT_OF_BUDGET)
+            if isinstance(error, CostLimitExceeded):
+                self._report(place, texts.too_expensive(source, error.message))
+                raise _OutOfBudget from None
+            self._report(place, texts.failed_evaluation(source, error.message))
+            return
+        self._charge(cost, place, texts.OUT_OF_BUDGET)
+        if value is not True:
+            self._broken(rule, place, activation)
+
+    def _broken(self, rule: CompiledRule, place: _Place, activation: Mapping[str, Any]) -> None:
+        path = place.path.child(rule.field) if rule.field else place.path
+        detail = texts.message_of(rule.source)
+        if rule.message is not None:
+            with contextlib.suppress(_Discarded):
+                detail = self._message(rule, place, activation)
+        error = texts.broken(rule.source, path, place.shown, detail)
+        if place.forgiven and not rule.uses_old_self:
+            self.outcome.warnings.append(str(error))
+        else:
+            self.outcome.errors.append(error)
+
+    def _message(self, rule: CompiledRule, place: _Place, activation: Mapping[str, Any]) -> str:
+        assert rule.message is not None, "the caller has looked"
+        try:
+            value, cost = rule.message.program.evaluate_metered(activation, PER_CALL_COST)
+        except EvaluationError as error:
+            self._charge(error.cost or 0, place, texts.MESSAGE_OUT_OF_BUDGET)
+            if isinstance(error, CostLimitExceeded):
+                self._report(place, texts.message_too_expensive(rule.source.message_expression))
+                raise _OutOfBudget from None
+            raise _Discarded from None
+        self._charge(cost, place, texts.MESSAGE_OUT_OF_BUDGET)
+        message = trim_space(value)
+        if not message or "\n" in message or len(message.encode()) > MESSAGE_BYTES:
+            raise _Discarded
+        return message
+
+    def _charge(self, cost: int, place: _Place, complaint: str) -> None:
+        if cost > RUNTIME_COST_BUDGET - self.outcome.cost:
+            self._report(place, complaint)
+            raise _OutOfBudget
+        self.outcome.cost += cost
+
+    def _report(self, place: _Place, detail: str) -> None:
+        self.outcome.errors.append(fieldpath.invalid(place.path, place.shown, detail))

@@ -1,0 +1,201 @@
+"""Data that carries its schema: JSON as the CEL values of its types.
+
+Rules of custom resources see their data so, and policies only in typed evaluation. What differs
+from plain JSON (k8s.io/apiserver `pkg/cel/common/values.go`): properties have their escaped names,
+a null property is absent, numbers are doubles, dates, durations and bytes are what they say, and
+sets and map lists know it. What no schema describes takes part in equality, under its own name.
+
+Conversion goes all the way down at once: data was validated before, so errors are rare; the first
+one is raised as an `EvaluationError`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.cel.extend import Duration, EvaluationError, Opaque, types
+from celadon.cel.value_functions import MapList, SetList, parse_timestamp
+from celadon.kube.custom.rules.correlation import same
+from celadon.kube.custom.structural import Structural
+from celadon.kube.go.go_base64 import Base64Error, canonical_base64
+from celadon.kube.go.go_duration import DurationError, parse_duration
+from celadon.kube.schemas.escaping import escape
+
+Json = Any
+
+
+class KeywordObject(dict[str, Any]):
+    """An object with members that are called like reserved words: `self.namespace` finds
+    `__namespace__`."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> Any:
+        escaped = f"__{name}__"
+        if escaped not in self:
+            raise KeyError(name)
+        return self[escaped]
+
+
+class Preserved(Opaque):
+    """What `x-kubernetes-preserve-unknown-fields` keeps: it can be compared, and nothing else."""
+
+    __slots__ = ("value",)
+    cel_type = types.opaque("unknown")
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+    def equals(self, other: Opaque) -> bool:
+        return isinstance(other, Preserved) and same(self.value, other.value)
+
+
+def typed(value: Json, schema: Structural) -> Any:
+    """The value of a schema's type; raises `EvaluationError` for what does not fit."""
+    if value is None:
+        if schema.nullable:
+            return None
+        raise EvaluationError("invalid data, got null for schema with nullable=false")
+    if schema.int_or_string:
+        if value.__class__ in (int, str):
+            return value
+        raise EvaluationError(
+            "invalid data, expected XIntOrString value to be either a string or integer"
+        )
+    convert = _CONVERTERS.get(schema.type)
+    if convert is not None:
+        return convert(value, schema)
+    if schema.preserve_unknown:
+        return Preserved(value)
+    raise EvaluationError(
+        "invalid type, expected object, array, number, integer, boolean or string, or no type with "
+        "x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got "
+        f"{schema.type}"
+    )
+
+
+def _object(value: Json, schema: Structural) -> Any:
+    if not isinstance(value, dict):
+        raise EvaluationError(
+            "invalid data, expected a map for the provided schema with type=object"
+        )
+    if schema.additional is not None:
+        return {key: typed(one, schema.additional) for key, one in value.items()}
+    made: dict[str, Any] = {}
+    keywords = False
+    for key, one in value.items():
+        member = schema.properties.get(key)
+        if member is None:
+            made[key] = Preserved(one)
+        elif one is not None:
+            name = escape(key) or key
+            keywords |= name != key and name == f"__{key}__"
+            made[name] = typed(one, member)
+    return KeywordObject(made) if keywords else made
+
+
+def _array(value: Json, schema: Structural) -> Any:
+    if not isinstance(value, list):
+        raise EvaluationError(
+            "invalid data, expected an array for the provided schema with type=array"
+        )
+    if schema.items is None:
+        raise EvaluationError("invalid array type, expected Items with a non-empty Schema")
+    items = [typed(one, schema.items) for one in value]
+    if schema.list_type == "set":
+        return SetList(items)
+    if schema.list_type == "map":
+        return MapList(items, tuple(escape(key) or key for key in schema.list_map_keys))
+    if schema.list_type not in ("", "atomic"):
+        raise EvaluationError(
+            "invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got "
+            f"{schema.list_type}"
+        )
+    return items
+
+
+def _string(value: Json, schema: Structural) -> Any:
+    if not isinstance(value, str):
+        raise EvaluationError(f"invalid data, expected string, got {_go_type(value)}")
+    convert = _FORMATS.get(schema.format)
+    return value if convert is None else convert(value)
+
+
+def _duration(text: str) -> Any:
+    try:
+        return Duration(parse_duration(text))
+    except DurationError as error:
+        raise EvaluationError(f"Invalid duration {text}: {error}") from None
+
+
+def _date(text: str) -> Any:
+    found = parse_timestamp(f"{text}T00:00:00Z")
+    if found is None:
+        raise EvaluationError(f"Invalid date formatted string {text}: invalid date")
+    return found
+
+
+def _date_time(text: str) -> Any:
+    found = parse_timestamp(text.upper())
+    if found is None:
+        raise EvaluationError(f"Invalid date-time formatted string {text}: invalid date-time")
+    return found
+
+
+def _bytes(text: str) -> Any:
+    try:
+        return base64.b64decode(canonical_base64(text))
+    except Base64Error as error:
+        raise EvaluationError(f"Invalid byte formatted string {text}: {error}") from None
+
+
+def _number(value: Json, schema: Structural) -> Any:
+    if value.__class__ in (int, float):
+        return float(value)
+    raise EvaluationError(f"invalid data, expected float, got {_go_type(value)}")
+
+
+def _integer(value: Json, schema: Structural) -> Any:
+    if value.__class__ is int:
+        return value
+    if value.__class__ is float and value.is_integer():
+        return int(value)
+    raise EvaluationError(f"invalid data, expected int, got {_go_type(value)}")
+
+
+def _boolean(value: Json, schema: Structural) -> Any:
+    if value.__class__ is bool:
+        return value
+    raise EvaluationError(f"invalid data, expected bool, got {_go_type(value)}")
+
+
+_GO_TYPES: Final = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
+
+
+def _go_type(value: Json) -> str:
+    return _GO_TYPES.get(value.__class__, "<nil>")
+
+
+_CONVERTERS: Final[Mapping[str, Callable[[Json, Structural], Any]]] = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+}
+_FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "duration": _duration,
+    "date": _date,
+    "date-time": _date_time,
+    "byte": _bytes,
+}

@@ -1,0 +1,206 @@
+"""The defaulting rules: read from the data pack and compiled, once per kind, into functions.
+
+A rule has a `path` to its target and says what happens there: `value` or `copyFrom` set it when it
+is absent (or always, with `force`), `fn` calls a function, `use` applies a named set of rules with
+the target as their object, `delete` removes it. `when` holds conditions on neighbours of the
+target, `gate` names a feature gate (`!Gate` when it must be off), `plugin` the admission plugin
+that does it.
+
+Gates and plugins are looked at while compiling, so a compiled rule only touches the object.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
+from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
+from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
+from celadon.kube.defaulting.rule_paths import Apply, Each, Step, descend, lookup, parse_path
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import packs
+
+Condition = Callable[[Any, Run], bool]
+Action = Callable[[Any, Any, Run], None]
+
+EXTRA_RULES: Final[Mapping[tuple[str, str], tuple[Rule, ...]]] = {
+    ("apps/v1/Deployment", "convert"): ({"path": "metadata.annotations", "fn": "rollbackTo"},),
+    ("v1/Pod", "plugins"): (
+        {"path": "", "fn": "limitRanger", "plugin": "LimitRanger"},
+        {"path": "spec", "fn": "priority", "plugin": "Priority"},
+        {"path": "spec", "fn": "runtimeClass", "plugin": "RuntimeClass"},
+        {"path": "", "fn": "podTopologyLabels", "plugin": "PodTopologyLabels"},
+    ),
+    ("v1/PersistentVolumeClaim", "plugins"): (
+        {"path": "", "fn": "defaultStorageClass", "plugin": "DefaultStorageClass"},
+    ),
+    ("networking.k8s.io/v1/Ingress", "plugins"): (
+        {"path": "", "fn": "defaultIngressClass", "plugin": "DefaultIngressClass"},
+    ),
+}
+"""Rules that need more than the pack can say; they come before those of the pack."""
+
+_ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS}
+_ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FIELD_FUNCTIONS}
+
+
+def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
+    """The gates that are on; `AllBeta` turns on those betas that are off by default."""
+    pack = packs.load("defaults")
+    gates = dict(pack["gates"])
+    if overrides.get("AllBeta"):
+        gates.update(dict.fromkeys(pack["allBeta"], True))
+    gates.update(overrides)
+    return frozenset(name for name, on in gates.items() if on)
+
+
+@functools.lru_cache(maxsize=512)
+def compiled(
+    gvk: GroupVersionKind, phase: str, gates: frozenset[str], plugins: frozenset[str]
+) -> tuple[Apply, ...]:
+    """What a phase does to objects of a kind, in order."""
+    pack = packs.load("defaults")
+    kind = f"{gvk.api_version}/{gvk.kind}"
+    listed = (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
+    chosen = (rule for rule in listed if "plugin" not in rule or rule["plugin"] in plugins)
+    return compile_rules(chosen, gates)
+
+
+@functools.lru_cache(maxsize=256)
+def _set(name: str, gates: frozenset[str]) -> tuple[Apply, ...]:
+    return compile_rules(packs.load("defaults")["sets"][name], gates)
+
+
+def compile_rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
+    return tuple(_rule(rule, gates) for rule in rules if _gate_allows(rule.get("gate"), gates))
+
+
+def _gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
+    if gate is None:
+        return True
+    return gate[1:] not in gates if gate.startswith("!") else gate in gates
+
+
+def _rule(rule: Rule, gates: frozenset[str]) -> Apply:
+    steps = parse_path(rule["path"])
+    if "use" in rule:
+        return descend(steps, _apply_all(_set(rule["use"], gates)))
+    if rule.get("fn") in _ON_OBJECTS:
+        return descend(steps, _ON_OBJECTS[rule["fn"]])
+    action = _when(rule, _action(rule))
+    return descend(steps[:-1], _at(steps[-1], action))
+
+
+def _apply_all(rules: tuple[Apply, ...]) -> Apply:
+    def apply(obj: Any, run: Run) -> None:
+        for rule in rules:
+            rule(obj, run)
+
+    return apply
+
+
+def _at(step: Step, action: Action) -> Apply:
+    """The action on a field, or on every item of it."""
+    name = step.name
+
+    def field(obj: Any, run: Run) -> None:
+        action(obj, name, run)
+
+    def items(obj: Any, run: Run) -> None:
+        children = obj.get(name)
+        for i in range(len(children or ())):
+            action(children, i, run)
+
+    return items if step.each is Each.ITEMS else field
+
+
+def _when(rule: Rule, action: Action) -> Action:
+    conditions = tuple(_condition(path, want) for path, want in rule.get("when", {}).items())
+    if not conditions:
+        return action
+
+    def guarded(parent: Any, key: Any, run: Run) -> None:
+        for holds in conditions:
+            if not holds(parent, run):
+                return
+        action(parent, key, run)
+
+    return guarded
+
+
+def _condition(path: str, want: Any) -> Condition:
+    if want is None:
+        return lambda parent, run: lookup(path, parent, run.root) is None
+    if isinstance(want, dict):
+        return lambda parent, run: bool(lookup(path, parent, run.root))
+    choices = want if isinstance(want, list) else [want]
+    return lambda parent, run: lookup(path, parent, run.root) in choices
+
+
+def _action(rule: Rule) -> Action:
+    if "delete" in rule:
+        return _delete
+    if "fn" in rule:
+        return _call(_ON_FIELDS[rule["fn"]], rule)
+    force = rule.get("force", False)
+    if "copyFrom" in rule:
+        return _copy(rule["copyFrom"], force=force, alias=rule.get("alias", False))
+    return _set_value(rule["value"], force=force)
+
+
+def _delete(parent: Any, key: Any, _: Run) -> None:
+    parent.pop(key, None)
+
+
+def _call(function: FieldFunction, rule: Rule) -> Action:
+    def call(parent: Any, key: Any, run: Run) -> None:
+        function(parent, key, run, rule)
+
+    return call
+
+
+def _copy(path: str, *, force: bool, alias: bool) -> Action:
+    def copy(parent: Any, key: Any, run: Run) -> None:
+        if force or parent.get(key) is None:
+            value = lookup(path, parent, run.root)
+            if value is not None:
+                parent[key] = value if alias else fresh(value)
+
+    return copy
+
+
+def _set_value(value: Any, *, force: bool) -> Action:
+    if isinstance(value, (dict, list)):
+
+        def set_fresh(parent: Any, key: Any, _: Run) -> None:
+            if force or parent.get(key) is None:
+                parent[key] = fresh(value)
+
+        return set_fresh
+
+    def set_scalar(parent: Any, key: Any, _: Run) -> None:
+        if force or key not in parent:
+            parent[key] = value
+
+    return set_scalar
+
+
+def fresh(value: Any) -> Any:
+    """A deep copy of a JSON value."""
+    if isinstance(value, dict):
+        return {key: fresh(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fresh(item) for item in value]
+    return value
+
+
+def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
+    """`keep`, `bump`, `statusKeep`: paths, see `stages.updated_form`."""
+    kind = f"{gvk.api_version}/{gvk.kind}"
+    found: Mapping[str, tuple[str, ...]] = (
+        packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
+    )
+    return found

@@ -1,0 +1,152 @@
+"""Functions of the defaulting rules that set or change one field.
+
+Each gets the object that holds the field, the field's name (an index for items of a list), the run
+and the rule with its arguments. INVARIANT (fresh containers): what the decoder made may be changed
+in place; values taken over from elsewhere are copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.image_references import has_latest_tag
+from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.go.go_text import quote
+from celadon.kube.schemas.typed_values import DecodeError
+
+Rule = Mapping[str, Any]
+FieldFunction = Callable[[Any, Any, Run, Rule], None]
+
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
+
+
+def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    if not parent.get(key):
+        image = parent.get(rule["from"], "")
+        parent[key] = "Always" if has_latest_tag(image) else "IfNotPresent"
+
+
+def empty_object_if_only_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """A volume without a source is an empty directory."""
+    if all(present in rule["keys"] for present in parent):
+        parent[key] = {}
+
+
+def negative_to_one(parent: Any, key: str, _: Run, __: Rule) -> None:
+    if parent.get(key, 0) < 0:
+        parent[key] = 1
+
+
+def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    target = parent.get(key)
+    if not target:
+        return
+    for name in rule["keys"]:
+        target.pop(name, None)
+    if not target:
+        del parent[key]
+
+
+def keep_keys(parent: Any, key: Any, _: Run, rule: Rule) -> None:
+    parent[key] = {name: value for name, value in parent[key].items() if name in rule["keys"]}
+
+
+def set_key(parent: Any, key: str, run: Run, rule: Rule) -> None:
+    value = lookup(rule["from"], parent, run.root)
+    if value:
+        parent.setdefault(key, {})[rule["key"]] = value
+
+
+def append_unique(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    items = parent.setdefault(key, [])
+    if rule["item"] not in items:
+        items.append(rule["item"])
+
+
+def now(parent: Any, key: str, run: Run, rule: Rule) -> None:
+    if rule.get("force") or parent.get(key) is None:
+        parent[key] = run.context.now
+
+
+def uuid(parent: Any, key: str, run: Run, _: Rule) -> None:
+    if not parent.get(key):
+        parent[key] = run.context.uid
+
+
+def lower(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    if not parent.get(key) and parent.get(rule["from"]):
+        parent[key] = parent[rule["from"]].lower()
+
+
+def suffix(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    if not parent.get(key) and parent.get(rule["from"]):
+        parent[key] = parent[rule["from"]] + rule["suffix"]
+
+
+def target_port(parent: Any, key: str, _: Run, __: Rule) -> None:
+    if not parent.get(key):
+        parent[key] = parent.get("port", 0)
+
+
+def _integer_annotation(annotations: Mapping[str, str], name: str) -> int | None:
+    text = annotations.get(name)
+    if text is None:
+        return None
+    digits = text[1:] if text[:1] in {"+", "-"} else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+    number = int(text) if len(digits) < 40 else 2**64
+    if not -(2**63) <= number < 2**63:
+        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+    return number
+
+
+def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    annotations = parent.setdefault(key, {})
+    value = _integer_annotation(annotations, TEMPLATE_GENERATION) or 0
+    annotations[TEMPLATE_GENERATION] = str(max(value, rule["min"]))
+
+
+def rollback_to(parent: Any, key: str, _: Run, __: Rule) -> None:
+    annotations = parent.get(key) or {}
+    value = _integer_annotation(annotations, ROLLBACK_TO)
+    if value is not None:
+        annotations[ROLLBACK_TO] = str(value)
+
+
+def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
+    if parent.get(key):
+        return
+    versions = run.root.get("spec", {}).get("versions") or ()
+    stored = [version["name"] for version in versions if version.get("storage")]
+    if stored:
+        parent[key] = stored[:1]
+
+
+def drop_stop_signal(parent: Any, key: str, _: Run, __: Rule) -> None:
+    lifecycle = parent.get(key)
+    if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+        del parent[key]
+
+
+FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
+    "appendUnique": append_unique,
+    "dropKeys": drop_keys,
+    "dropStopSignal": drop_stop_signal,
+    "emptyObjectIfOnlyKeys": empty_object_if_only_keys,
+    "keepKeys": keep_keys,
+    "lower": lower,
+    "negativeToOne": negative_to_one,
+    "now": now,
+    "pullPolicy": pull_policy,
+    "rollbackTo": rollback_to,
+    "setKey": set_key,
+    "storageVersionName": storage_version_name,
+    "suffix": suffix,
+    "targetPort": target_port,
+    "templateGeneration": template_generation,
+    "uuid": uuid,
+}

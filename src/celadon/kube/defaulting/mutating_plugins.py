@@ -1,0 +1,250 @@
+"""The built-in mutating admission plugins, as far as they change objects.
+
+Each is a function on an object; the rules say for which kinds it runs (`rules.py`, and phase
+`plugins` of the data pack). What a plugin would look up in the cluster comes from the context; a
+plugin that finds nothing there does what it does in an empty cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube import metadata
+from celadon.kube.defaulting.defaulting_context import Objects, Run
+from celadon.kube.defaulting.field_functions import FieldFunction, Rule
+from celadon.kube.defaulting.rule_paths import Apply
+
+LIMIT_RANGER_ANNOTATION: Final = "kubernetes.io/limit-ranger"
+MIRROR_POD: Final = "kubernetes.io/config.mirror"
+TOKEN_MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+TOKEN_VOLUME_PREFIX: Final = "kube-api-access-"
+TOKEN_SECONDS: Final = 3607
+TOLERATION_SECONDS: Final = 300
+NOT_READY: Final = "node.kubernetes.io/not-ready"
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+SYSTEM_PRIORITIES: Final = {
+    "system-cluster-critical": 2000000000,
+    "system-node-critical": 2000001000,
+}
+DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
+INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
+DEFAULT_STORAGE_CLASS: Final = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def limit_ranger(pod: Any, run: Run) -> None:
+    """Containers that say nothing about a resource get what the namespace's LimitRanges say."""
+    for limit_range in run.context.cluster.limit_ranges:
+        limits, requests = _container_defaults(limit_range)
+        notes = []
+        for field, word in (("containers", "container"), ("initContainers", "init container")):
+            for container in pod["spec"].get(field) or ():
+                name = container.get("name", "")
+                for part, amounts in (("requests", requests), ("limits", limits)):
+                    added = _fill_resources(container, part, amounts)
+                    if added:
+                        what = f"{', '.join(added)} {part.removesuffix('s')}"
+                        notes.append(f"{what} for {word} {name}")
+        if notes:
+            annotations = pod["metadata"].setdefault("annotations", {})
+            annotations[LIMIT_RANGER_ANNOTATION] = f"LimitRanger plugin set: {'; '.join(notes)}"
+
+
+def _container_defaults(limit_range: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    limits: dict[str, str] = {}
+    requests: dict[str, str] = {}
+    for item in limit_range.get("spec", {}).get("limits") or ():
+        if item.get("type") == "Container":
+            limits.update(item.get("default") or {})
+            requests.update(item.get("defaultRequest") or {})
+    return limits, requests
+
+
+def _fill_resources(container: Any, part: str, amounts: Mapping[str, str]) -> list[str]:
+    resources = container.setdefault("resources", {})
+    have = resources.get(part) or {}
+    missing = {name: amount for name, amount in amounts.items() if name not in have}
+    if missing:
+        resources[part] = {**have, **missing}
+    return sorted(missing)
+
+
+def _named(objects: Objects, name: str) -> Mapping[str, Any] | None:
+    return next((found for found in objects if metadata.name(found) == name), None)
+
+
+def _newest(objects: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The newest object; the first by name among those of the same time."""
+    ordered = sorted(objects, key=metadata.name)
+    return max(ordered, key=metadata.creation_timestamp, default=None)
+
+
+def service_account_admission(spec: Any, run: Run) -> None:
+    """The account `default`, its image pull secrets, and a token in every container."""
+    if MIRROR_POD in (run.root["metadata"].get("annotations") or {}):
+        return
+    name = spec.get("serviceAccountName") or "default"
+    spec["serviceAccountName"] = spec["serviceAccount"] = name
+    account = _named(run.context.cluster.service_accounts, name) or {}
+    automount = spec.get("automountServiceAccountToken")
+    if automount is None:
+        automount = account.get("automountServiceAccountToken")
+    if automount is not False:
+        _mount_token(spec, run.context.suffix)
+    secrets = account.get("imagePullSecrets")
+    if secrets and not spec.get("imagePullSecrets"):
+        spec["imagePullSecrets"] = [dict(secret) for secret in secrets]
+
+
+def _mount_token(spec: Any, suffix: str) -> None:
+    volumes = spec.get("volumes") or []
+    names = [volume.get("name", "") for volume in volumes]
+    existing = next((name for name in names if name.startswith(TOKEN_VOLUME_PREFIX)), None)
+    name = existing or TOKEN_VOLUME_PREFIX + suffix
+    mounted = False
+    for container in [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]:
+        mounts = container.get("volumeMounts") or []
+        if any(mount.get("mountPath") == TOKEN_MOUNT_PATH for mount in mounts):
+            continue
+        mount = {"name": name, "readOnly": True, "mountPath": TOKEN_MOUNT_PATH}
+        container["volumeMounts"] = [*mounts, mount]
+        mounted = True
+    if mounted and existing is None:
+        spec["volumes"] = [*volumes, _token_volume(name)]
+
+
+def _token_volume(name: str) -> dict[str, Any]:
+    field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+        {
+            "configMap": {
+                "name": "kube-root-ca.crt",
+                "items": [{"key": "ca.crt", "path": "ca.crt"}],
+            }
+        },
+        {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": field}]}},
+    ]
+    return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
+
+
+def append_not_ready_taint(spec: Any, key: str, _: Run, __: Rule) -> None:
+    taints = spec.get(key) or []
+    if not any(
+        taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints
+    ):
+        spec[key] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
+
+
+def default_toleration_seconds(spec: Any, field: str, _: Run, __: Rule) -> None:
+    tolerations = spec.get(field) or []
+    missing = [
+        {
+            "key": key,
+            "operator": "Exists",
+            "effect": "NoExecute",
+            "tolerationSeconds": TOLERATION_SECONDS,
+        }
+        for key in (NOT_READY, UNREACHABLE)
+        if not any(_tolerates(toleration, key) for toleration in tolerations)
+    ]
+    if missing:
+        spec[field] = [*tolerations, *missing]
+
+
+def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
+    keys, effects = {"", key}, {"", "NoExecute"}
+    return toleration.get("key", "") in keys and toleration.get("effect", "") in effects
+
+
+def priority(spec: Any, run: Run) -> None:
+    """The number that a priority class stands for. Unknown classes are left alone."""
+    classes = run.context.cluster.priority_classes
+    name = spec.get("priorityClassName")
+    if name in SYSTEM_PRIORITIES:
+        spec["priority"] = SYSTEM_PRIORITIES[name]
+        return
+    if name:
+        chosen = _named(classes, name)
+    else:
+        defaults = [one for one in classes if one.get("globalDefault")]
+        chosen = min(defaults, key=lambda one: int(one.get("value", 0)), default=None)
+    if chosen is not None:
+        spec["priorityClassName"] = metadata.name(chosen)
+        spec["priority"] = chosen.get("value", 0)
+        spec["preemptionPolicy"] = chosen.get("preemptionPolicy") or "PreemptLowerPriority"
+
+
+def runtime_class(spec: Any, run: Run) -> None:
+    """Overhead, node selector and tolerations of the pod's runtime class."""
+    chosen = _named(run.context.cluster.runtime_classes, spec.get("runtimeClassName") or "")
+    if chosen is None:
+        return
+    overhead = (chosen.get("overhead") or {}).get("podFixed")
+    if overhead:
+        spec["overhead"] = dict(overhead)
+    scheduling = chosen.get("scheduling") or {}
+    if scheduling.get("nodeSelector"):
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **scheduling["nodeSelector"]}
+    tolerations = spec.get("tolerations") or []
+    added = [one for one in scheduling.get("tolerations") or () if one not in tolerations]
+    if added:
+        spec["tolerations"] = [*tolerations, *map(dict, added)]
+
+
+def pod_topology_labels(pod: Any, run: Run) -> None:
+    """A pod that is created on a node takes over its zone and region."""
+    node = _named(run.context.cluster.nodes, pod["spec"].get("nodeName") or "")
+    found = metadata.labels(node)
+    copied = {key: found[key] for key in TOPOLOGY_LABELS if key in found}
+    if copied:
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **copied}
+
+
+def default_storage_class(claim: Any, run: Run) -> None:
+    if claim["spec"].get("storageClassName") is not None:
+        return
+    if STORAGE_CLASS in metadata.annotations(claim):
+        return
+    chosen = _newest(
+        one
+        for one in run.context.cluster.storage_classes
+        if any(metadata.annotations(one).get(key) == "true" for key in DEFAULT_STORAGE_CLASS)
+    )
+    if chosen is not None:
+        claim["spec"]["storageClassName"] = metadata.name(chosen)
+
+
+def default_ingress_class(ingress: Any, run: Run) -> None:
+    if ingress["spec"].get("ingressClassName") is not None:
+        return
+    if INGRESS_CLASS in metadata.annotations(ingress):
+        return
+    chosen = _newest(
+        one
+        for one in run.context.cluster.ingress_classes
+        if metadata.annotations(one).get(DEFAULT_INGRESS_CLASS) == "true"
+    )
+    if chosen is not None:
+        ingress["spec"]["ingressClassName"] = metadata.name(chosen)
+
+
+PLUGIN_FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
+    "appendNotReadyTaint": append_not_ready_taint,
+    "defaultTolerationSeconds": default_toleration_seconds,
+}
+
+PLUGIN_FUNCTIONS: Final[Mapping[str, Apply]] = {
+    "defaultIngressClass": default_ingress_class,
+    "defaultStorageClass": default_storage_class,
+    "limitRanger": limit_ranger,
+    "podTopologyLabels": pod_topology_labels,
+    "priority": priority,
+    "runtimeClass": runtime_class,
+    "serviceAccountAdmission": service_account_admission,
+}

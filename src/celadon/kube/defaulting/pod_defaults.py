@@ -1,0 +1,174 @@
+"""Functions of the defaulting rules that are about pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.quantities.resource_amounts import is_positive, pod_total, same_amount, total
+
+APPARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
+QOS_RESOURCES: Final = ("cpu", "memory")
+HUGE_PAGES: Final = "hugepages-"
+CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+
+def requests_from_limits(resources: Any, _: Run) -> None:
+    """What is limited is requested, if nothing else is said."""
+    limits = resources.get("limits")
+    if limits:
+        resources["requests"] = {**limits, **(resources.get("requests") or {})}
+
+
+def pod_level_resources(spec: Any, _: Run) -> None:
+    """Requests and limits of the pod as a whole, from each other and from the containers."""
+    resources = spec.get("resources")
+    if resources is None:
+        return
+    limits, requests = dict(resources.get("limits") or {}), dict(resources.get("requests") or {})
+    if limits or requests:
+        for name, amount in pod_total(spec, "limits").items():
+            if name.startswith(HUGE_PAGES) and name not in requests:
+                limits.setdefault(name, str(amount))
+    if limits:
+        for name, amount in pod_total(spec, "requests").items():
+            if name in QOS_RESOURCES:
+                requests.setdefault(name, str(amount))
+        for name, text in limits.items():
+            if name in QOS_RESOURCES or name.startswith(HUGE_PAGES):
+                requests.setdefault(name, text)
+    if limits:
+        resources["limits"] = limits
+    if requests:
+        resources["requests"] = requests
+
+
+def pod_ips(status: Any, _: Run) -> None:
+    """`podIP` and `podIPs` say the same; the plural decides unless it contradicts the singular."""
+    single, plural = status.get("podIP", ""), status.get("podIPs") or []
+    first = plural[0].get("ip", "") if plural else ""
+    if single and single != first:
+        status["podIPs"] = [{"ip": single}]
+    elif first:
+        status["podIP"] = first
+
+
+def pod_cidrs(spec: Any, _: Run) -> None:
+    single, plural = spec.get("podCIDR", ""), spec.get("podCIDRs") or []
+    if single and (not plural or plural[0] != single):
+        spec["podCIDRs"] = [single]
+    elif plural:
+        spec["podCIDR"] = plural[0]
+
+
+def _has_amount(resources: Mapping[str, Any], part: str) -> bool:
+    amounts = resources.get(part) or {}
+    return any(name in amounts and is_positive(amounts[name]) for name in QOS_RESOURCES)
+
+
+def _qos_amounts(resources: Mapping[str, Any], part: str) -> dict[str, str]:
+    amounts = resources.get(part) or {}
+    return {
+        name: amounts[name]
+        for name in QOS_RESOURCES
+        if name in amounts and is_positive(amounts[name])
+    }
+
+
+def qos_class(spec: Mapping[str, Any]) -> str:
+    """`BestEffort`, `Burstable` or `Guaranteed`; only positive cpu and memory count."""
+    if spec.get("resources"):
+        considered = [spec["resources"]]
+    else:
+        containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        considered = [container.get("resources") or {} for container in containers]
+    if not any(_has_amount(one, part) for one in considered for part in ("limits", "requests")):
+        return "BestEffort"
+    if any(len(_qos_amounts(one, "limits")) != len(QOS_RESOURCES) for one in considered):
+        return "Burstable"
+    limits = total(_qos_amounts(one, "limits") for one in considered)
+    requests = total(_qos_amounts(one, "requests") for one in considered)
+    equal = len(limits) == len(requests) and all(
+        name in limits and same_amount(str(limits[name]), str(amount))
+        for name, amount in requests.items()
+    )
+    return "Guaranteed" if equal else "Burstable"
+
+
+def pod_status(status: Any, run: Run) -> None:
+    """A new pod is pending; nothing that a client says about its status stays but the QoS class."""
+    spec = run.root["spec"]
+    made: dict[str, Any] = {
+        "phase": "Pending",
+        "qosClass": status.get("qosClass") or qos_class(spec),
+    }
+    if spec.get("schedulingGates"):
+        made["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "lastTransitionTime": run.context.now,
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }
+        ]
+    run.root["status"] = made
+
+
+def _affinity_terms(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    affinity = spec.get("affinity") or {}
+    for side in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(side) or {}
+        yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        for weighted in rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
+            yield weighted["podAffinityTerm"]
+
+
+def _merge_keys(term: dict[str, Any], field: str, operator: str, labels: Mapping[str, str]) -> None:
+    selector = term.get("labelSelector")
+    if selector is None:
+        return
+    added = [
+        {"key": key, "operator": operator, "values": [labels[key]]}
+        for key in term.get(field) or ()
+        if key in labels
+    ]
+    if added:
+        selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]
+
+
+def match_label_keys(spec: Any, run: Run) -> None:
+    """`matchLabelKeys` and `mismatchLabelKeys` become expressions on the values the pod has."""
+    labels = run.root["metadata"].get("labels") or {}
+    for term in _affinity_terms(spec):
+        _merge_keys(term, "matchLabelKeys", "In", labels)
+        _merge_keys(term, "mismatchLabelKeys", "NotIn", labels)
+    if "MatchLabelKeysInPodTopologySpreadSelectorMerge" in run.gates:
+        for constraint in spec.get("topologySpreadConstraints") or ():
+            _merge_keys(constraint, "matchLabelKeys", "In", labels)
+
+
+def _apparmor_profile(text: str) -> dict[str, str] | None:
+    if text == "unconfined":
+        return {"type": "Unconfined"}
+    if text == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    if text.startswith("localhost/") and text != "localhost/":
+        return {"type": "Localhost", "localhostProfile": text.removeprefix("localhost/")}
+    return None
+
+
+def apparmor_from_annotations(spec: Any, run: Run) -> None:
+    annotations = run.root["metadata"].get("annotations") or {}
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container in (one for name in CONTAINER_LISTS for one in spec.get(name) or ()):
+        text = annotations.get(APPARMOR_PREFIX + container.get("name", ""))
+        context = container.get("securityContext") or {}
+        if text is None or context.get("appArmorProfile"):
+            continue
+        profile = _apparmor_profile(text)
+        if profile is not None and profile != of_pod:
+            container["securityContext"] = {**context, "appArmorProfile": profile}

@@ -1,0 +1,300 @@
+"""The stages of a write, from what a client sent to what admission sees.
+
+    decode, default, convert     what every stored object has been through
+    plugins                      what mutating admission sees (the metadata a server owns is wiped)
+    create                       what validating admission sees: identity, time, generated name,
+                                 allocated fields, status reset
+
+`admit_form` runs them for a create, `updated_form` for an update, `stored_form` says what remains
+of an object that was written and read back. Objects given in are never changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube import metadata
+from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
+from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, fresh, update_rules
+from celadon.kube.defaulting.service_updates import service_update
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode, struct_codec
+
+DEFAULT: Final = "default"
+CONVERT: Final = "convert"
+PLUGINS: Final = "plugins"
+CREATE: Final = "create"
+ALL_PHASES: Final = frozenset({DEFAULT, PLUGINS, CREATE})
+
+SERVER_OWNED: Final = (
+    "creationTimestamp",
+    "uid",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+)
+"""Metadata that a create wipes, whatever the client sent."""
+
+SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
+TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+MAX_GENERATED_BASE: Final = 58
+"""Bytes of a `generateName` that are kept before the five random characters."""
+
+_PLAIN: Final = DefaultingContext()
+
+
+@functools.cache
+def has_identity(gvk: GroupVersionKind) -> bool:
+    """Whether created objects get a uid and a time: those that are stored, and token requests."""
+    resource = known_resources(all_versions=True).by_gvk(gvk)
+    builtin = codec_for(gvk) is not None
+    stored = resource is not None and resource.storage_version != ""
+    return stored or not builtin or gvk == TOKEN_REQUEST
+
+
+@functools.lru_cache(maxsize=64)
+def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
+    return enabled_gates(dict(overrides))
+
+
+def _start(root: dict[str, Any], context: DefaultingContext) -> Run:
+    return Run(root, context, _gates(tuple(sorted(context.gates.items()))))
+
+
+def _apply(run: Run, gvk: GroupVersionKind, phase: str) -> None:
+    for rule in compiled(gvk, phase, run.gates, run.context.plugins):
+        rule(run.root, run)
+
+
+def _decoded(obj: Mapping[str, Any], gvk: GroupVersionKind) -> tuple[dict[str, Any], StructCodec]:
+    codec = codec_for(gvk)
+    if codec is None:
+        return _decoded_custom(obj)
+    made = decode(codec, obj)
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
+    return made, codec
+
+
+def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
+    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
+
+    It is shared with the object given in: nothing changes it afterwards.
+    """
+    codec = struct_codec(schema_model.OBJECT_META)
+    made = {key: value for key, value in obj.items() if key != "metadata"}
+    made["metadata"] = decode(codec, obj.get("metadata") or {})
+    return made, codec
+
+
+def _complete(made: dict[str, Any], codec: StructCodec) -> None:
+    codec.complete(made["metadata"] if codec.name == schema_model.OBJECT_META else made)
+
+
+def admit_form(
+    obj: Mapping[str, Any],
+    gvk: GroupVersionKind,
+    context: DefaultingContext = _PLAIN,
+    *,
+    phases: frozenset[str] = ALL_PHASES,
+    namespace: str | None = None,
+) -> dict[str, Any]:
+    """The object as admission sees it on create, in the version of `gvk`.
+
+    Options of connect requests (kinds of the core group that are not built in) stay as they are.
+
+    Without `create` in `phases` it is the form of mutating admission, without `plugins` too the
+    decoded and defaulted object. `namespace` is that of the URL, empty for cluster-scoped kinds;
+    None leaves the object's own. DecodeError when a value does not fit the kind.
+    """
+    if not gvk.group and codec_for(gvk) is None:
+        return dict(obj)
+    made, codec = _decoded(obj, gvk)
+    run = _start(made, context)
+    if DEFAULT in phases:
+        _apply(run, gvk, DEFAULT)
+        _apply(run, gvk, CONVERT)
+    if PLUGINS in phases or CREATE in phases:
+        _prepare_metadata(made.get("metadata"), namespace)
+    if PLUGINS in phases:
+        _apply(run, gvk, PLUGINS)
+        _apply(run, gvk, CONVERT)
+    if CREATE in phases:
+        _identify(made.get("metadata"), gvk, context, custom=codec.name == schema_model.OBJECT_META)
+        _apply(run, gvk, CREATE)
+        _apply(run, gvk, CONVERT)
+    _complete(made, codec)
+    return made
+
+
+def defaulted(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> dict[str, Any]:
+    """The object decoded and defaulted, with everything else as it was sent."""
+    return admit_form(obj, gvk, context, phases=frozenset({DEFAULT}))
+
+
+def _prepare_metadata(meta: dict[str, Any] | None, namespace: str | None) -> None:
+    if meta is None:
+        return
+    for key in SERVER_OWNED:
+        meta.pop(key, None)
+    if namespace == "":
+        meta.pop("namespace", None)
+    elif namespace is not None:
+        meta["namespace"] = namespace
+    owners = meta.get("ownerReferences")
+    if owners:
+        meta["ownerReferences"] = [
+            owner for i, owner in enumerate(owners) if owner not in owners[:i]
+        ]
+
+
+def _identify(
+    meta: dict[str, Any] | None,
+    gvk: GroupVersionKind,
+    context: DefaultingContext,
+    *,
+    custom: bool,
+) -> None:
+    if meta is None or not has_identity(gvk):
+        return
+    meta["uid"] = context.uid
+    meta["creationTimestamp"] = context.now
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = generated_name(meta["generateName"], context.suffix)
+    if custom:
+        meta["generation"] = 1
+
+
+def generated_name(base: str, suffix: str) -> str:
+    """The base, cut if it is too long, and the random characters."""
+    cut = base.encode("utf-8", "surrogatepass")[:MAX_GENERATED_BASE]
+    return cut.decode("utf-8", "replace") + suffix
+
+
+def updated_form(
+    obj: Mapping[str, Any],
+    old: Mapping[str, Any],
+    gvk: GroupVersionKind,
+    context: DefaultingContext = _PLAIN,
+    *,
+    subresource: str = "",
+) -> dict[str, Any]:
+    """The new object as validating admission sees it on update; `old` is the stored one.
+
+    `obj` is what mutating admission left. Of `status` writes only the status counts, of others it
+    is kept; the generation goes up when the fields that matter to it differ.
+    """
+    made, codec = _decoded(obj, gvk)
+    run = _start(made, context)
+    _apply(run, gvk, DEFAULT)
+    _apply(run, gvk, CONVERT)
+    rules = update_rules(gvk)
+    if subresource == "status":
+        _keep(made, old, rules.get("statusKeep", ()))
+    elif not subresource:
+        _keep(made, old, rules.get("keep", ()))
+        if gvk == SERVICE_KIND:
+            service_update(made.setdefault("spec", {}), old.get("spec") or {}, run)
+    meta = made.get("metadata")
+    if meta is not None:
+        _carry_metadata(meta, metadata.metadata(old))
+    _complete(made, codec)
+    if meta is not None and not subresource and _differ(made, old, codec, rules.get("bump", ())):
+        meta["generation"] = metadata.generation(old) + 1
+    return made
+
+
+def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
+    """What a client cannot touch. A deletion it made up stays, for validation to refuse."""
+    _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
+    if old.get("deletionTimestamp"):
+        meta["deletionTimestamp"] = old["deletionTimestamp"]
+    for key in ("uid", "deletionGracePeriodSeconds"):
+        if meta.get(key) in (None, ""):
+            _set_or_remove(meta, key, old.get(key))
+    _set_or_remove(meta, "generation", old.get("generation"))
+
+
+def _set_or_remove(parent: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        parent.pop(key, None)
+    else:
+        parent[key] = fresh(value)
+
+
+def _differ(
+    made: Mapping[str, Any], old: Mapping[str, Any], codec: StructCodec, paths: Iterable[str]
+) -> bool:
+    """Whether one of the paths holds something else; empty lists and maps are as good as none."""
+    new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
+    return any(_at(new_fields, path) != _at(old_fields, path) for path in paths)
+
+
+def _at(obj: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path; None for what is absent or empty."""
+    found: Any = obj
+    for name in path.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = found.get(name)
+    return found or None
+
+
+def _keep(made: dict[str, Any], old: Mapping[str, Any], paths: Iterable[str]) -> None:
+    for path in paths:
+        *parents, name = path.split(".")
+        source, target = old, made
+        for parent in parents:
+            source = source.get(parent) or {}
+            target = target.setdefault(parent, {})
+        managed = target.get(name, {}).get("managedFields") if name == "metadata" else None
+        _set_or_remove(target, name, source.get(name))
+        if name == "metadata":
+            _set_or_remove(target[name], "managedFields", managed)
+
+
+def stored_form(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> dict[str, Any]:
+    """The object as it is read back after a write: without empty lists, defaulted once more.
+
+    For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
+    """
+    codec = codec_for(gvk)
+    if codec is None:
+        return dict(obj)
+    made, _ = _decoded(_without_empty(obj, struct_codec(codec.name)), gvk)
+    run = _start(made, context)
+    _apply(run, gvk, DEFAULT)
+    _apply(run, gvk, CONVERT)
+    _complete(made, codec)
+    return made
+
+
+def _without_empty(obj: Any, codec: StructCodec) -> Any:
+    """Without the empty lists and maps of typed fields, which the wire format cannot hold."""
+    made = {}
+    for key, value in obj.items():
+        node = codec.field_nodes.get(key)
+        if isinstance(node, dict) and ("items" in node or "values" in node) and not value:
+            continue
+        made[key] = _pruned(value, node)
+    return made
+
+
+def _pruned(value: Any, node: Any) -> Any:
+    if not isinstance(node, dict) or not value:
+        return value
+    if "items" in node and isinstance(value, list):
+        return [_pruned(item, node["items"]) for item in value]
+    if "values" in node and isinstance(value, dict):
+        return {key: _pruned(item, node["values"]) for key, item in value.items()}
+    name = node.get("ref", "")
+    if isinstance(value, dict) and name not in schema_model.SPECIAL_COMPONENTS:
+        return _without_empty(value, struct_codec(name))
+    return value

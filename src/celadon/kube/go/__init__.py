@@ -1,0 +1,22 @@
+"""What Go's standard library does to values and texts that Kubernetes' clients see.
+
+Each module answers for one package of Go: `json_reader` and `go_json_scanner` for `encoding/json`,
+`go_text` for `%q` and JSON output, `go_time`, `go_duration`, `go_base64`, `go_url` (`net/url`);
+`go_types` names types as Go's complaints do.
+"""
+
+from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_url import URLError
+from celadon.kube.go.go_url import parse as parse_url
+from celadon.kube.go.json_reader import Document, read_json
+
+__all__ = [
+    "Document",
+    "JsonSyntaxError",
+    "URLError",
+    "json_text",
+    "parse_url",
+    "quote",
+    "read_json",
+]

@@ -1,0 +1,148 @@
+"""Timestamps in objects: RFC 3339 in, UTC out, and Go's complaints about anything else.
+
+`Time` has whole seconds, `MicroTime` exactly six fraction digits (k8s.io/apimachinery
+`pkg/apis/meta/v1`). The errors are those of Go's `time.Parse`, which walks the layout element by
+element and names the first one the text does not fit.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+from typing import Final
+
+from celadon.kube.go.go_text import quote
+
+RFC3339: Final = "2006-01-02T15:04:05Z07:00"
+RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
+
+_CANONICAL: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))",
+    re.ASCII,
+)
+_FRACTION: Final = re.compile(r"[.,]\d+", re.ASCII)
+_MICRO_FRACTION: Final = re.compile(r"[.,]\d{6}", re.ASCII)
+_ZONE: Final = re.compile(r"[+-](\d\d):(\d\d)", re.ASCII)
+_YEAR: Final = re.compile(r"\d{4}", re.ASCII)
+_TWO_DIGITS: Final = re.compile(r"\d\d", re.ASCII)
+_ONE_OR_TWO_DIGITS: Final = re.compile(r"\d\d?", re.ASCII)
+
+_ELEMENTS: Final = (
+    ("2006", _YEAR),
+    ("-", None),
+    ("01", _TWO_DIGITS),
+    ("-", None),
+    ("02", _TWO_DIGITS),
+    ("T", None),
+    ("15", _ONE_OR_TWO_DIGITS),
+    (":", None),
+    ("04", _TWO_DIGITS),
+    (":", None),
+    ("05", _TWO_DIGITS),
+)
+"""The layouts up to the seconds: what is shown of an element in errors, what it accepts."""
+
+_RANGES: Final = {
+    "01": (1, 12, "month"),
+    "15": (0, 23, "hour"),
+    "04": (0, 59, "minute"),
+    "05": (0, 59, "second"),
+}
+
+
+class TimeError(ValueError):
+    """A text that is no timestamp; the message is Go's."""
+
+
+def _refuse(text: str, layout: str, rest: str, element: str) -> TimeError:
+    return TimeError(
+        f"parsing time {quote(text)} as {quote(layout)}: cannot parse {quote(rest)} as "
+        f"{quote(element)}"
+    )
+
+
+def _out_of_range(text: str, what: str) -> TimeError:
+    return TimeError(f"parsing time {quote(text)}: {what} out of range")
+
+
+def _walk(text: str, layout: str) -> None:
+    """Raises the error Go gives for a text that does not fit the layout."""
+    rest = text
+    for shown, pattern in _ELEMENTS:
+        if pattern is None:
+            if not rest.startswith(shown):
+                raise _refuse(text, layout, rest, shown)
+            rest = rest[1:]
+            continue
+        match = pattern.match(rest)
+        if match is None:
+            raise _refuse(text, layout, rest, shown)
+        if shown in _RANGES:
+            low, high, what = _RANGES[shown]
+            if not low <= int(match.group()) <= high:
+                raise _out_of_range(text, what)
+        rest = rest[match.end() :]
+    if layout == RFC3339_MICRO:
+        match = _MICRO_FRACTION.match(rest)
+        if match is None:
+            raise _refuse(text, layout, rest, ".000000")
+    else:
+        match = _FRACTION.match(rest)
+    if match is not None:
+        rest = rest[match.end() :]
+    _walk_zone(text, layout, rest)
+
+
+def _walk_zone(text: str, layout: str, rest: str) -> None:
+    if rest.startswith("Z"):
+        rest = rest[1:]
+    else:
+        match = _ZONE.match(rest)
+        if match is None:
+            raise _refuse(text, layout, rest, "Z07:00")
+        if int(match[1]) > 24:
+            raise _out_of_range(text, "time zone offset hour")
+        if int(match[2]) > 60:
+            raise _out_of_range(text, "time zone offset minute")
+        rest = rest[match.end() :]
+    if rest:
+        raise TimeError(f"parsing time {quote(text)}: extra text: {quote(rest)}")
+
+
+def _instant(text: str, layout: str) -> tuple[datetime.datetime, str]:
+    """The instant in UTC with whole seconds, and the fraction digits."""
+    _walk(text, layout)
+    match = _CANONICAL.fullmatch(text) or _CANONICAL.fullmatch(_lenient(text))
+    assert match is not None  # whatever passed the walk is of this form
+    year, month, day, hour, minute, second = (int(match[i]) for i in range(1, 7))
+    try:
+        moment = datetime.datetime(max(year, 1), month, day, hour, minute, second)
+    except ValueError:
+        raise _out_of_range(text, "day") from None
+    if match[8]:
+        offset = datetime.timedelta(hours=int(match[9]), minutes=int(match[10]))
+        try:
+            moment = moment - offset if match[8] == "+" else moment + offset
+        except OverflowError:
+            raise _out_of_range(text, "year") from None
+    return moment, match[7] or ""
+
+
+def _lenient(text: str) -> str:
+    """Go takes a one-digit hour and a comma before the fraction."""
+    return re.sub(r"T(\d):", r"T0\1:", text.replace(",", "."), count=1)
+
+
+@functools.lru_cache(maxsize=1024)
+def canonical_time(text: str) -> str:
+    """`2026-01-02T03:04:05Z`. TimeError when the text is no RFC 3339 timestamp."""
+    moment, _ = _instant(text, RFC3339)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+
+
+@functools.lru_cache(maxsize=1024)
+def canonical_micro_time(text: str) -> str:
+    """`2026-01-02T03:04:05.000006Z`; the input must have six fraction digits."""
+    moment, fraction = _instant(text, RFC3339_MICRO)
+    return f"{moment.strftime('%Y-%m-%dT%H:%M:%S').rjust(19, '0')}.{fraction}Z"

@@ -1,0 +1,100 @@
+"""JSON as Go reads it: its complaints to the letter, members given twice, where things stand.
+
+`read_json` gives the value as `json.loads` would, with what a dict cannot hold on the side:
+`Document.repeated` has, for each object with a member that occurs more than once, all its members
+in their order. Typed readers merge such members (Go decodes the second one into what the first one
+left), which `merge` asks for; untyped ones take the last.
+
+A document that is no JSON is a `JsonSyntaxError` with the text of Go's `encoding/json`
+(`invalid character 'x' looking for beginning of value`). The fast path is Python's own decoder; the
+text is found by a second reading that follows Go's scanner.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
+
+Pairs = Sequence[tuple[str, Any]]
+
+
+class NumberText(float):
+    """A number that is not written as Python prints it; `text` is how it was written."""
+
+    __slots__ = ("text",)
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """`repeated` is keyed by the identity of the objects inside `value`."""
+
+    value: Any
+    repeated: Mapping[int, Pairs] = field(default_factory=dict)
+
+    def members(self, obj: Mapping[str, Any]) -> Pairs:
+        """All members of an object inside the document, repeated ones too, in their order."""
+        return self.repeated.get(id(obj)) or tuple(obj.items())
+
+
+def read_json(text: str, *, merge: bool = False) -> Document:
+    """Raises `JsonSyntaxError`."""
+    repeated: dict[int, Pairs] = {}
+
+    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            if merge:
+                made = {}
+                for key, value in pairs:
+                    made[key] = _merged(made.get(key), value)
+            repeated[id(made)] = pairs
+        return made
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=make,
+        parse_float=_number,
+        parse_int=_integer,
+        parse_constant=_refuse_constant,
+    )
+    try:
+        value = decoder.decode(text)
+    except (ValueError, RecursionError):
+        check_syntax(text)
+        raise JsonSyntaxError("exceeded max depth") from None
+    return Document(value, repeated)
+
+
+def _merged(first: Any, second: Any) -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        made = dict(first)
+        for key, value in second.items():
+            made[key] = _merged(made.get(key), value)
+        return made
+    return second
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if repr(value) == text:
+        return value
+    made = NumberText(text)
+    made.text = text
+    return made
+
+
+LONGEST_INTEGER: Final = 20
+"""Characters of the longest integers that Go has, signed and unsigned."""
+
+
+def _integer(text: str) -> int | float:
+    """What is longer than any integer is read as a double, as Go does for untyped values."""
+    return int(text) if len(text) <= LONGEST_INTEGER else _number(text)
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")

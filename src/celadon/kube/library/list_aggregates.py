@@ -1,0 +1,205 @@
+"""`kubernetes.lists`: `isSorted`, `sum`, `min`, `max`, `indexOf` and `lastIndexOf` of lists.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/lists.go`. Elements are compared pair by pair; a pair
+that has no order (NaN, mixed kinds) counts as in order, an element that has none at all fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.cel.extend import (
+    Duration,
+    EvaluationError,
+    Function,
+    Library,
+    Overload,
+    Uint,
+    no_such_overload,
+    types,
+)
+from celadon.cel.value_functions import add, compare, equal, is_comparable
+from celadon.kube.library.signatures import method
+
+#: Names as upstream's overload ids spell them, in the order in which overloads are tried.
+_COMPARABLE: Final[dict[str, types.Type]] = {
+    "int": types.INT,
+    "uint": types.UINT,
+    "double": types.DOUBLE,
+    "bool": types.BOOL,
+    "duration": types.DURATION,
+    "timestamp": types.TIMESTAMP,
+    "string": types.STRING,
+    "bytes": types.BYTES,
+}
+_ZEROS: Final[dict[str, Any]] = {
+    "int": 0,
+    "uint": Uint(0),
+    "double": 0.0,
+    "duration": Duration(0),
+}
+_ADDABLE: Final = frozenset({int, Uint, float, Duration})
+_ANY: Final = types.type_param("T")
+
+
+def _order(a: Any, b: Any) -> int:
+    """-1, 0 or 1, and 0 where two values have no order."""
+    try:
+        return compare(a, b)
+    except EvaluationError:
+        return 0
+
+
+def _check_comparable(element: Any) -> None:
+    if not is_comparable(element):
+        raise no_such_overload()
+
+
+def _is_sorted(elements: list[Any]) -> bool:
+    for i, element in enumerate(elements):
+        _check_comparable(element)
+        if i and _order(elements[i - 1], element) > 0:
+            return False
+    return True
+
+
+def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
+    """The first element that no other precedes; `replaced` is the order in which one yields."""
+
+    def find(elements: list[Any]) -> Any:
+        if not elements:
+            raise EvaluationError(f"{name} called on empty list")
+        found = elements[0]
+        for element in elements:
+            _check_comparable(element)
+            if _order(found, element) == replaced:
+                found = element
+        return found
+
+    return find
+
+
+_min: Final = _extreme("min", 1)
+_max: Final = _extreme("max", -1)
+
+
+def _sum(zero: Any) -> Callable[[list[Any]], Any]:
+    def total(elements: list[Any]) -> Any:
+        result = zero
+        for element in elements:
+            if element.__class__ not in _ADDABLE:
+                raise no_such_overload()
+            result = add(result, element)
+        return result
+
+    return total
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    try:
+        return equal(a, b)
+    except EvaluationError:
+        return False
+
+
+def _index_of(elements: list[Any], wanted: Any) -> int:
+    return next((i for i, element in enumerate(elements) if _is_equal(element, wanted)), -1)
+
+
+def _last_index_of(elements: list[Any], wanted: Any) -> int:
+    for i in range(len(elements) - 1, -1, -1):
+        if _is_equal(elements[i], wanted):
+            return i
+    return -1
+
+
+def _overload(
+    id: str,
+    element: types.Type,
+    result: types.Type,
+    impl: Callable[[list[Any]], Any],
+    doc: str,
+    *example: str,
+) -> Overload:
+    examples = ((example[0], example[1]),) if example else ()
+    return Overload(
+        id, (types.list_of(element),), result, impl, member=True, doc=doc, examples=examples
+    )
+
+
+_IS_SORTED: Final = Function(
+    "isSorted",
+    tuple(
+        _overload(
+            f"list_{name}_is_sorted_bool",
+            element,
+            types.BOOL,
+            _is_sorted,
+            "Whether no element is less than the one before.",
+            *(("[1, 2, 2].isSorted()", "true") if element is types.INT else ()),
+        )
+        for name, element in _COMPARABLE.items()
+    ),
+)
+_SUM: Final = Function(
+    "sum",
+    tuple(
+        _overload(
+            f"list_{name}_sum_{name}",
+            _COMPARABLE[name],
+            _COMPARABLE[name],
+            _sum(zero),
+            "The elements added up; zero for an empty list.",
+            *(("[1, 3].sum()", "4") if name == "int" else ()),
+        )
+        for name, zero in _ZEROS.items()
+    ),
+)
+_EXTREMES: Final = tuple(
+    Function(
+        function_name,
+        tuple(
+            _overload(
+                f"list_{name}_{function_name}_{name}",
+                element,
+                element,
+                impl,
+                f"The {adjective} element; an error for an empty list.",
+                *((f"[1, 3].{function_name}()", example) if element is types.INT else ()),
+            )
+            for name, element in _COMPARABLE.items()
+        ),
+    )
+    for function_name, impl, adjective, example in (
+        ("max", _max, "greatest", "3"),
+        ("min", _min, "least", "1"),
+    )
+)
+
+LIBRARY: Final = Library(
+    "kubernetes.lists",
+    functions=(
+        _IS_SORTED,
+        _SUM,
+        *_EXTREMES,
+        method(
+            "indexOf",
+            "list_a_index_of_int",
+            (types.list_of(_ANY), _ANY),
+            types.INT,
+            _index_of,
+            "Where an element is first; -1 if nowhere.",
+            ("[1, 2, 2, 3].indexOf(2)", "1"),
+        ),
+        method(
+            "lastIndexOf",
+            "list_a_last_index_of_int",
+            (types.list_of(_ANY), _ANY),
+            types.INT,
+            _last_index_of,
+            "Where an element is last; -1 if nowhere.",
+            ("[1, 2, 2, 3].lastIndexOf(2)", "2"),
+        ),
+    ),
+)

@@ -1,0 +1,187 @@
+"""`kubernetes.format`: named formats and what is wrong with a text by them.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/format.go`. `format.named(name)` looks a format up,
+`format.<name>()` returns it, `validate` gives the complaints about a text, none if it is fine. The
+rules for names are in `kube.name_rules`; those for `uuid`, `byte`, `date` and `datetime` are
+kube-openapi's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.cel.extend import NONE, Library, Opaque, Optional, types
+from celadon.kube import name_rules
+from celadon.kube.go import go_url as net_url
+from celadon.kube.library import value_types
+from celadon.kube.library.signatures import function, method
+
+_FORMAT: Final = value_types.NAMED_FORMAT
+
+_UUID: Final = re.compile(
+    "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE
+)
+_BASE64: Final = re.compile(
+    "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
+)
+_DATE: Final = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})")
+#: Upstream means a decimal point, but takes any character before the fraction.
+_TIME: Final = re.compile(
+    "([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
+)
+_TIME_LIMITS: Final = ("23", "59", "59")
+_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+Rule = Callable[[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRule:
+    """`title` is the name upstream keeps inside; `regex_size` is what `validate` is charged by."""
+
+    title: str
+    regex_size: int
+    complaints: Rule
+
+
+class NamedFormat(Opaque):
+    """A value of type `kubernetes.NamedFormat`."""
+
+    __slots__ = ("rule",)
+    cel_type = _FORMAT
+    go_name = "*cel.Format"
+
+    def __init__(self, rule: FormatRule) -> None:
+        self.rule = rule
+
+    @property
+    def regex_size(self) -> int:
+        return self.rule.regex_size
+
+    def equals(self, other: Opaque) -> bool:
+        return isinstance(other, NamedFormat) and self.rule.title == other.rule.title
+
+    def display(self) -> str:
+        """Upstream shows the address of a function where this has zeros."""
+        return f"{{{self.rule.title} 0x0 {self.rule.regex_size}}}"
+
+
+def _prefix(rule: Rule) -> Rule:
+    """The rule for what may stand at the beginning of a name."""
+    return lambda text: rule(name_rules.prefix_as_name(text))
+
+
+def _uri(text: str) -> list[str]:
+    try:
+        net_url.parse_request_uri(text)
+    except net_url.URLError as error:
+        return [str(error)]
+    return []
+
+
+def _uuid(text: str) -> list[str]:
+    return [] if _UUID.fullmatch(text) else ["does not match the UUID format"]
+
+
+def _byte(text: str) -> list[str]:
+    return [] if _BASE64.fullmatch(text) else ["invalid base64"]
+
+
+def _date(text: str) -> list[str]:
+    return [] if _is_date(text) else ["invalid date"]
+
+
+def _datetime(text: str) -> list[str]:
+    """Only what follows the first `t` up to the next is looked at."""
+    parts = re.split("[tT]", text)
+    time = _TIME.fullmatch(parts[1]) if len(parts) > 1 and _is_date(parts[0]) else None
+    if time is None or any(time[i] > limit for i, limit in enumerate(_TIME_LIMITS, 1)):
+        return ["invalid datetime"]
+    return []
+
+
+def _is_date(text: str) -> bool:
+    date = _DATE.fullmatch(text)
+    if date is None:
+        return False
+    year, month, day = map(int, date.groups())
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= day <= _DAYS[month - 1] + leap
+
+
+FORMATS: Final = {
+    "dns1123Label": FormatRule("DNS1123Label", 30, name_rules.dns1123_label),
+    "dns1123Subdomain": FormatRule("DNS1123Subdomain", 60, name_rules.dns1123_subdomain),
+    "dns1035Label": FormatRule("DNS1035Label", 30, name_rules.dns1035_label),
+    "qualifiedName": FormatRule("QualifiedName", 60, name_rules.qualified_name),
+    "dns1123LabelPrefix": FormatRule("DNS1123LabelPrefix", 30, _prefix(name_rules.dns1123_label)),
+    "dns1123SubdomainPrefix": FormatRule(
+        "DNS1123SubdomainPrefix", 60, _prefix(name_rules.dns1123_subdomain)
+    ),
+    "dns1035LabelPrefix": FormatRule("DNS1035LabelPrefix", 30, _prefix(name_rules.dns1035_label)),
+    "labelValue": FormatRule("LabelValue", 40, name_rules.label_value),
+    "uri": FormatRule("URI", 1103, _uri),
+    "uuid": FormatRule("uuid", 70, _uuid),
+    "byte": FormatRule("byte", 84, _byte),
+    "date": FormatRule("date", 71, _date),
+    "datetime": FormatRule("datetime", 71, _datetime),
+}
+"""Every format by the name expressions use."""
+
+
+def _named(name: str) -> Optional:
+    rule = FORMATS.get(name)
+    return NONE if rule is None else Optional(NamedFormat(rule))
+
+
+def _validate(named_format: NamedFormat, text: str) -> Optional:
+    complaints = named_format.rule.complaints(text)
+    return Optional(complaints) if complaints else NONE
+
+
+def _constant(rule: FormatRule) -> Callable[[], NamedFormat]:
+    return lambda: NamedFormat(rule)
+
+
+LIBRARY: Final = Library(
+    "kubernetes.format",
+    functions=(
+        method(
+            "validate",
+            "format-validate",
+            (_FORMAT, types.STRING),
+            types.optional_of(types.list_of(types.STRING)),
+            _validate,
+            "What is wrong with a text; none if nothing is.",
+            ("format.dns1123Label().validate('my-name').hasValue()", "false"),
+            ("format.date().validate('today').value()", "['invalid date']"),
+        ),
+        function(
+            "format.named",
+            "format-named",
+            (types.STRING,),
+            types.optional_of(_FORMAT),
+            _named,
+            "The format of that name; none if there is none.",
+            ("format.named('uuid').hasValue()", "true"),
+            ("format.named('UUID').hasValue()", "false"),
+        ),
+        *(
+            function(
+                f"format.{name}",
+                f"constant_format_{name}",
+                (),
+                _FORMAT,
+                _constant(rule),
+                f"The format `{name}`.",
+                (f"format.{name}() == format.named('{name}').value()", "true"),
+            )
+            for name, rule in FORMATS.items()
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The libraries of addresses, prefixes and URLs."""

@@ -1,0 +1,295 @@
+"""`kubernetes.quantity`: `quantity(string)`, `isQuantity`, `sign` and arithmetic.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/quantity.go`. `add` and `sub` return a value that
+upstream holds behind a pointer, which shows in equality: with such a value on the *right*, `==` is
+`no such overload`. Hence two classes of one CEL type.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.cel.extend import (
+    EvaluationError,
+    Function,
+    Library,
+    Opaque,
+    Overload,
+    no_such_overload,
+    types,
+)
+from celadon.kube.library import value_types
+from celadon.kube.library.recall import remembered
+from celadon.kube.library.signatures import function, method
+from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse
+
+_QUANTITY: Final = value_types.QUANTITY
+
+
+class AnyQuantity(Opaque):
+    """What the two classes share. `==` works where the right side is a `ParsedQuantity`."""
+
+    __slots__ = ("amount",)
+    cel_type = _QUANTITY
+
+    def __init__(self, amount: Quantity) -> None:
+        self.amount = amount
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not ParsedQuantity:
+            raise no_such_overload()
+        assert isinstance(other, ParsedQuantity)
+        return self.amount.compare(other.amount) == 0
+
+    __hash__ = None
+
+    def display(self) -> str:
+        return str(self.amount)
+
+
+# INVARIANT (siblings): neither class derives from the other. Python would let the derived class's
+# `__eq__` decide first, whichever side it stands on.
+
+
+class ParsedQuantity(AnyQuantity):
+    """What `quantity(text)` returns."""
+
+    __slots__ = ()
+    go_name = "cel.Quantity"
+
+
+class ComputedQuantity(AnyQuantity):
+    """What `add` and `sub` return."""
+
+    __slots__ = ()
+    go_name = "*cel.Quantity"
+
+
+@remembered
+def _quantity(text: str) -> ParsedQuantity:
+    try:
+        return ParsedQuantity(parse(text))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from None
+
+
+@remembered
+def _is_quantity(text: str) -> bool:
+    try:
+        _quantity(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _sum(a: Quantity, b: Quantity) -> ComputedQuantity:
+    try:
+        return ComputedQuantity(a.add(b))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def _difference(a: Quantity, b: Quantity) -> ComputedQuantity:
+    try:
+        return ComputedQuantity(a.sub(b))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def _from_int(number: int) -> Quantity:
+    """The format is seen when it is added to zero: `quantity('0').add(1000)` is `1e3`."""
+    return from_int(number, Format.DECIMAL_EXPONENT)
+
+
+def _add(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
+    return _sum(a.amount, b.amount)
+
+
+def _add_int(a: AnyQuantity, b: int) -> ComputedQuantity:
+    return _sum(a.amount, _from_int(b))
+
+
+def _sub(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
+    return _difference(a.amount, b.amount)
+
+
+def _sub_int(a: AnyQuantity, b: int) -> ComputedQuantity:
+    return _difference(a.amount, _from_int(b))
+
+
+def _sign(quantity: AnyQuantity) -> int:
+    return quantity.amount.sign
+
+
+def _is_integer(quantity: AnyQuantity) -> bool:
+    return quantity.amount.is_integer
+
+
+def _as_integer(quantity: AnyQuantity) -> int:
+    value = quantity.amount.as_int64()
+    if value is None:
+        raise EvaluationError("cannot convert value to integer")
+    return value
+
+
+def _as_approximate_float(quantity: AnyQuantity) -> float:
+    return quantity.amount.approximate_float()
+
+
+def _is_less_than(a: AnyQuantity, b: AnyQuantity) -> bool:
+    return a.amount.compare(b.amount) < 0
+
+
+def _is_greater_than(a: AnyQuantity, b: AnyQuantity) -> bool:
+    return a.amount.compare(b.amount) > 0
+
+
+def _compare_to(a: AnyQuantity, b: AnyQuantity) -> int:
+    return a.amount.compare(b.amount)
+
+
+_ONE: Final = (_QUANTITY,)
+_TWO: Final = (_QUANTITY, _QUANTITY)
+
+_ARITHMETIC: Final = (
+    Function(
+        "add",
+        (
+            Overload(
+                "quantity_add",
+                _TWO,
+                _QUANTITY,
+                _add,
+                member=True,
+                doc="The sum, in the receiver's format.",
+                examples=(("quantity('50k').add(quantity('20k')) == quantity('70k')", "true"),),
+            ),
+            Overload(
+                "quantity_add_int",
+                (_QUANTITY, types.INT),
+                _QUANTITY,
+                _add_int,
+                member=True,
+                doc="The sum with a whole number.",
+                examples=(("quantity('50k').add(20).asInteger()", "50020"),),
+            ),
+        ),
+    ),
+    Function(
+        "sub",
+        (
+            Overload(
+                "quantity_sub",
+                _TWO,
+                _QUANTITY,
+                _sub,
+                member=True,
+                doc="The difference, in the receiver's format.",
+                examples=(("quantity('50k').sub(quantity('20k')) == quantity('30k')", "true"),),
+            ),
+            Overload(
+                "quantity_sub_int",
+                (_QUANTITY, types.INT),
+                _QUANTITY,
+                _sub_int,
+                member=True,
+                doc="The difference to a whole number.",
+                examples=(("quantity('50k').sub(-50).asInteger()", "50050"),),
+            ),
+        ),
+    ),
+)
+
+_COMPARISONS: Final = (
+    method(
+        "isLessThan",
+        "quantity_is_less_than",
+        _TWO,
+        types.BOOL,
+        _is_less_than,
+        "Whether the quantity is less than another.",
+        ("quantity('50M').isLessThan(quantity('50Mi'))", "true"),
+    ),
+    method(
+        "isGreaterThan",
+        "quantity_is_greater_than",
+        _TWO,
+        types.BOOL,
+        _is_greater_than,
+        "Whether the quantity is more than another.",
+        ("quantity('50Mi').isGreaterThan(quantity('50M'))", "true"),
+    ),
+    method(
+        "compareTo",
+        "quantity_compare_to",
+        _TWO,
+        types.INT,
+        _compare_to,
+        "-1, 0 or 1.",
+        ("quantity('1Ki').compareTo(quantity('1024'))", "0"),
+    ),
+)
+
+LIBRARY: Final = Library(
+    "kubernetes.quantity",
+    functions=(
+        function(
+            "quantity",
+            "string_to_quantity",
+            (types.STRING,),
+            _QUANTITY,
+            _quantity,
+            "The quantity a text stands for; an error if it is none.",
+            ("quantity('1.5Gi').isGreaterThan(quantity('1G'))", "true"),
+        ),
+        function(
+            "isQuantity",
+            "is_quantity_string",
+            (types.STRING,),
+            types.BOOL,
+            _is_quantity,
+            "Whether a text is a quantity that `quantity` takes.",
+            ("isQuantity('1.3Gi')", "true"),
+            ("isQuantity('200K')", "false"),
+        ),
+        function(
+            "sign",
+            "quantity_sign",
+            _ONE,
+            types.INT,
+            _sign,
+            "-1, 0 or 1. This one is no method.",
+            ("sign(quantity('-1'))", "-1"),
+        ),
+        method(
+            "isInteger",
+            "quantity_is_integer",
+            _ONE,
+            types.BOOL,
+            _is_integer,
+            "Whether `asInteger` works; a fraction written out, even `.0`, prevents it.",
+            ("quantity('1.5k').isInteger()", "true"),
+            ("quantity('1.0').isInteger()", "false"),
+        ),
+        method(
+            "asInteger",
+            "quantity_as_integer",
+            _ONE,
+            types.INT,
+            _as_integer,
+            "The value as an int; an error where `isInteger` is false.",
+            ("quantity('50k').asInteger()", "50000"),
+        ),
+        method(
+            "asApproximateFloat",
+            "quantity_as_float",
+            _ONE,
+            types.DOUBLE,
+            _as_approximate_float,
+            "The value as a double, which may lose precision.",
+            ("quantity('50.703k').asApproximateFloat()", "50703.0"),
+        ),
+        *_ARITHMETIC,
+        *_COMPARISONS,
+    ),
+)

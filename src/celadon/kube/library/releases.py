@@ -1,0 +1,139 @@
+"""Which parts of CEL a Kubernetes release has: the table of k8s.io/apiserver `environment/base.go`.
+
+`environment("1.36")` knows what release 1.36 knows; it serves expressions that are stored already.
+An expression that is being written may only use what the release before knew, so that a rollback
+finds nothing it cannot run: for those, upstream uses the environment of the minor version before
+(`previous_minor`), and so do callers here.
+
+The table goes back to the beginning; releases from `OLDEST` to `LATEST` are meant to be asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from celadon.cel import Environment, Switches
+from celadon.cel.extend import Library, Validator
+from celadon.cel.extend import validators as ast_validators
+from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.kube.library import (
+    authz,
+    call_costs,
+    json_patch_keys,
+    named_formats,
+    patch_types,
+    quantity_functions,
+    regex_find,
+    semver_functions,
+)
+from celadon.kube.library import list_aggregates as kube_lists
+from celadon.kube.library.networks import cidr, ip, urls
+
+Minor = tuple[int, int]
+
+OLDEST: Final = "1.29"
+LATEST_RELEASE: Final[Minor] = (1, 37)
+LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
+DEFAULT: Final = "1.36"
+
+_VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+
+
+class VersionError(ValueError):
+    """Not a release this table knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What came in one release, and for a few, the release in which it was taken back.
+
+    `switches` are names of `Switches` fields and what they are set to.
+    """
+
+    introduced: Minor
+    libraries: tuple[Library, ...] = ()
+    validators: tuple[Validator, ...] = ()
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    removed: Minor | None = None
+
+    def is_in(self, release: Minor) -> bool:
+        return self.introduced <= release and (self.removed is None or release < self.removed)
+
+
+BLOCKS: Final = (
+    Block(
+        (1, 0),
+        libraries=(urls.LIBRARY, regex_find.LIBRARY, kube_lists.LIBRARY, call_costs.LIBRARY),
+        validators=(ast_validators.HOMOGENEOUS_LITERALS,),
+        switches={"presence_test_has_cost": False},
+    ),
+    Block((1, 0), libraries=(strings.library(0),), removed=(1, 29)),
+    Block((1, 27), libraries=(authz.LIBRARY,)),
+    Block(
+        (1, 28),
+        libraries=(optionals.library(), quantity_functions.LIBRARY),
+        switches={"cross_type_numeric_comparisons": True, "optional_syntax": True},
+    ),
+    Block(
+        (1, 29),
+        libraries=(strings.library(2), sets.LIBRARY),
+        validators=(
+            ast_validators.DURATION,
+            ast_validators.TIMESTAMP,
+            ast_validators.MATCHES,
+        ),
+    ),
+    Block((1, 30), libraries=(ip.LIBRARY, cidr.LIBRARY)),
+    Block(
+        (1, 31),
+        libraries=(named_formats.LIBRARY, authz.SELECTORS_LIBRARY),
+        switches={"keyword_fields": True},
+    ),
+    Block((1, 32), libraries=(comprehensions.LIBRARY,)),
+    Block((1, 33), libraries=(semver_functions.LIBRARY,)),
+    Block((1, 34), libraries=(lists.library(3),)),
+)
+"""In the order in which they are loaded."""
+
+
+def parse_version(text: str) -> Minor:
+    """Raises VersionError for what is not `major.minor`, or later than `LATEST`."""
+    found = _VERSION.fullmatch(text)
+    if found is None:
+        raise VersionError(f"not a Kubernetes version: `{text}`, expected for instance `{DEFAULT}`")
+    release = int(found[1]), int(found[2])
+    if release > LATEST_RELEASE:
+        raise VersionError(f"unknown Kubernetes version `{text}`, the latest known is `{LATEST}`")
+    return release
+
+
+def previous_minor(version: str) -> str:
+    """The release before: what new expressions are compiled for."""
+    major, minor = parse_version(version)
+    return f"{major}.{max(minor - 1, 0)}"
+
+
+@cache
+def environment(version: str = DEFAULT, *, has_patch_types: bool = False) -> Environment:
+    """The environment of a release, without variables. `extend` it with them.
+
+    `has_patch_types` adds what only mutating policies have. Raises VersionError.
+    """
+    release = parse_version(version)
+    blocks = [block for block in BLOCKS if block.is_in(release)]
+    switches: dict[str, bool] = {}
+    for block in blocks:
+        switches.update(block.switches)
+    libraries = [library for block in blocks for library in block.libraries]
+    if has_patch_types:
+        libraries.append(json_patch_keys.LIBRARY)
+    return Environment(
+        libraries=libraries,
+        validators=[validator for block in blocks for validator in block.validators],
+        switches=Switches(**switches),
+        family=patch_types.find_type if has_patch_types else None,
+    )

@@ -1,0 +1,74 @@
+"""Arithmetic on resource lists (resource name to quantity text) as pods need it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from celadon.kube.quantities import quantity
+from celadon.kube.quantities.quantity import MILLI, Quantity
+
+ResourceList = Mapping[str, str]
+
+
+@functools.lru_cache(maxsize=4096)
+def parse(text: str) -> Quantity:
+    return quantity.parse(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def rounded_to_milli(text: str) -> str:
+    """Resource lists hold nothing finer than a thousandth; what is finer is rounded up."""
+    return str(parse(text).round_up(MILLI))
+
+
+def is_positive(text: str) -> bool:
+    return parse(text).sign > 0
+
+
+def same_amount(a: str, b: str) -> bool:
+    return a == b or parse(a).compare(parse(b)) == 0
+
+
+def total(lists: Iterable[ResourceList]) -> dict[str, Quantity]:
+    """Per resource the sum over all lists that name it."""
+    sums: dict[str, Quantity] = {}
+    for amounts in lists:
+        for name, text in amounts.items():
+            amount = parse(text)
+            sums[name] = sums[name].add(amount) if name in sums else amount
+    return sums
+
+
+def raise_to(amounts: dict[str, Quantity], floor: Mapping[str, Quantity]) -> None:
+    """Per resource the larger of the two. Changes `amounts`."""
+    for name, amount in floor.items():
+        if name not in amounts or amounts[name].compare(amount) < 0:
+            amounts[name] = amount
+
+
+def pod_total(spec: Mapping[str, Any], part: str) -> dict[str, Quantity]:
+    """What the containers of a pod need together: `part` is `limits` or `requests`.
+
+    Restartable init containers run beside the others; any other init container runs alone, beside
+    the restartable ones before it.
+    """
+
+    def of(container: Mapping[str, Any]) -> ResourceList:
+        amounts: ResourceList = (container.get("resources") or {}).get(part) or {}
+        return amounts
+
+    containers = [of(container) for container in spec.get("containers") or ()]
+    beside: list[ResourceList] = []
+    floors = []
+    for container in spec.get("initContainers") or ():
+        if container.get("restartPolicy") == "Always":
+            beside.append(of(container))
+            floors.append(total(beside))
+        else:
+            floors.append(total([*beside, of(container)]))
+    amounts = total([*containers, *beside])
+    for floor in floors:
+        raise_to(amounts, floor)
+    return amounts

@@ -1,0 +1,325 @@
+"""What becomes of an object when it passes through the Go struct of its kind.
+
+Policies and webhooks do not see the bytes that a client sent but the struct, encoded again. So
+unknown fields are gone, null means absent, empty lists, empty maps and zero scalars vanish unless
+the field says otherwise, quantities and times are in canonical form, and some fields are written
+even when nobody set them.
+
+`decode` does the first half, `complete` adds the fields that are always written; between the two,
+defaulting runs (`defaulting/`). Types are compiled on first use into one `StructCodec` for each
+component; its `fields` hold per field the class of a plain scalar, whether a zero stays, and a
+converter for everything that is not a plain scalar (`typed_values.py`).
+
+INVARIANT (fresh containers): every dict and list that `decode` returns is new, except inside values
+of free form, which nothing changes afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import packs, schema_model, typed_values
+from celadon.kube.schemas.typed_values import (
+    DROPPED,
+    INT_RANGES,
+    SCALAR_CLASSES,
+    ZEROS,
+    Converter,
+    DecodeError,
+    Mismatch,
+    integer,
+    nonzero_integer,
+    refuse,
+    scalar,
+)
+
+
+def _json_schema(value: Any) -> Any:
+    return struct_codec(schema_model.JSON_SCHEMA).decode(value)
+
+
+def _schema_or_bool(value: Any) -> Any:
+    if value.__class__ is bool:
+        return value
+    if value.__class__ is not dict:
+        raise DecodeError("boolean or JSON schema expected")
+    return _json_schema(value)
+
+
+def _schema_or_list(value: Any) -> Any:
+    if value.__class__ is list:
+        return [_json_schema(item or {}) for item in value]
+    return _json_schema(value)
+
+
+def _schema_or_strings(value: Any) -> Any:
+    return list(value) if value.__class__ is list else _json_schema(value)
+
+
+SPECIAL: Final[Mapping[str, tuple[Converter, Any]]] = {
+    schema_model.QUANTITY: (typed_values.quantity, "0"),
+    schema_model.INT_OR_STRING: (typed_values.int_or_string, 0),
+    schema_model.TIME: (typed_values.time, None),
+    schema_model.MICRO_TIME: (typed_values.micro_time, None),
+    schema_model.FIELDS_V1: (typed_values.as_it_is, None),
+    schema_model.RAW_EXTENSION: (typed_values.as_it_is, None),
+    schema_model.JSON: (typed_values.as_it_is, None),
+    schema_model.SCHEMA_OR_BOOL: (_schema_or_bool, None),
+    schema_model.SCHEMA_OR_LIST: (_schema_or_list, None),
+    schema_model.SCHEMA_OR_STRINGS: (_schema_or_strings, None),
+}
+"""Components with an encoding of their own: how to read a value, and what a null item becomes."""
+
+
+def _list(node: Any, *, keep: bool) -> Converter:
+    item_node = node["items"]
+    convert, zero = _item(item_node)
+    plain = SCALAR_CLASSES.get(item_node) if isinstance(item_node, str) else None
+
+    def convert_list(value: Any) -> Any:
+        if value.__class__ is not list:
+            raise Mismatch(value, node)
+        if not value:
+            return [] if keep else DROPPED
+        if plain is not None and all(item.__class__ is plain for item in value):
+            return value[:]
+        return [zero() if item is None else convert(item) for item in value]
+
+    return convert_list
+
+
+def _map(node: Any, *, keep: bool) -> Converter:
+    value_node = node["values"]
+    convert, zero = _item(value_node)
+    plain = SCALAR_CLASSES.get(value_node) if isinstance(value_node, str) else None
+
+    def convert_map(value: Any) -> Any:
+        if value.__class__ is not dict:
+            raise Mismatch(value, node)
+        if not value:
+            return {} if keep else DROPPED
+        if plain is not None and all(item.__class__ is plain for item in value.values()):
+            return value.copy()
+        return {key: zero() if item is None else convert(item) for key, item in value.items()}
+
+    return convert_map
+
+
+def _item(node: Any) -> tuple[Converter, Callable[[], Any]]:
+    """How to read an item of a list or map, and what a null one becomes."""
+    if isinstance(node, dict) and "ref" in node:
+        name = node["ref"]
+        if name in SPECIAL:
+            convert, zero = SPECIAL[name]
+            return convert, lambda: zero
+        codec = struct_codec(name)
+        return codec.decode, codec.empty
+    if isinstance(node, dict) and "items" in node:
+        return _list(node, keep=True), lambda: None
+    if isinstance(node, dict) and "values" in node:
+        return _map(node, keep=True), lambda: None
+    letter = node if isinstance(node, str) else node["type"]
+    zero = ZEROS[letter]
+    return scalar(letter), lambda: zero
+
+
+Field = tuple[type | None, bool, Converter | None]
+Completion = tuple[str, Callable[[Any], None]]
+
+
+class StructCodec:
+    """Decoding and completing the objects of one component. Compiled when first used."""
+
+    __slots__ = ("_always", "_completions", "_entry", "_fields", "_structs", "name")
+
+    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+        self.name = name
+        self._entry = entry
+        self._fields: dict[str, Field] | None = None
+        self._structs: list[tuple[str, StructCodec]] = []
+        self._always: list[tuple[str, Any]] = []
+        self._completions: list[Completion] = []
+
+    def _compile(self) -> dict[str, Field]:
+        entry = self._entry
+        always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
+        fields = {
+            key: _field(node, keep=key in always or key in pointers)
+            for key, node in entry.get("fields", {}).items()
+        }
+        for key, zero in always.items():
+            if zero == {}:
+                self._structs.append((key, struct_codec(entry["fields"][key]["ref"])))
+            else:
+                self._always.append((key, zero))
+        for key, node in entry.get("fields", {}).items():
+            completion = _completion(node)
+            if completion is not None:
+                self._completions.append((key, completion))
+        self._fields = fields
+        return fields
+
+    @property
+    def field_nodes(self) -> Mapping[str, Any]:
+        """The fields as the schema pack describes them."""
+        fields: Mapping[str, Any] = self._entry.get("fields", {})
+        return fields
+
+    def empty(self) -> dict[str, Any]:
+        """The zero struct: only the structs that are always there."""
+        if self._fields is None:
+            self._compile()
+        return {key: codec.empty() for key, codec in self._structs}
+
+    def decode(self, value: Any) -> dict[str, Any]:
+        """A new object; Mismatch or DecodeError where a value does not fit."""
+        if value.__class__ is not dict:
+            raise Mismatch(value, {"ref": self.name})
+        fields = self._fields
+        if fields is None:
+            fields = self._compile()
+        made: dict[str, Any] = {}
+        key = ""
+        try:
+            for key, item in value.items():
+                if item is None or key not in fields:
+                    continue
+                plain, keep, convert = fields[key]
+                if convert is not None:
+                    converted = convert(item)
+                    if converted is not DROPPED:
+                        made[key] = converted
+                elif item.__class__ is not plain:
+                    refuse(item, self._entry["fields"][key])
+                elif item or keep:
+                    made[key] = item
+        except Mismatch as mismatch:
+            mismatch.at(self.name, key)
+            raise
+        for key, codec in self._structs:
+            if key not in made:
+                made[key] = codec.empty()
+        return made
+
+    def complete(self, made: dict[str, Any]) -> None:
+        """Adds the fields that are always written, here and below. Changes `made`."""
+        if self._fields is None:
+            self._compile()
+        for key, codec in self._structs:
+            if key not in made:
+                made[key] = codec.empty()
+        for key, zero in self._always:
+            if key not in made:
+                made[key] = zero
+        for key, completion in self._completions:
+            if key in made:
+                completion(made[key])
+
+
+def _field(node: Any, *, keep: bool) -> Field:
+    if isinstance(node, dict):
+        if "items" in node:
+            return None, keep, _list(node, keep=keep)
+        if "values" in node:
+            return None, keep, _map(node, keep=keep)
+        if "ref" in node:
+            convert, _ = _item(node)
+            return None, True, convert
+        node = node["type"]
+    if node in SCALAR_CLASSES:
+        return SCALAR_CLASSES[node], keep, None
+    if node in INT_RANGES:
+        return None, keep, integer(node) if keep else nonzero_integer(node)
+    convert = scalar(node)
+    return None, keep, convert if keep else lambda value: convert(value) or DROPPED
+
+
+def _completion(node: Any) -> Callable[[Any], None] | None:
+    """What to do with a field's value when completing; None when nothing can be missing."""
+    if not isinstance(node, dict):
+        return None
+    if "ref" in node:
+        entry = packs.load("schemas")[node["ref"]]
+        if not entry.get("complete"):
+            return None
+        codec = struct_codec(node["ref"])
+        return lambda value: codec.complete(value) if value.__class__ is dict else None
+    inner = _completion(node.get("items") or node.get("values"))
+    if inner is None:
+        return None
+    return functools.partial(_complete_each, inner)
+
+
+def _complete_each(inner: Callable[[Any], None], container: Any) -> None:
+    if container is None:
+        return
+    for value in container.values() if container.__class__ is dict else container:
+        inner(value)
+
+
+@functools.cache
+def struct_codec(name: str) -> StructCodec:
+    return StructCodec(name, packs.load("schemas")[name])
+
+
+@functools.cache
+def codec_for(gvk: GroupVersionKind) -> StructCodec | None:
+    """The codec of a built-in kind; None for kinds that only a CRD can define."""
+    name = schema_model.component_name(gvk)
+    return None if name is None else struct_codec(name)
+
+
+def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
+    """As `codec.decode`, with every failure as DecodeError."""
+    try:
+        return codec.decode(obj)
+    except Mismatch as mismatch:
+        raise DecodeError(mismatch.message()) from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+
+
+def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
+    """The object decoded and encoded again, without defaulting; None for kinds not built in."""
+    codec = codec_for(gvk)
+    if codec is None:
+        return None
+    made = decode(codec, obj)
+    codec.complete(made)
+    return made
+
+
+def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[str]:
+    """Paths of the fields that the kind does not have, in the order of the document.
+
+    For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
+    """
+    codec = codec_for(gvk)
+    found: list[str] = []
+    if codec is not None:
+        _find_unknown(obj, {"ref": codec.name}, "", found)
+    return found
+
+
+def _find_unknown(value: Any, node: Any, path: str, found: list[str]) -> None:
+    if not isinstance(node, dict):
+        return
+    if "ref" in node and node["ref"] in SPECIAL:
+        return
+    if "ref" in node and isinstance(value, dict):
+        fields = struct_codec(node["ref"]).field_nodes
+        for key, item in value.items():
+            where = f"{path}.{key}" if path else key
+            if key in fields:
+                _find_unknown(item, fields[key], where, found)
+            else:
+                found.append(where)
+    elif "items" in node and isinstance(value, list):
+        for i, item in enumerate(value):
+            _find_unknown(item, node["items"], f"{path}[{i}]", found)
+    elif "values" in node and isinstance(value, dict):
+        for key, item in value.items():
+            _find_unknown(item, node["values"], f"{path}.{key}", found)

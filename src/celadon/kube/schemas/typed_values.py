@@ -1,0 +1,189 @@
+"""Single values of typed objects: how each JSON value is read, and what is said when it cannot be.
+
+A converter takes a JSON value that is not null and returns the value as Go would write it again. It
+raises `Mismatch` for a JSON value of the wrong kind (the struct codecs above add the path while it
+passes through them) and `DecodeError` where the text of the error needs no path.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn
+
+from celadon.kube.go.go_base64 import Base64Error, canonical_base64
+from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
+from celadon.kube.go.go_types import go_type, owner_path
+from celadon.kube.go.json_reader import NumberText
+from celadon.kube.quantities.quantity import QuantityError
+from celadon.kube.quantities.quantity import parse as parse_quantity
+
+Converter = Callable[[Any], Any]
+
+
+class Dropped:
+    """The class of `DROPPED`, what a converter returns for a value that encoding leaves out."""
+
+    __slots__ = ()
+
+
+DROPPED: Final = Dropped()
+
+INT_RANGES: Final = {"i": (-(2**31), 2**31 - 1), "l": (-(2**63), 2**63 - 1)}
+SCALAR_CLASSES: Final[Mapping[str, type]] = {"s": str, "b": bool}
+ZEROS: Final = {"s": "", "y": "", "b": False, "i": 0, "l": 0, "d": 0}
+
+
+class DecodeError(ValueError):
+    """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `."""
+
+
+class Mismatch(Exception):
+    """A JSON value of the wrong kind, on its way up to where the path is known."""
+
+    def __init__(self, value: Any, node: Any) -> None:
+        super().__init__()
+        self.value = value
+        self.node = node
+        self.owner = ""
+        self.field = ""
+        self.path: list[str] = []
+
+    def at(self, owner: str, field: str) -> None:
+        """Called once per struct, innermost first."""
+        if not self.owner:
+            self.owner, self.field = owner, field
+        self.path.insert(0, owner_path(owner, field))
+
+    def message(self) -> str:
+        wanted = go_type(self.node, self.owner, self.field)
+        struct = self.owner.rpartition(".")[2]
+        path = ".".join(self.path)
+        kind = json_kind(self.value, exact=isinstance(self.node, str) and self.node in INT_RANGES)
+        return (
+            f"json: cannot unmarshal {kind} into Go struct field {struct}.{path} of type {wanted}"
+        )
+
+
+def json_kind(value: Any, *, exact: bool = False) -> str:
+    """What Go calls a JSON value; `exact` shows the number itself, as for integer fields."""
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, (int, float)):
+        written = value.text if isinstance(value, NumberText) else value
+        return f"number {written}" if exact else "number"
+    return "array" if isinstance(value, list) else "object"
+
+
+def integer(letter: str) -> Converter:
+    low, high = INT_RANGES[letter]
+
+    def convert(value: Any) -> Any:
+        if value.__class__ is not int or not low <= value <= high:
+            raise Mismatch(value, letter)
+        return value
+
+    return convert
+
+
+def nonzero_integer(letter: str) -> Converter:
+    low, high = INT_RANGES[letter]
+
+    def convert(value: Any) -> Any:
+        if value.__class__ is not int or not low <= value <= high:
+            raise Mismatch(value, letter)
+        return value or DROPPED
+
+    return convert
+
+
+def double(value: Any) -> Any:
+    if not isinstance(value, float) and value.__class__ is not int:
+        raise Mismatch(value, "d")
+    return value
+
+
+def bytes_text(value: Any) -> Any:
+    if value.__class__ is not str:
+        raise Mismatch(value, "y")
+    try:
+        return canonical_base64(value)
+    except Base64Error as error:
+        raise DecodeError(str(error)) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _canonical_quantity(text: str) -> str:
+    return str(parse_quantity(text))
+
+
+def quantity(value: Any) -> Any:
+    text = value if value.__class__ is str else _number_text(value)
+    try:
+        return _canonical_quantity(text.strip(" \t\r\n"))
+    except QuantityError as error:
+        raise DecodeError(str(error)) from None
+
+
+def _number_text(value: Any) -> str:
+    """A quantity that is no string is read from its JSON text."""
+    if value is True or value is False:
+        return "true" if value else "false"
+    return str(value) if isinstance(value, (int, float)) else "{}"
+
+
+def int_or_string(value: Any) -> Any:
+    if value.__class__ is str:
+        return value
+    low, high = INT_RANGES["i"]
+    if value.__class__ is not int or not low <= value <= high:
+        raise Mismatch(value, "i")
+    return value
+
+
+def time(value: Any) -> Any:
+    if value.__class__ is not str:
+        raise Mismatch(value, "s")
+    try:
+        return canonical_time(value)
+    except TimeError as error:
+        raise DecodeError(str(error)) from None
+
+
+def micro_time(value: Any) -> Any:
+    if value.__class__ is not str:
+        raise Mismatch(value, "s")
+    try:
+        return canonical_micro_time(value)
+    except TimeError as error:
+        raise DecodeError(str(error)) from None
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+def plain(letter: str) -> Converter:
+    wanted = SCALAR_CLASSES[letter]
+
+    def convert(value: Any) -> Any:
+        if value.__class__ is not wanted:
+            raise Mismatch(value, letter)
+        return value
+
+    return convert
+
+
+def scalar(letter: str) -> Converter:
+    if letter in INT_RANGES:
+        return integer(letter)
+    if letter in SCALAR_CLASSES:
+        return plain(letter)
+    return double if letter == "d" else bytes_text
+
+
+def refuse(value: Any, node: Any) -> NoReturn:
+    """For a value that is not of the class its field needs."""
+    raise Mismatch(value, node)

@@ -1,0 +1,1 @@
+"""What rules a namespace or the cluster: quotas, roles, storage, configuration."""

@@ -1,0 +1,306 @@
+"""What rules a namespace or the cluster: namespaces, budgets, priorities, limits and quotas."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.quantities.quantity import Quantity
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    SPEC,
+    Errors,
+    Object,
+    entries,
+    items,
+    qualified_name,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.label_rules import selector
+from celadon.kube.validation.object_meta import standard_finalizer
+from celadon.kube.validation.pods.resource_lists import (
+    ONE,
+    container_resource_name,
+    may_overcommit,
+    quantity_value,
+    quota_resource_name,
+    resource_name,
+)
+from celadon.kube.validation.workloads.rollouts import at_most_100_percent, int_or_percent
+
+HIGHEST_USER_PRIORITY: Final = 1_000_000_000
+SYSTEM_PREFIX: Final = "system-"
+SYSTEM_CLASSES: Final = {
+    "system-cluster-critical": 2_000_000_000,
+    "system-node-critical": 2_000_001_000,
+}
+PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
+EVICTION_POLICIES: Final = ("IfHealthyBudget", "AlwaysAllow")
+_REQUEST: Final = "defaultRequest"
+LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
+SCOPES: Final = frozenset(
+    {
+        "Terminating",
+        "NotTerminating",
+        "BestEffort",
+        "NotBestEffort",
+        "PriorityClass",
+        "CrossNamespacePodAffinity",
+        "VolumeAttributesClass",
+    }
+)
+CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
+
+
+def namespace(obj: Object) -> Errors:
+    at = SPEC.child("finalizers")
+    for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
+        yield from qualified_name(at, finalizer)
+        yield from standard_finalizer(at, finalizer)
+
+
+def disruption_budget(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        detail = "minAvailable and maxUnavailable cannot be both set"
+        yield fieldpath.invalid(SPEC, _printed_budget(spec), detail)
+    for field in ("minAvailable", "maxUnavailable"):
+        if spec.get(field) is not None:
+            yield from int_or_percent(SPEC.child(field), spec[field])
+            yield from at_most_100_percent(SPEC.child(field), spec[field])
+    yield from selector(SPEC.child("selector"), spec.get("selector"))
+    eviction = spec.get("unhealthyPodEvictionPolicy")
+    if eviction is not None:
+        at = SPEC.child("unhealthyPodEvictionPolicy")
+        yield from supported(at, eviction, EVICTION_POLICIES)
+
+
+def _printed_budget(spec: Object) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names."""
+    return {
+        "MinAvailable": spec.get("minAvailable"),
+        "Selector": spec.get("selector"),
+        "MaxUnavailable": spec.get("maxUnavailable"),
+        "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
+    }
+
+
+def priority_class(obj: Object) -> Errors:
+    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
+    if name.startswith(SYSTEM_PREFIX):
+        if SYSTEM_CLASSES.get(name) != value:
+            detail = (
+                "priority class names with 'system-' prefix are reserved for system use only. "
+                f"error: {name} is not a known system priority class"
+            )
+            yield fieldpath.forbidden(METADATA.child("name"), detail)
+    elif value > HIGHEST_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        yield fieldpath.forbidden(FieldPath("value"), detail)
+    policy = obj.get("preemptionPolicy")
+    if policy is not None:
+        yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
+
+
+def priority_class_update(obj: Object, old: Object) -> Errors:
+    if (obj.get("value") or 0) != (old.get("value") or 0):
+        yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
+    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        at, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
+        yield fieldpath.invalid(at, policy, "field is immutable")
+
+
+def resource_quota(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    for name, text in entries(spec, "hard"):
+        at = SPEC.child("hard").key(name)
+        yield from quota_resource_name(at, name)
+        yield from quantity_value(at, name, text)
+    scopes, at = list(spec.get("scopes") or ()), SPEC.child("scopes")
+    for scope in scopes:
+        if scope not in SCOPES:
+            yield fieldpath.invalid(at, scopes, "unsupported scope")
+    chosen = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+    for one in chosen:
+        yield from _scope(SPEC.child("scopeSelector", "matchExpressions"), one)
+    for named in (scopes, [one.get("scopeName") for one in chosen]):
+        if any(set(pair) <= set(named) for pair in CONFLICTING):
+            yield fieldpath.invalid(at, scopes or None, "conflicting scopes")
+
+
+def _scope(path: FieldPath, one: Object) -> Errors:
+    scope, operator = one.get("scopeName") or "", one.get("operator") or ""
+    values, at = one.get("values") or [], path.child("operator")
+    if scope not in SCOPES:
+        yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
+    if scope in EXISTS_ONLY and operator != "Exists":
+        detail = (
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+            "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+            "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+        )
+        yield fieldpath.invalid(at, NamedText(operator), detail)
+    if operator in {"In", "NotIn"}:
+        if not values:
+            detail = (
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            )
+            yield fieldpath.required(path.child("values"), detail)
+    elif operator not in {"Exists", "DoesNotExist"}:
+        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+    elif values:
+        detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+        yield fieldpath.invalid(path.child("values"), values, detail)
+
+
+def resource_quota_update(obj: Object, old: Object) -> Errors:
+    yield from resource_quota(obj)
+    new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
+    if set(new) != set(before):
+        yield fieldpath.invalid(SPEC.child("scopes"), new or None, "field is immutable")
+
+
+def limit_range(obj: Object) -> Errors:
+    types: set[str] = set()
+    for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
+        kind = limit.get("type") or ""
+        found = list(qualified_name(at.child("type"), kind))
+        yield from found
+        if not found and "/" not in kind and kind not in LIMIT_TYPES:
+            detail = "must be a standard limit type or fully qualified"
+            yield fieldpath.invalid(at.child("type"), NamedText(kind), detail)
+        if kind in types:
+            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+        types.add(kind)
+        yield from _limit_fields(at, limit, kind)
+        yield from _limit_amounts(at, limit, kind)
+
+
+def _limit_fields(path: FieldPath, limit: Object, kind: str) -> Errors:
+    name_rule = container_resource_name if kind in {"Container", "Pod"} else resource_name
+    for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+        at = path.child(field)
+        if field == "maxLimitRequestRatio":
+            yield from _storage_limits(path, limit, kind)
+        if field.startswith("default") and kind == "Pod":
+            if limit.get(field):
+                yield fieldpath.forbidden(at, "may not be specified when `type` is 'Pod'")
+            continue
+        for name, _ in entries(limit, field):
+            yield from name_rule(at.key(name), name)
+
+
+def _storage_limits(path: FieldPath, limit: Object, kind: str) -> Errors:
+    named = any("storage" in (limit.get(one) or {}) for one in ("min", "max"))
+    if kind == "PersistentVolumeClaim" and not named:
+        detail = "either minimum or maximum storage value is required, but neither was provided"
+        yield fieldpath.required(path.child("limits"), detail)
+
+
+class Order(NamedTuple):
+    """What may not be greater than what; `blamed` is the field complained about, `shown` whose
+    value is printed there."""
+
+    low: str
+    high: str
+    blamed: str
+    shown: str
+    names: str
+
+
+ORDERS: Final = (
+    Order("min", "max", "min", "min", "min value|max value"),
+    Order("min", _REQUEST, _REQUEST, _REQUEST, "min value|default request value"),
+    Order(_REQUEST, "max", _REQUEST, _REQUEST, "default request value|max value"),
+    Order(_REQUEST, "default", _REQUEST, _REQUEST, "default request value|default limit value"),
+    Order("min", "default", "default", "min", "min value|default value"),
+    Order("default", "max", "default", "max", "default value|max value"),
+)
+
+
+def _limit_amounts(path: FieldPath, limit: Object, kind: str) -> Errors:
+    fields = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+    given = {field: dict(entries(limit, field)) for field in fields}
+    if kind == "Pod":
+        given["default"] = given["defaultRequest"] = {}
+    for name in sorted({name for amounts in given.values() for name in amounts}):
+        amounts = {field: parse(one[name]) for field, one in given.items() if name in one}
+        yield from _ordered(path, name, amounts)
+        ratio = amounts.get("maxLimitRequestRatio")
+        if ratio is not None:
+            yield from _ratio(path.child("maxLimitRequestRatio").key(name), ratio, amounts)
+        default, request = amounts.get("default"), amounts.get("defaultRequest")
+        if may_overcommit(name) or default is None or request is None:
+            continue
+        if default.compare(request) != 0:
+            detail = (
+                f"default value {default} must equal to defaultRequest value {request} in {name}"
+            )
+            yield fieldpath.invalid(path.child("defaultRequest").key(name), str(request), detail)
+
+
+def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors:
+    for low, high, blamed, shown, names in ORDERS:
+        if low in amounts and high in amounts and amounts[low].compare(amounts[high]) > 0:
+            smaller, _, larger = names.partition("|")
+            detail = f"{smaller} {amounts[low]} is greater than {larger} {amounts[high]}"
+            yield fieldpath.invalid(path.child(blamed).key(name), str(amounts[shown]), detail)
+
+
+def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:
+    if ratio.compare(ONE) < 0:
+        yield fieldpath.invalid(path, str(ratio), f"ratio {ratio} is less than 1")
+    if "min" in amounts and "max" in amounts and amounts["min"].sign:
+        limit = float(amounts["max"].as_decimal()) / float(amounts["min"].as_decimal())
+        if float(ratio.as_decimal()) > limit:
+            detail = f"ratio {ratio} is greater than max/min = {limit:f}"
+            yield fieldpath.invalid(path, str(ratio), detail)
+
+
+def event(obj: Object) -> Errors:
+    """Of the core group, with the old rules for events without a time of their own."""
+    own = (obj.get("metadata") or {}).get("namespace") or ""
+    involved = (obj.get("involvedObject") or {}).get("namespace") or ""
+    if obj.get("eventTime"):
+        fits = bool(involved) or own in {"default", "kube-system"}
+    elif involved:
+        fits = involved == own
+    else:
+        fits = own in {"", "default"}
+    if not fits:
+        at = FieldPath("involvedObject.namespace")
+        yield fieldpath.invalid(at, involved, "does not match event.namespace")
+    if obj.get("eventTime"):
+        yield from _timed_event(obj)
+
+
+def _timed_event(obj: Object) -> Errors:
+    root = FieldPath()
+    controller = obj.get("reportingComponent") or ""
+    at = root.child("reportingController")
+    if not controller:
+        yield fieldpath.required(at)
+    yield from qualified_name(at, controller)
+    for field in ("reportingInstance", "action", "reason"):
+        value = obj.get(field) or ""
+        if not value:
+            yield fieldpath.required(root.child(field))
+        if len(value) > 128:
+            yield fieldpath.invalid(root.child(field), "", "can have at most 128 characters")
+    if len(obj.get("message") or "") > 1024:
+        yield fieldpath.invalid(root.child("message"), "", "can have at most 1024 characters")
+
+
+def lease(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    for field in ("leaseDurationSeconds", "leaseTransitions"):
+        value = spec.get(field)
+        low = 1 if field == "leaseDurationSeconds" else 0
+        if value is not None and value < low:
+            detail = "must be greater than 0" if low else "must be greater than or equal to 0"
+            yield fieldpath.invalid(SPEC.child(field), value, detail)

@@ -1,0 +1,61 @@
+"""Labels, and the selectors that choose by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.selection.label_selectors import LabelSelector, SelectorError, label_selector
+from celadon.kube.validation.field_checks import Errors, Object, each, items
+
+
+def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
+    """Keys and values of a map of labels; also of a node selector."""
+    for key, value in sorted((given or {}).items()):
+        yield from label_name(path, key)
+        yield from each(path, value, name_rules.label_value(value))
+
+
+def label_name(path: FieldPath, key: str) -> Errors:
+    return each(path, key, name_rules.qualified_name(key))
+
+
+def selector(path: FieldPath, given: Object | None) -> Errors:
+    """A LabelSelector. None is fine here; who needs one says so."""
+    if given is None:
+        return
+    yield from labels(path.child("matchLabels"), given.get("matchLabels"))
+    for at, requirement in items(given, "matchExpressions", path):
+        yield from _requirement(at, requirement)
+
+
+def _requirement(path: FieldPath, requirement: Object) -> Errors:
+    operator, values = requirement.get("operator") or "", requirement.get("values") or ()
+    if operator in {"In", "NotIn"}:
+        if not values:
+            detail = "must be specified when `operator` is 'In' or 'NotIn'"
+            yield fieldpath.required(path.child("values"), detail)
+    elif operator in {"Exists", "DoesNotExist"}:
+        if values:
+            detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield fieldpath.forbidden(path.child("values"), detail)
+    else:
+        at = path.child("operator")
+        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+    yield from label_name(path.child("key"), requirement.get("key") or "")
+    for at, value in items(requirement, "values", path):
+        yield from each(at, value, name_rules.label_value(value))
+
+
+def understood(given: Object | None) -> LabelSelector | None:
+    """The selector as it selects; None when it cannot be understood."""
+    try:
+        return label_selector(given)
+    except SelectorError:
+        return None
+
+
+def is_empty(given: Mapping[str, Any]) -> bool:
+    return not given.get("matchLabels") and not given.get("matchExpressions")

@@ -1,0 +1,1 @@
+"""Services, Endpoints, Ingresses and NetworkPolicies."""

@@ -1,0 +1,255 @@
+"""Ingresses, their classes, and NetworkPolicies."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    Object,
+    dns_label,
+    dns_subdomain,
+    each,
+    immutable,
+    items,
+    port_number,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.label_rules import selector
+
+PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
+BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
+BAD_ENDS: Final = ("/..", "/.")
+CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
+SCOPES: Final = ("Cluster", "Namespace")
+MAX_CONTROLLER_BYTES: Final = 250
+POLICY_TYPES: Final = ("Ingress", "Egress")
+POLICY_PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
+NO_ADDRESS: Final = "must be a DNS name, not an IP address"
+
+
+def ingress(obj: Object) -> Errors:
+    yield from ingress_in_general(obj)
+    notes = (obj.get("metadata") or {}).get("annotations") or {}
+    chosen = (obj.get("spec") or {}).get("ingressClassName")
+    if CLASS_ANNOTATION in notes and chosen is not None and notes[CLASS_ANNOTATION] != chosen:
+        at = FieldPath("annotations").child(CLASS_ANNOTATION)
+        detail = "must match `ingressClassName` when both are specified"
+        yield fieldpath.invalid(at, notes[CLASS_ANNOTATION], detail)
+
+
+def ingress_in_general(obj: Object) -> Errors:
+    """What holds for new and for changed Ingresses."""
+    spec = obj.get("spec") or {}
+    backend = spec.get("defaultBackend")
+    if not spec.get("rules") and backend is None:
+        detail = "either `defaultBackend` or `rules` must be specified"
+        yield fieldpath.invalid(SPEC, spec.get("rules"), detail)
+    if backend is not None:
+        yield from _backend(SPEC.child("defaultBackend"), backend)
+    for at, rule in items(spec, "rules", SPEC):
+        yield from _rule(at, rule)
+    for at, tls in items(spec, "tls", SPEC):
+        for where, host in items(tls, "hosts", at):
+            yield from _host(where, host)
+        if tls.get("secretName"):
+            yield from dns_subdomain(at.child("secretName"), tls["secretName"])
+    if spec.get("ingressClassName") is not None:
+        name = spec["ingressClassName"]
+        yield from dns_subdomain(SPEC.child("ingressClassName"), name)
+
+
+def _host(path: FieldPath, host: str) -> Errors:
+    if "*" in host:
+        return each(path, host, text_rules.wildcard_subdomain(host))
+    return dns_subdomain(path, host)
+
+
+def _rule(path: FieldPath, rule: Object) -> Errors:
+    host, http = rule.get("host") or "", rule.get("http")
+    if host:
+        if text_rules.address(host) is not None:
+            yield fieldpath.invalid(path.child("host"), host, NO_ADDRESS)
+        yield from _host(path.child("host"), host)
+    if http is None:
+        return
+    at = path.child("http")
+    if not http.get("paths"):
+        yield fieldpath.required(at.child("paths"))
+    for where, one in items(http, "paths", at):
+        yield from _path(where, one)
+
+
+def _path(path: FieldPath, given: Object) -> Errors:
+    kind, value = given.get("pathType"), given.get("path") or ""
+    at = path.child("path")
+    if kind is None:
+        yield fieldpath.required(path.child("pathType"), "pathType must be specified")
+        return
+    if kind not in PATH_TYPES:
+        yield from supported(path.child("pathType"), kind, PATH_TYPES)
+    elif not value.startswith("/") and (value or kind != "ImplementationSpecific"):
+        yield fieldpath.invalid(at, value, "must be an absolute path")
+    if kind in {"Exact", "Prefix"}:
+        for sequence in BAD_SEQUENCES:
+            if sequence in value:
+                yield fieldpath.invalid(at, value, f"must not contain '{sequence}'")
+        for end in BAD_ENDS:
+            if value.endswith(end):
+                yield fieldpath.invalid(at, value, f"cannot end with '{end}'")
+    yield from _backend(path.child("backend"), given.get("backend") or {})
+
+
+def _backend(path: FieldPath, backend: Object) -> Errors:
+    resource, service = backend.get("resource"), backend.get("service")
+    if resource is not None and service is not None:
+        yield fieldpath.invalid(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from _reference(path.child("resource"), resource)
+    elif service is None:
+        yield fieldpath.invalid(path, "", "resource or service backend is required")
+    else:
+        at = path.child("service")
+        name = service.get("name") or ""
+        yield from required_name(at.child("name"), name, name_rules.dns1035_label)
+        yield from _service_port(path, at.child("port"), service.get("port") or {})
+
+
+def _service_port(path: FieldPath, at: FieldPath, port: Object) -> Errors:
+    name, number = port.get("name") or "", port.get("number") or 0
+    if name and number:
+        yield fieldpath.invalid(path, "", "cannot set both port name & port number")
+    elif name:
+        yield from each(at.child("name"), name, text_rules.port_name(name))
+    elif number:
+        yield from port_number(at.child("number"), number)
+    else:
+        yield fieldpath.required(path, "port name or number is required")
+
+
+def _reference(path: FieldPath, reference: Object) -> Errors:
+    if reference.get("apiGroup") is not None:
+        yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
+    for field in ("kind", "name"):
+        value = reference.get(field) or ""
+        yield from required_name(path.child(field), value, name_rules.path_segment_name)
+
+
+def ingress_class(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    controller, at = spec.get("controller") or "", SPEC.child("controller")
+    if not controller:
+        yield fieldpath.required(at)
+    else:
+        if len(controller) > MAX_CONTROLLER_BYTES:
+            yield fieldpath.too_long(at, MAX_CONTROLLER_BYTES)
+        yield from domain_prefixed_path(at, controller)
+    if spec.get("parameters") is not None:
+        yield from _parameters(SPEC.child("parameters"), spec["parameters"])
+
+
+def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
+    host, slash, rest = value.partition("/")
+    if not (host and slash and rest):
+        detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+        yield fieldpath.invalid(path, value, detail)
+        return
+    yield from each(path, host, name_rules.dns1123_subdomain(host))
+    yield from each(path, rest, text_rules.http_path(rest))
+
+
+def _parameters(path: FieldPath, given: Object) -> Errors:
+    yield from _reference(path, given)
+    scope, namespace, at = given.get("scope"), given.get("namespace"), path.child("namespace")
+    if scope is None:
+        yield fieldpath.required(path.child("scope"))
+    elif scope not in SCOPES:
+        yield fieldpath.not_supported(path.child("scope"), scope, SCOPES)
+    elif scope == "Namespace":
+        if namespace is None:
+            yield fieldpath.required(at, "`parameters.scope` is set to 'Namespace'")
+        else:
+            yield from dns_label(at, namespace)
+    elif namespace is not None:
+        yield fieldpath.forbidden(at, "`parameters.scope` is set to 'Cluster'")
+
+
+def ingress_class_update(obj: Object, old: Object) -> Errors:
+    new, before = ((one.get("spec") or {}).get("controller") for one in (obj, old))
+    yield from immutable(SPEC.child("controller"), new, before)
+    yield from ingress_class(obj)
+
+
+def network_policy(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
+    for direction, peers in (("ingress", "from"), ("egress", "to")):
+        for at, rule in items(spec, direction, SPEC):
+            for where, port in items(rule, "ports", at):
+                yield from _policy_port(where, port)
+            for where, peer in items(rule, peers, at):
+                yield from _peer(where, peer)
+    types = spec.get("policyTypes") or []
+    if len(types) > len(POLICY_TYPES):
+        detail = "may not specify more than two policyTypes"
+        yield fieldpath.invalid(SPEC.child("policyTypes"), types, detail)
+        return
+    for at, one in items(spec, "policyTypes", SPEC):
+        yield from supported(at, one, POLICY_TYPES)
+
+
+def _policy_port(path: FieldPath, given: Object) -> Errors:
+    protocol, port, end = given.get("protocol"), given.get("port"), given.get("endPort")
+    if protocol is not None:
+        yield from supported(path.child("protocol"), protocol, POLICY_PROTOCOLS)
+    at = path.child("endPort")
+    if isinstance(port, int):
+        yield from port_number(path.child("port"), port)
+        if end is not None:
+            if end < port:
+                yield fieldpath.invalid(at, end, "must be greater than or equal to `port`")
+            yield from port_number(at, end)
+        return
+    if end is not None:
+        why = "is not specified" if port is None else "is non-numeric"
+        yield fieldpath.invalid(at, end, f"may not be specified when `port` {why}")
+    if port is not None:
+        yield from each(path.child("port"), port, text_rules.port_name(port))
+
+
+def _peer(path: FieldPath, peer: Object) -> Errors:
+    kinds = ("podSelector", "namespaceSelector", "ipBlock")
+    given = [kind for kind in kinds if peer.get(kind) is not None]
+    for kind in given:
+        if kind == "ipBlock":
+            yield from _block(path.child(kind), peer[kind])
+        else:
+            yield from selector(path.child(kind), peer[kind])
+    if not given:
+        yield fieldpath.required(path, "must specify a peer")
+    elif len(given) > 1 and "ipBlock" in given:
+        yield fieldpath.forbidden(path, "may not specify both ipBlock and another peer")
+
+
+def _block(path: FieldPath, block: Object) -> Errors:
+    whole = block.get("cidr") or ""
+    if not whole:
+        yield fieldpath.required(path.child("cidr"))
+        return
+    yield from each(path.child("cidr"), whole, text_rules.cidr(whole))
+    outer = text_rules.network(whole)
+    if outer is None:
+        return
+    for at, one in items(block, "except", path):
+        yield from each(at, one, text_rules.cidr(one))
+        inner = text_rules.network(one)
+        if inner is None:
+            continue
+        within = outer.masked().contains(inner.masked().addr)
+        if not within or outer.length >= inner.length:
+            yield fieldpath.invalid(at, one, "must be a strict subset of `cidr`")

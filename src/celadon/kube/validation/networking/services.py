@@ -1,0 +1,279 @@
+"""Services and Endpoints."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    Object,
+    dns_label,
+    dns_subdomain,
+    each,
+    items,
+    port_number,
+    qualified_name,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.networking.service_addresses import (
+    changed_addresses,
+    is_headless,
+    service_addresses,
+)
+from celadon.kube.validation.pods.pod_containers import PROTOCOLS
+from celadon.kube.validation.pods.probes import port_or_name
+
+TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+EXTERNAL: Final = frozenset({"LoadBalancer", "NodePort"})
+AFFINITIES: Final = ("ClientIP", "None")
+TRAFFIC_POLICIES: Final = ("Cluster", "Local")
+DISTRIBUTIONS: Final = ("PreferClose", "PreferSameNode", "PreferSameZone")
+MAX_AFFINITY_SECONDS: Final = 86400
+SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
+BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
+NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
+
+
+def service(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    kind = spec.get("type") or ""
+    if not spec.get("ports") and not is_headless(spec) and kind != "ExternalName":
+        yield fieldpath.required(SPEC.child("ports"))
+    yield from _by_type(spec, kind)
+    yield from _ports(spec)
+    yield from labels(SPEC.child("selector"), spec.get("selector"))
+    yield from _affinity(spec)
+    yield from service_addresses(spec)
+    for at, address in items(spec, "externalIPs", SPEC):
+        messages = text_rules.ip_address(address)
+        yield from each(at, address, messages or special_address(address))
+    yield from required_choice(SPEC.child("type"), kind, TYPES)
+    yield from _distinct_ports(spec, kind)
+    yield from _source_ranges(obj, spec, kind)
+    yield from _balancer(spec, kind)
+    yield from _traffic(spec, kind)
+
+
+def service_update(obj: Object, old: Object) -> Errors:
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from changed_addresses(spec, before)
+    both = spec.get("type") == before.get("type") == "LoadBalancer"
+    if both and spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
+        at = SPEC.child("loadBalancerClass")
+        yield fieldpath.invalid(at, spec.get("loadBalancerClass"), "may not change once set")
+    checked = _needs_health_check(spec) and _needs_health_check(before)
+    if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
+        yield fieldpath.forbidden(SPEC.child("healthCheckNodePort"), "field is immutable")
+    yield from service(obj)
+
+
+def _by_type(spec: Object, kind: str) -> Errors:
+    if kind in EXTERNAL and is_headless(spec):
+        detail = f"may not be set to 'None' for {kind} services"
+        yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
+    if kind != "ExternalName":
+        return
+    for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if spec.get(field):
+            yield fieldpath.forbidden(SPEC.child(field), NOT_EXTERNAL_NAME)
+    name = (spec.get("externalName") or "").removesuffix(".")
+    if name:
+        yield from dns_subdomain(SPEC.child("externalName"), name)
+    else:
+        yield fieldpath.required(SPEC.child("externalName"))
+
+
+def _ports(spec: Object) -> Errors:
+    names: set[str] = set()
+    several = len(spec.get("ports") or ()) > 1
+    for at, port in items(spec, "ports", SPEC):
+        yield from _port_name(at, port, several)
+        name = port.get("name") or ""
+        if name and name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        yield from port_number(at.child("port"), port.get("port", 0))
+        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from port_or_name(at.child("targetPort"), port.get("targetPort", 0))
+        if port.get("appProtocol") is not None:
+            yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
+
+
+def _port_name(path: FieldPath, port: Object, required: bool) -> Errors:
+    name = port.get("name") or ""
+    if name:
+        yield from dns_label(path.child("name"), name)
+    elif required:
+        yield fieldpath.required(path.child("name"))
+
+
+def _affinity(spec: Object) -> Errors:
+    affinity, config = spec.get("sessionAffinity") or "", spec.get("sessionAffinityConfig")
+    yield from required_choice(SPEC.child("sessionAffinity"), affinity, AFFINITIES)
+    at = SPEC.child("sessionAffinityConfig")
+    if affinity == "None" and config is not None:
+        yield fieldpath.forbidden(at, "must not be set when session affinity is None")
+    if affinity != "ClientIP":
+        return
+    found: Any = config
+    for step in ("clientIP", "timeoutSeconds", ""):
+        if found is None:
+            yield fieldpath.required(at, "when session affinity type is ClientIP")
+            return
+        if step:
+            found, at = found.get(step), at.child(step)
+    if not 0 < found <= MAX_AFFINITY_SECONDS:
+        detail = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
+        yield fieldpath.invalid(at, found, detail)
+
+
+def special_address(value: str) -> list[str]:
+    """What is said about addresses that lead nowhere from elsewhere."""
+    address = text_rules.address(value)
+    if address is None:
+        return ["must be a valid IP address"]
+    messages = []
+    if address.is_unspecified:
+        messages.append(f"may not be unspecified ({value})")
+    if address.is_loopback:
+        messages.append("may not be in the loopback range (127.0.0.0/8, ::1/128)")
+    if address.is_link_local_unicast:
+        messages.append("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
+    if address.is_link_local_multicast:
+        messages.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
+    return messages
+
+
+def _distinct_ports(spec: Object, kind: str) -> Errors:
+    if kind == "ClusterIP":
+        for at, port in items(spec, "ports", SPEC):
+            if port.get("nodePort"):
+                detail = "may not be used when `type` is 'ClusterIP'"
+                yield fieldpath.forbidden(at.child("nodePort"), detail)
+    for field in ("nodePort", "port"):
+        taken: set[tuple[str, int]] = set()
+        for at, port in items(spec, "ports", SPEC):
+            number, protocol = port.get(field) or 0, port.get("protocol") or ""
+            if field == "nodePort" and not number:
+                continue
+            if (protocol, number) in taken:
+                if field == "nodePort":
+                    yield fieldpath.duplicate(at.child("nodePort"), number)
+                else:
+                    yield fieldpath.duplicate(at, _printed_port(protocol, number))
+            taken.add((protocol, number))
+
+
+def _printed_port(protocol: str, number: int) -> dict[str, Any]:
+    """As Go prints the key that upstream compares ports by."""
+    return {
+        "Name": "",
+        "Protocol": protocol,
+        "AppProtocol": None,
+        "Port": number,
+        "TargetPort": 0,
+        "NodePort": 0,
+    }
+
+
+def _source_ranges(obj: Object, spec: Object, kind: str) -> Errors:
+    notes = (obj.get("metadata") or {}).get("annotations") or {}
+    ranges = spec.get("loadBalancerSourceRanges")
+    if ranges:
+        path = SPEC.child("LoadBalancerSourceRanges")
+        places = [(path.index(index), one.strip()) for index, one in enumerate(ranges)]
+    elif SOURCE_RANGES in notes:
+        path = FieldPath("metadata.annotations").key(SOURCE_RANGES)
+        listed = notes[SOURCE_RANGES].strip()
+        places = [(path, one.strip()) for one in listed.split(",")] if listed else []
+    else:
+        return
+    if kind != "LoadBalancer":
+        yield fieldpath.forbidden(path, BALANCERS_ONLY)
+    for at, one in places:
+        yield from each(at, one, text_rules.cidr(one))
+
+
+def _balancer(spec: Object, kind: str) -> Errors:
+    allocates = spec.get("allocateLoadBalancerNodePorts")
+    chosen = spec.get("loadBalancerClass")
+    if kind == "LoadBalancer":
+        if allocates is None:
+            yield fieldpath.required(FieldPath("allocateLoadBalancerNodePorts"))
+        if chosen is not None:
+            yield from qualified_name(SPEC.child("loadBalancerClass"), chosen)
+        return
+    if allocates is not None:
+        yield fieldpath.forbidden(SPEC.child("allocateLoadBalancerNodePorts"), BALANCERS_ONLY)
+    if chosen is not None:
+        yield fieldpath.forbidden(SPEC.child("loadBalancerClass"), BALANCERS_ONLY)
+
+
+def _needs_health_check(spec: Object) -> bool:
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _traffic(spec: Object, kind: str) -> Errors:
+    external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
+    accessible = kind in EXTERNAL or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+    if accessible:
+        yield from required_choice(at, external, TRAFFIC_POLICIES)
+    elif external:
+        detail = "may only be set for externally-accessible services"
+        yield fieldpath.invalid(at, NamedText(external), detail)
+    check, at = spec.get("healthCheckNodePort") or 0, SPEC.child("healthCheckNodePort")
+    if not _needs_health_check(spec):
+        if check:
+            detail = (
+                "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
+                "'Local'"
+            )
+            yield fieldpath.invalid(at, check, detail)
+    elif check:
+        yield from port_number(at, check)
+    else:
+        yield fieldpath.required(at)
+    internal, at = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
+    if internal is not None:
+        yield from supported(at, internal, TRAFFIC_POLICIES)
+    elif kind in EXTERNAL or kind == "ClusterIP":
+        yield fieldpath.required(at)
+    distribution = spec.get("trafficDistribution")
+    if distribution is not None and distribution not in DISTRIBUTIONS:
+        at = SPEC.child("trafficDistribution")
+        yield fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
+
+
+def endpoints(obj: Object) -> Errors:
+    path = FieldPath()
+    for at, subset in items(obj, "subsets", path):
+        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+            detail = "must specify `addresses` or `notReadyAddresses`"
+            yield fieldpath.required(at, detail)
+        for field in ("addresses", "notReadyAddresses"):
+            for where, address in items(subset, field, at):
+                yield from _endpoint(where, address)
+        several = len(subset.get("ports") or ()) > 1
+        for where, port in items(subset, "ports", at):
+            yield from _port_name(where, port, several)
+            yield from port_number(where.child("port"), port.get("port", 0))
+            yield from required_choice(where.child("protocol"), port.get("protocol"), PROTOCOLS)
+            if port.get("appProtocol") is not None:
+                yield from qualified_name(where.child("appProtocol"), port["appProtocol"])
+
+
+def _endpoint(path: FieldPath, address: Object) -> Errors:
+    value = address.get("ip") or ""
+    yield from each(path.child("ip"), value, text_rules.ip_address(value))
+    if address.get("hostname"):
+        yield from dns_label(path.child("hostname"), address["hostname"])
+    node = address.get("nodeName")
+    if node is not None:
+        yield from each(path.child("nodeName"), node, name_rules.dns1123_subdomain(node))
+    yield from each(path.child("ip"), value, special_address(value))

@@ -1,0 +1,1 @@
+"""Pods and everything in them. Read `pod_specs` first."""

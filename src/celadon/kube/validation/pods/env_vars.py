@@ -1,0 +1,174 @@
+"""Environment variables of containers, and the fields and keys that they come from."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    Errors,
+    Object,
+    each,
+    items,
+    qualified_name,
+    required_name,
+)
+
+ENV_FIELDS: Final = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
+"""Fields of a pod that a variable can show, besides single labels and annotations."""
+
+POD_FIELDS: Final = frozenset(
+    {
+        *ENV_FIELDS,
+        "metadata.annotations",
+        "metadata.labels",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "status.phase",
+    }
+)
+"""What the downward API knows at all."""
+
+RESOURCE_FIELDS: Final = (
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+)
+HUGE_PAGE_FIELDS: Final = ("limits.hugepages-", "requests.hugepages-")
+_SIZES: Final = ("1", *(f"1{s}" for s in ("k", "M", "G", "T", "P", "E")))
+_BINARY_SIZES: Final = tuple(f"1{s}i" for s in ("K", "M", "G", "T", "P", "E"))
+SIZE_DIVISORS: Final = (*_SIZES, *_BINARY_SIZES)
+SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef")
+UNCHECKED_SOURCES: Final = ("fileKeyRef",)
+"""Sources that count as one, and whose content nothing here looks at."""
+ONE_ONLY: Final = "may not have more than one field specified at a time"
+
+
+def environment(path: FieldPath, container: Object) -> Errors:
+    """`env` and `envFrom` of a container."""
+    for at, variable in items(container, "env", path):
+        name = variable.get("name") or ""
+        yield from required_name(at.child("name"), name, text_rules.environment_name)
+        if variable.get("valueFrom") is not None:
+            yield from _value_from(at.child("valueFrom"), variable)
+    for at, source in items(container, "envFrom", path):
+        yield from _env_from(at, path.child("envFrom"), source)
+
+
+def _env_from(path: FieldPath, whole: FieldPath, source: Object) -> Errors:
+    prefix = source.get("prefix") or ""
+    if prefix:
+        yield from each(path.child("prefix"), prefix, text_rules.environment_name(prefix))
+    given = [one for one in ("configMapRef", "secretRef") if source.get(one) is not None]
+    for one in given:
+        name = source[one].get("name") or ""
+        at = path.child(one, "name")
+        yield from required_name(at, name, name_rules.dns1123_subdomain)
+    if not given:
+        detail = "must specify one of: `configMapRef` or `secretRef`"
+        yield fieldpath.invalid(whole, "", detail)
+    elif len(given) > 1:
+        yield fieldpath.invalid(whole, "", ONE_ONLY)
+
+
+def _value_from(path: FieldPath, variable: Object) -> Errors:
+    source = variable["valueFrom"]
+    given = [one for one in SOURCES if source.get(one) is not None]
+    for one in given:
+        at = path.child(one)
+        if one == "fieldRef":
+            yield from field_selector(at, source[one], ENV_FIELDS)
+        elif one == "resourceFieldRef":
+            yield from resource_selector(at, source[one], in_volume=False)
+        else:
+            yield from _key_selector(at, source[one])
+    given += [one for one in UNCHECKED_SOURCES if source.get(one) is not None]
+    if not given:
+        detail = (
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
+            "`secretKeyRef`"
+        )
+        yield fieldpath.invalid(path, "", detail)
+    elif variable.get("value"):
+        yield fieldpath.invalid(path, "", "may not be specified when `value` is not empty")
+    elif len(given) > 1:
+        yield fieldpath.invalid(path, "", ONE_ONLY)
+
+
+def _key_selector(path: FieldPath, given: Object) -> Errors:
+    name, key = given.get("name") or "", given.get("key") or ""
+    yield from each(path.child("name"), name, name_rules.dns1123_subdomain(name))
+    yield from required_name(path.child("key"), key, text_rules.config_key)
+
+
+def field_selector(path: FieldPath, given: Object, known: tuple[str, ...]) -> Errors:
+    """`fieldRef`: a field of the pod, or one label or annotation of it."""
+    field = given.get("fieldPath") or ""
+    for member in ("apiVersion", "fieldPath"):
+        if not given.get(member):
+            yield fieldpath.required(path.child(member))
+            return
+    base, bracket, rest = field.partition("['")
+    subscripted = bool(bracket) and rest.endswith("']") and bool(base)
+    if base not in POD_FIELDS if subscripted else field not in POD_FIELDS:
+        detail = f"error converting fieldPath: field label not supported: {field}"
+        yield fieldpath.invalid(path.child("fieldPath"), field, detail)
+    elif subscripted:
+        yield from _subscripted(path, base, rest.removesuffix("']"), field)
+    elif field not in known:
+        yield fieldpath.not_supported(path.child("fieldPath"), field, sorted(known))
+
+
+def _subscripted(path: FieldPath, base: str, key: str, field: str) -> Errors:
+    if base == "metadata.annotations":
+        yield from qualified_name(path, key.lower())
+    elif base == "metadata.labels":
+        yield from qualified_name(path, key)
+    else:
+        detail = f"error converting fieldPath: field label does not support subscript: {field}"
+        yield fieldpath.invalid(path.child("fieldPath"), field, detail)
+
+
+def resource_selector(path: FieldPath, given: Object, *, in_volume: bool) -> Errors:
+    """`resourceFieldRef`: what a container requests or is limited to."""
+    resource = given.get("resource") or ""
+    if in_volume and not given.get("containerName"):
+        yield fieldpath.required(path.child("containerName"))
+    elif not resource:
+        yield fieldpath.required(path.child("resource"))
+    elif resource not in RESOURCE_FIELDS and not resource.startswith(HUGE_PAGE_FIELDS):
+        yield fieldpath.not_supported(path.child("resource"), resource, RESOURCE_FIELDS)
+    divisor = parse(given.get("divisor") or "0")
+    if divisor.sign == 0:
+        return
+    allowed, shown, kind = _divisors(resource)
+    if allowed and str(divisor) not in allowed:
+        detail = f"only divisor's values {shown} are supported with the {kind} resource"
+        yield fieldpath.invalid(path.child("divisor"), resource, detail)
+
+
+def _divisors(resource: str) -> tuple[tuple[str, ...], str, str]:
+    if resource.endswith(".cpu"):
+        return ("1m", "1"), "1m and 1", "cpu"
+    sizes = ", ".join(SIZE_DIVISORS)
+    if resource.startswith(HUGE_PAGE_FIELDS):
+        return SIZE_DIVISORS, sizes, "hugepages"
+    kinds = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
+    kind = kinds.get(resource.partition(".")[2], "")
+    return (SIZE_DIVISORS if kind else ()), sizes, kind

@@ -1,0 +1,214 @@
+"""The containers of a pod: regular, init and ephemeral ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    Errors,
+    Object,
+    each,
+    items,
+    port_number,
+    required_choice,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.pods.env_vars import environment
+from celadon.kube.validation.pods.probes import PROBES, lifecycle_and_probes
+from celadon.kube.validation.pods.resource_lists import requirements
+from celadon.kube.validation.pods.security_contexts import container_security_context
+from celadon.kube.validation.pods.volume_mounts import mounts_and_devices
+from celadon.kube.validation.pods.volumes import PULL_POLICIES
+
+PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
+RESIZED: Final = ("cpu", "memory")
+RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
+MAX_RESTART_RULES: Final = 20
+SIDECARS_ONLY: Final = "may not be set for init containers without restartPolicy=Always"
+NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
+UNFIT_FOR_EPHEMERAL: Final = (
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the containers of a pod share."""
+
+    volumes: Mapping[str, Object]
+    claims: Sequence[str]
+    grace_period: int
+    restart_policy: str
+    host_users: bool
+
+
+def containers(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+    """All three lists; `path` is that of the pod's spec."""
+    if spec.get("containers"):
+        yield from _regular(path, spec, around)
+    else:
+        yield fieldpath.required(path.child("containers"))
+    yield from _init(path, spec, around)
+    yield from _ephemeral(path, spec, around)
+
+
+def _regular(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+    names: set[str] = set()
+    for at, container in items(spec, "containers", path):
+        yield from _any(at, container, around)
+        name = container.get("name") or ""
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        yield from lifecycle_and_probes(at, container, around.grace_period)
+        yield from _restart_policy(at, container)
+    yield from _host_ports(path.child("containers"), spec["containers"])
+
+
+def _restart_policy(path: FieldPath, container: Object) -> Errors:
+    policy = container.get("restartPolicy")
+    if policy is not None:
+        yield from supported(path.child("restartPolicy"), policy, RESTART_POLICIES)
+    rules = container.get("restartPolicyRules") or ()
+    at = path.child("restartPolicyRules")
+    if rules and policy is None:
+        detail = "must specify restartPolicy when restart rules are used"
+        yield fieldpath.required(path.child("restartPolicy"), detail)
+    if len(rules) > MAX_RESTART_RULES:
+        yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
+
+
+def _init(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+    names = {one.get("name") for one in spec.get("containers") or ()}
+    for at, container in items(spec, "initContainers", path):
+        yield from _any(at, container, around)
+        yield from _restart_policy(at, container)
+        name = container.get("name") or ""
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        elif name:
+            names.add(name)
+        yield from _host_ports(path.child("initContainers"), [container])
+        if container.get("restartPolicy") == "Always":
+            yield from lifecycle_and_probes(at, container, around.grace_period)
+        else:
+            for field in ("lifecycle", *PROBES):
+                if container.get(field) is not None:
+                    yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
+
+
+def _ephemeral(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+    others = {
+        one.get("name")
+        for field in ("containers", "initContainers")
+        for one in spec.get(field) or ()
+    }
+    names = set(others)
+    for at, container in items(spec, "ephemeralContainers", path):
+        yield from _any(at, container, around)
+        yield from trimmed_image(at, container)
+        name, target = container.get("name") or "", container.get("targetContainerName")
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        if target and target not in others:
+            yield fieldpath.not_found(at.child("targetContainerName"), target)
+        for field in UNFIT_FOR_EPHEMERAL:
+            if container.get(field):
+                yield fieldpath.forbidden(at.child(field), NOT_EPHEMERAL)
+        for where, mount in items(container, "volumeMounts", at):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    yield fieldpath.forbidden(where.child(field), NOT_EPHEMERAL)
+
+
+def trimmed_image(path: FieldPath, container: Object) -> Errors:
+    """What templates may and pods may not: white space around the image."""
+    image = container.get("image") or ""
+    if image != image.strip():
+        detail = "must not have leading or trailing whitespace"
+        yield fieldpath.invalid(path.child("image"), image, detail)
+
+
+def _any(path: FieldPath, container: Object, around: Surroundings) -> Errors:
+    """What holds for containers of all kinds."""
+    name = container.get("name") or ""
+    yield from required_name(path.child("name"), name, name_rules.dns1123_label)
+    if not container.get("image"):
+        yield fieldpath.required(path.child("image"))
+    policy = container.get("terminationMessagePolicy")
+    yield from required_choice(path.child("terminationMessagePolicy"), policy, MESSAGE_POLICIES)
+    yield from _ports(path, container)
+    yield from environment(path, container)
+    yield from mounts_and_devices(path, container, around.volumes)
+    pull = container.get("imagePullPolicy")
+    yield from required_choice(path.child("imagePullPolicy"), pull, PULL_POLICIES)
+    needs = container.get("resources") or {}
+    yield from requirements(path.child("resources"), needs, around.claims)
+    yield from _resize(path.child("resizePolicy"), container, around.restart_policy)
+    context = container.get("securityContext")
+    if context is not None:
+        at = path.child("securityContext")
+        yield from container_security_context(at, context, host_users=around.host_users)
+
+
+def _ports(path: FieldPath, container: Object) -> Errors:
+    names: set[str] = set()
+    for at, port in items(container, "ports", path):
+        name = port.get("name") or ""
+        messages = text_rules.port_name(name) if name else []
+        yield from each(at.child("name"), name, messages)
+        if name and not messages:
+            if name in names:
+                yield fieldpath.duplicate(at.child("name"), name)
+            names.add(name)
+        if port.get("containerPort"):
+            yield from port_number(at.child("containerPort"), port["containerPort"])
+        else:
+            yield fieldpath.required(at.child("containerPort"))
+        if port.get("hostPort"):
+            yield from port_number(at.child("hostPort"), port["hostPort"])
+        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+
+
+def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
+    """No two containers on the same port of the node."""
+    taken: set[str] = set()
+    for index, container in enumerate(group):
+        for at, port in items(container, "ports", path.index(index)):
+            if not port.get("hostPort"):
+                continue
+            where = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if where in taken:
+                yield fieldpath.duplicate(at.child("hostPort"), where)
+            taken.add(where)
+
+
+def _resize(path: FieldPath, container: Object, restart_policy: str) -> Errors:
+    seen: set[str] = set()
+    for index, policy in enumerate(container.get("resizePolicy") or ()):
+        resource, restart = policy.get("resourceName") or "", policy.get("restartPolicy") or ""
+        if resource in seen:
+            yield fieldpath.duplicate(path.index(index), NamedText(resource))
+        seen.add(resource)
+        yield from required_choice(path, resource, RESIZED)
+        yield from required_choice(path, restart, RESIZE_POLICIES)
+        if restart_policy == "Never" and restart != "NotRequired":
+            detail = "must be 'NotRequired' when `restartPolicy` is 'Never'"
+            yield fieldpath.invalid(path, NamedText(restart), detail)

@@ -1,0 +1,294 @@
+"""Pods and the templates they are made from."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    Object,
+    dns_label,
+    dns_subdomain,
+    each,
+    entries,
+    in_range,
+    items,
+    qualified_name,
+    required_choice,
+)
+from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pods.pod_containers import Surroundings, containers, trimmed_image
+from celadon.kube.validation.pods.resource_lists import (
+    container_resource_name,
+    pod_resource_name,
+    quantity_value,
+    requirements,
+)
+from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
+from celadon.kube.validation.pods.security_contexts import pod_security_context
+from celadon.kube.validation.pods.volumes import volumes
+
+RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
+DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
+OPERATING_SYSTEMS: Final = ("linux", "windows")
+MAX_NAMESERVERS: Final = 3
+MAX_SEARCHES: Final = 32
+MAX_SEARCH_CHARACTERS: Final = 2048
+MIRROR: Final = "kubernetes.io/config.mirror"
+HOST_NAMESPACES: Final = (
+    ("hostNetwork", "hostNetwork"),
+    ("hostPID", "HostPID"),
+    ("hostIPC", "HostIPC"),
+)
+
+
+def pod(obj: Object) -> Errors:
+    """A new pod, without its metadata."""
+    spec = obj.get("spec") or {}
+    yield from pod_in_general(obj)
+    if spec.get("ephemeralContainers"):
+        yield fieldpath.forbidden(SPEC.child("ephemeralContainers"), "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        detail = "cannot be set until all schedulingGates have been cleared"
+        yield fieldpath.forbidden(SPEC.child("nodeName"), detail)
+
+
+def pod_in_general(obj: Object) -> Errors:
+    """What holds for new and for changed pods."""
+    spec = obj.get("spec") or {}
+    meta = obj.get("metadata") or {}
+    notes = FieldPath("metadata.annotations")
+    yield from _annotations(notes, meta.get("annotations") or {}, spec)
+    yield from pod_spec(SPEC, spec, pod_name=meta.get("name") or "", in_pod=True)
+    if not spec.get("serviceAccountName"):
+        yield from _tokens_without_account(spec)
+    for field in ("containers", "initContainers"):
+        for at, container in items(spec, field, SPEC):
+            yield from trimmed_image(at, container)
+
+
+def _tokens_without_account(spec: Object) -> Errors:
+    for at, volume in items(spec, "volumes", SPEC):
+        projected = volume.get("projected") or {}
+        for where, source in items(projected, "sources", at.child("projected")):
+            if source.get("serviceAccountToken") is not None:
+                detail = "must not be specified when serviceAccountName is not set"
+                yield fieldpath.forbidden(where.child("serviceAccountToken"), detail)
+
+
+def pod_template(path: FieldPath, template: Object) -> Errors:
+    meta, spec = template.get("metadata") or {}, template.get("spec") or {}
+    yield from template_metadata(path, template)
+    yield from _annotations(path.child("annotations"), meta.get("annotations") or {}, spec)
+    yield from pod_spec(path.child("spec"), spec)
+    if spec.get("ephemeralContainers"):
+        at = path.child("spec", "ephemeralContainers")
+        yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
+
+
+def template_metadata(path: FieldPath, template: Object) -> Errors:
+    """Complained about without `metadata` in the path, as upstream does."""
+    meta = template.get("metadata") or {}
+    yield from labels(path.child("labels"), meta.get("labels"))
+    yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
+
+
+def _annotations(path: FieldPath, notes: Object, spec: Object) -> Errors:
+    if MIRROR in notes and not spec.get("nodeName"):
+        detail = "must set spec.nodeName if mirror pod annotation is set"
+        yield fieldpath.invalid(path.key(MIRROR), notes[MIRROR], detail)
+
+
+def pod_spec(path: FieldPath, spec: Object, *, pod_name: str = "", in_pod: bool = False) -> Errors:
+    grace_period = spec.get("terminationGracePeriodSeconds")
+    if grace_period is None:
+        yield fieldpath.required(path.child("terminationGracePeriodSeconds"))
+    usable, errors = volumes(path, spec, pod_name, in_pod=in_pod)
+    yield from errors
+    yield from _resource_claims(path, spec)
+    around = Surroundings(
+        volumes=usable,
+        claims=[one["name"] for one in spec.get("resourceClaims") or () if one.get("name")],
+        grace_period=grace_period or 0,
+        restart_policy=spec.get("restartPolicy") or "",
+        host_users=spec.get("hostUsers") is not False,
+    )
+    yield from containers(path, spec, around)
+    if spec.get("resources"):
+        at = path.child("resources")
+        yield from requirements(at, spec["resources"], around.claims, pod_resource_name)
+    yield from _host_network(path, spec, in_pod=in_pod)
+    restart = path.child("restartPolicy")
+    yield from required_choice(restart, spec.get("restartPolicy"), RESTART_POLICIES)
+    yield from required_choice(path.child("dnsPolicy"), spec.get("dnsPolicy"), DNS_POLICIES)
+    yield from labels(path.child("nodeSelector"), spec.get("nodeSelector"))
+    yield from pod_security_context(path.child("securityContext"), spec)
+    yield from affinity(path.child("affinity"), spec.get("affinity"))
+    yield from _dns(path.child("dnsConfig"), spec)
+    yield from _gates(path, spec)
+    yield from spread_constraints(path, spec)
+    yield from _host_users(path, spec)
+    yield from _placement(path, spec)
+
+
+def _placement(path: FieldPath, spec: Object) -> Errors:
+    """The fields that come last: names of other objects, and what the scheduler looks at."""
+    for field in ("serviceAccountName", "nodeName"):
+        if spec.get(field):
+            yield from dns_subdomain(path.child(field), spec[field])
+    deadline = spec.get("activeDeadlineSeconds")
+    if deadline is not None:
+        at = path.child("activeDeadlineSeconds")
+        yield from in_range(at, deadline, 1, text_rules.MAX_ID)
+    for field in ("hostname", "subdomain"):
+        if spec.get(field):
+            yield from dns_label(path.child(field), spec[field])
+    yield from tolerations(path, spec)
+    for at, alias in items(spec, "hostAliases", path):
+        address = alias.get("ip") or ""
+        yield from each(at.child("ip"), address, text_rules.ip_address(address))
+        for where, hostname in items(alias, "hostnames", at):
+            yield from dns_subdomain(where, hostname)
+    for field in ("priorityClassName", "runtimeClassName"):
+        if spec.get(field):
+            yield from dns_subdomain(path.child(field), spec[field])
+    policy = spec.get("preemptionPolicy")
+    if policy is not None:
+        at = path.child("preemptionPolicy")
+        yield from required_choice(at, policy, PREEMPTION_POLICIES)
+    for name, text in entries(spec, "overhead"):
+        at = path.child("overhead", "limits").key(name)
+        yield from container_resource_name(at, name)
+        yield from quantity_value(at, name, text)
+    yield from _operating_system(path.child("os"), spec.get("os"))
+
+
+def _operating_system(path: FieldPath, system: Object | None) -> Errors:
+    if system is None:
+        return
+    name = system.get("name") or ""
+    if not name:
+        yield fieldpath.required(path.child("name"), "cannot be empty")
+    elif name not in OPERATING_SYSTEMS:
+        yield fieldpath.not_supported(path, NamedText(name), OPERATING_SYSTEMS)
+
+
+def _resource_claims(path: FieldPath, spec: Object) -> Errors:
+    names: set[str] = set()
+    references = ("resourceClaimName", "resourceClaimTemplateName")
+    for at, claim in items(spec, "resourceClaims", path):
+        name = claim.get("name") or ""
+        if not name:
+            yield fieldpath.required(at.child("name"))
+        elif name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        else:
+            yield from dns_label(at.child("name"), name)
+            names.add(name)
+        given = [one for one in references if claim.get(one) is not None]
+        if len(given) != 1:
+            detail = (
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+                if given
+                else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            )
+            yield fieldpath.invalid(at, _printed_claim(claim), detail)
+        for one in given:
+            yield from dns_subdomain(at.child(one), claim[one])
+
+
+def _printed_claim(claim: Object) -> dict[str, Any]:
+    return {
+        "Name": claim.get("name") or "",
+        "ResourceClaimName": claim.get("resourceClaimName"),
+        "ResourceClaimTemplateName": claim.get("resourceClaimTemplateName"),
+    }
+
+
+def _host_network(path: FieldPath, spec: Object, *, in_pod: bool) -> Errors:
+    if not spec.get("hostNetwork"):
+        return
+    for at, container in items(spec, "containers", path):
+        for where, port in items(container, "ports", at):
+            host = port.get("hostPort") or 0
+            if (in_pod or host) and host != port.get("containerPort", 0):
+                detail = "must match `containerPort` when `hostNetwork` is true"
+                yield fieldpath.invalid(where.child("hostPort"), host, detail)
+
+
+def _host_users(path: FieldPath, spec: Object) -> Errors:
+    if spec.get("hostUsers") is False:
+        for field, shown in HOST_NAMESPACES:
+            if spec.get(field):
+                detail = "when `pod.Spec.HostUsers` is false"
+                yield fieldpath.forbidden(path.child(shown), detail)
+
+
+def _gates(path: FieldPath, spec: Object) -> Errors:
+    for at, gate in items(spec, "readinessGates", path):
+        yield from qualified_name(at.child("conditionType"), gate.get("conditionType") or "")
+    names: set[str] = set()
+    for at, gate in items(spec, "schedulingGates", path):
+        name = gate.get("name") or ""
+        yield from qualified_name(at, name)
+        if name in names:
+            yield fieldpath.duplicate(at, name)
+        names.add(name)
+
+
+def _dns(path: FieldPath, spec: Object) -> Errors:
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            yield fieldpath.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
+            return
+        if not config.get("nameservers"):
+            detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield fieldpath.required(path.child("nameservers"), detail)
+            return
+    if config is None:
+        return
+    servers, searches = config.get("nameservers") or [], config.get("searches") or []
+    if len(servers) > MAX_NAMESERVERS:
+        detail = f"must not have more than {MAX_NAMESERVERS} nameservers"
+        yield fieldpath.invalid(path.child("nameservers"), servers, detail)
+    for at, server in items(config, "nameservers", path):
+        yield from each(at, server, text_rules.ip_address(server))
+    yield from _searches(path.child("searches"), searches)
+    for at, option in items(config, "options", path):
+        if not option.get("name"):
+            yield fieldpath.required(at, "must not be empty")
+
+
+def _searches(path: FieldPath, searches: list[str]) -> Errors:
+    if len(searches) > MAX_SEARCHES:
+        detail = f"must not have more than {MAX_SEARCHES} search paths"
+        yield fieldpath.invalid(path, searches, detail)
+    if len(" ".join(searches)) > MAX_SEARCH_CHARACTERS:
+        detail = (
+            f"must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in "
+            "the search list"
+        )
+        yield fieldpath.invalid(path, searches, detail)
+    for index, search in enumerate(searches):
+        if search != ".":
+            name = search.removesuffix(".")
+            yield from each(path.index(index), name, text_rules.underscored_subdomain(name))
+
+
+def restart_always(path: FieldPath, template: Object, owner: str) -> Errors:
+    """What the template of a pod that is to run for ever may not say."""
+    spec = template.get("spec") or {}
+    policy = spec.get("restartPolicy") or ""
+    if policy != "Always":
+        at = path.child("spec", "restartPolicy")
+        yield fieldpath.not_supported(at, NamedText(policy), ["Always"])
+    if spec.get("activeDeadlineSeconds") is not None:
+        at = path.child("spec", "activeDeadlineSeconds")
+        yield fieldpath.forbidden(at, f"activeDeadlineSeconds in {owner} is not Supported")

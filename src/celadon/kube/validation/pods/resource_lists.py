@@ -1,0 +1,221 @@
+"""Amounts of resources: names, quantities, requests against limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.quantities.quantity import EXACT, Quantity
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation.field_checks import (
+    NEGATIVE,
+    NOT_POSITIVE,
+    Errors,
+    Object,
+    dns_label,
+    each,
+    entries,
+    items,
+)
+
+NATIVE_DOMAIN: Final = "kubernetes.io/"
+HUGE_PAGES: Final = "hugepages-"
+REQUESTS_PREFIX: Final = "requests."
+ATTACHABLE_VOLUMES: Final = "attachable-volumes-"
+CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+QUOTA_RESOURCES: Final = frozenset(
+    {
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.storage",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+        "pods",
+        "services",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+STANDARD_RESOURCES: Final = QUOTA_RESOURCES | {"storage"}
+POD_RESOURCES: Final = frozenset({"cpu", "memory"})
+COUNTED: Final = frozenset(
+    {
+        "pods",
+        "services",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+"""Resources of which there are only whole ones."""
+
+ZERO: Final = Quantity(0)
+ONE: Final = Quantity(1)
+
+NameRule = Callable[[FieldPath, str], Errors]
+
+
+def is_huge_page(name: str) -> bool:
+    return name.startswith(HUGE_PAGES)
+
+
+def is_native(name: str) -> bool:
+    """Without a domain, or in Kubernetes' own."""
+    return "/" not in name or NATIVE_DOMAIN in name
+
+
+def is_extended(name: str) -> bool:
+    if is_native(name) or name.startswith(REQUESTS_PREFIX):
+        return False
+    return not name_rules.qualified_name(REQUESTS_PREFIX + name)
+
+
+def may_overcommit(name: str) -> bool:
+    """Whether limits may be above requests."""
+    return is_native(name) and not is_huge_page(name)
+
+
+def resource_name(path: FieldPath, name: str) -> Errors:
+    messages = name_rules.qualified_name(name)
+    if messages:
+        yield from each(path, NamedText(name), messages)
+    elif "/" not in name and not (name in STANDARD_RESOURCES or is_huge_page(name)):
+        detail = "must be a standard resource type or fully qualified"
+        yield fieldpath.invalid(path, NamedText(name), detail)
+
+
+def container_resource_name(path: FieldPath, name: str) -> Errors:
+    yield from resource_name(path, name)
+    if "/" not in name:
+        if name not in CONTAINER_RESOURCES and not is_huge_page(name):
+            detail = "must be a standard resource for containers"
+            yield fieldpath.invalid(path, NamedText(name), detail)
+    elif not is_native(name) and not is_extended(name):
+        detail = "doesn't follow extended resource name standard"
+        yield fieldpath.invalid(path, NamedText(name), detail)
+
+
+def pod_resource_name(path: FieldPath, name: str) -> Errors:
+    found = list(resource_name(path, name))
+    yield from found
+    if not found and name not in POD_RESOURCES and not is_huge_page(name):
+        yield fieldpath.not_supported(path, NamedText(name), sorted(POD_RESOURCES))
+
+
+def quota_resource_name(path: FieldPath, name: str) -> Errors:
+    yield from resource_name(path, name)
+    if "/" not in name and name not in QUOTA_RESOURCES and not is_huge_page(name):
+        detail = "must be a standard resource for quota"
+        yield fieldpath.invalid(path, NamedText(name), detail)
+
+
+def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
+    """Not negative, and whole where there are no parts."""
+    amount = parse(text)
+    if amount.sign < 0:
+        yield fieldpath.invalid(path, str(amount), NEGATIVE)
+    if (name in COUNTED or is_extended(name)) and not _is_whole(amount):
+        yield fieldpath.invalid(path, str(amount), "must be an integer")
+
+
+def positive_quantity(path: FieldPath, text: str) -> Errors:
+    amount = parse(text)
+    if amount.sign <= 0:
+        yield fieldpath.invalid(path, str(amount), NOT_POSITIVE)
+
+
+def _is_whole(amount: Quantity) -> bool:
+    value = amount.as_decimal()
+    return value == value.to_integral_value(context=EXACT)
+
+
+def _divides(name: str, amount: Quantity) -> bool:
+    """Whether an amount of huge pages is a positive number of pages."""
+    try:
+        size = parse(name.removeprefix(HUGE_PAGES)).as_int64()
+    except ValueError:
+        return True
+    value = amount.as_int64()
+    return value is not None and bool(size) and value > 0 and value % (size or 1) == 0
+
+
+def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
+    if is_huge_page(name) and not _divides(name, amount):
+        detail = f"{amount} is not positive integer multiple of {name}"
+        yield fieldpath.invalid(path, str(amount), detail)
+
+
+def requirements(
+    path: FieldPath,
+    given: Object,
+    claims: Sequence[str],
+    name_rule: NameRule = container_resource_name,
+) -> Errors:
+    """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
+    limits = dict(entries(given, "limits"))
+    for name, text in limits.items():
+        at = path.child("limits").key(name)
+        yield from name_rule(at, name)
+        yield from quantity_value(at, name, text)
+        yield from _huge_pages(at, name, parse(text))
+    for name, text in entries(given, "requests"):
+        at = path.child("requests").key(name)
+        yield from name_rule(at, name)
+        yield from quantity_value(at, name, text)
+        yield from _within_limit(path, name, text, limits.get(name))
+        yield from _huge_pages(at, name, parse(text))
+    named = [*limits, *(given.get("requests") or {})]
+    if any(map(is_huge_page, named)) and not POD_RESOURCES.intersection(named):
+        yield fieldpath.forbidden(path, "HugePages require cpu or memory")
+    yield from _claims(path, given, claims)
+
+
+def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:
+    request, at = parse(text), path.child("requests")
+    if limit is None:
+        if not may_overcommit(name):
+            detail = "Limit must be set for non overcommitable resources"
+            yield fieldpath.required(path.child("limits"), detail)
+        return
+    order = request.compare(parse(limit))
+    if order != 0 and not may_overcommit(name):
+        yield fieldpath.invalid(at, str(request), f"must be equal to {name} limit of {limit}")
+    elif order > 0:
+        detail = f"must be less than or equal to {name} limit of {limit}"
+        yield fieldpath.invalid(at, str(request), detail)
+
+
+def _claims(path: FieldPath, given: Object, claims: Sequence[str]) -> Errors:
+    used: set[str] = set()
+    for at, claim in items(given, "claims", path):
+        name, request = claim.get("name") or "", claim.get("request") or ""
+        if not name:
+            yield fieldpath.required(at)
+            continue
+        key = f"{name}/{request}" if request else name
+        if request and name not in used:
+            yield from dns_label(at.child("request"), request)
+        whole = not request and any(one.startswith(f"{name}/") for one in used)
+        if name in used or key in used or whole:
+            yield fieldpath.duplicate(at, name if name in used or whole else key)
+        used.add(key)
+        if name not in claims:
+            listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
+            detail = f"must be one of the names in pod.spec.resourceClaims{listed}"
+            yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, str(at), name, detail)

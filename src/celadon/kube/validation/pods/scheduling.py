@@ -1,0 +1,214 @@
+"""Where a pod may run: affinity, tolerations, spreading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.validation.field_checks import (
+    NOT_POSITIVE,
+    Errors,
+    Object,
+    dns_label,
+    dns_subdomain,
+    each,
+    items,
+    supported,
+)
+from celadon.kube.validation.label_rules import label_name, selector
+
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+NODE_POLICIES: Final = ("Honor", "Ignore")
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+BAD_OPERATOR: Final = "not a valid selector operator"
+
+
+def affinity(path: FieldPath, given: Object | None) -> Errors:
+    found = given or {}
+    node = found.get("nodeAffinity") or {}
+    at = path.child("nodeAffinity")
+    if node.get(REQUIRED) is not None:
+        yield from node_selector(at.child(REQUIRED), node[REQUIRED])
+    for where, term in items(node, PREFERRED, at):
+        yield from _weight(where, term)
+        yield from _node_term(where.child("preference"), term.get("preference") or {}, lax=True)
+    for kind in ("podAffinity", "podAntiAffinity"):
+        terms = found.get(kind) or {}
+        for where, term in items(terms, REQUIRED, path.child(kind)):
+            yield from _pod_term(where, term)
+        for where, term in items(terms, PREFERRED, path.child(kind)):
+            yield from _weight(where, term)
+            inner = term.get("podAffinityTerm") or {}
+            yield from _pod_term(where.child("podAffinityTerm"), inner)
+
+
+def _weight(path: FieldPath, term: Object) -> Errors:
+    weight = term.get("weight", 0)
+    if not 1 <= weight <= 100:
+        yield fieldpath.invalid(path.child("weight"), weight, "must be in the range 1-100")
+
+
+def node_selector(path: FieldPath, given: Object) -> Errors:
+    if not given.get("nodeSelectorTerms"):
+        detail = "must have at least one node selector term"
+        yield fieldpath.required(path.child("nodeSelectorTerms"), detail)
+    for at, term in items(given, "nodeSelectorTerms", path):
+        yield from _node_term(at, term, lax=False)
+
+
+def _node_term(path: FieldPath, term: Object, *, lax: bool) -> Errors:
+    """`lax`: values need not be possible values of labels."""
+    for at, requirement in items(term, "matchExpressions", path):
+        yield from _node_requirement(at, requirement)
+        yield from label_name(at.child("key"), requirement.get("key") or "")
+        if not lax:
+            for where, value in items(requirement, "values", at):
+                yield from each(where, value, name_rules.label_value(value))
+    for at, requirement in items(term, "matchFields", path):
+        yield from _node_field(at, requirement)
+
+
+def _node_requirement(path: FieldPath, requirement: Object) -> Errors:
+    operator, values = requirement.get("operator") or "", requirement.get("values") or ()
+    at = path.child("values")
+    if operator in {"In", "NotIn"}:
+        if not values:
+            yield fieldpath.required(at, "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in {"Exists", "DoesNotExist"}:
+        if values:
+            detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield fieldpath.forbidden(at, detail)
+    elif operator in {"Gt", "Lt"}:
+        if len(values) != 1:
+            detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+            yield fieldpath.required(at, detail)
+    else:
+        yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
+
+
+def _node_field(path: FieldPath, requirement: Object) -> Errors:
+    operator, key = requirement.get("operator") or "", requirement.get("key") or ""
+    if operator not in {"In", "NotIn"}:
+        yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
+    elif len(requirement.get("values") or ()) != 1:
+        detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        yield fieldpath.required(path.child("values"), detail)
+    if key != "metadata.name":
+        yield fieldpath.invalid(path.child("key"), key, "not a valid field selector key")
+        return
+    for at, value in items(requirement, "values", path):
+        yield from dns_subdomain(at, value)
+
+
+def _pod_term(path: FieldPath, term: Object) -> Errors:
+    for field in ("labelSelector", "namespaceSelector"):
+        yield from selector(path.child(field), term.get(field))
+    for namespace in term.get("namespaces") or ():
+        yield from dns_label(path.child("namespace"), namespace)
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        yield from _label_keys(path, term, field)
+    mismatched = set(term.get("mismatchLabelKeys") or ())
+    for at, key in items(term, "matchLabelKeys", path):
+        if key in mismatched:
+            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
+            yield fieldpath.invalid(at, key, detail)
+    key = term.get("topologyKey") or ""
+    if not key:
+        yield fieldpath.required(path.child("topologyKey"), "can not be empty")
+    yield from label_name(path.child("topologyKey"), key)
+
+
+def _label_keys(path: FieldPath, term: Object, field: str) -> Errors:
+    if term.get(field) and term.get("labelSelector") is None:
+        detail = "must not be specified when labelSelector is not set"
+        yield fieldpath.forbidden(path.child(field), detail)
+        return
+    for at, key in items(term, field, path):
+        yield from label_name(at, key)
+
+
+def tolerations(path: FieldPath, given: Object) -> Errors:
+    for at, toleration in items(given, "tolerations", path):
+        yield from _toleration(at, toleration)
+
+
+def _toleration(path: FieldPath, toleration: Object) -> Errors:
+    key, operator = toleration.get("key") or "", toleration.get("operator") or ""
+    effect, value = toleration.get("effect") or "", toleration.get("value") or ""
+    at = path.child("operator")
+    if key:
+        yield from label_name(path.child("key"), key)
+    elif operator != "Exists":
+        detail = (
+            'operator must be Exists when `key` is empty, which means "match all values and all '
+            'keys"'
+        )
+        yield fieldpath.invalid(at, NamedText(operator), detail)
+    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+        detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        yield fieldpath.invalid(path.child("effect"), NamedText(effect), detail)
+    if operator in {"", "Equal"}:
+        messages = name_rules.label_value(value)
+        if messages:
+            yield fieldpath.invalid(at, value, ";".join(messages))
+    elif operator == "Exists":
+        if value:
+            detail = "value must be empty when `operator` is 'Exists'"
+            yield fieldpath.invalid(at, value, detail)
+    else:
+        yield from supported(at, operator, ("Equal", "Exists"))
+    if effect:
+        yield from supported(path.child("effect"), effect, EFFECTS)
+
+
+def spread_constraints(path: FieldPath, spec: Object) -> Errors:
+    constraints: Sequence[Object] = spec.get("topologySpreadConstraints") or ()
+    pairs = [
+        (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
+    ]
+    for index, (at, one) in enumerate(items(spec, "topologySpreadConstraints", path)):
+        key, action = pairs[index]
+        skew = one.get("maxSkew", 0)
+        if skew <= 0:
+            yield fieldpath.invalid(at.child("maxSkew"), skew, NOT_POSITIVE)
+        if not key:
+            yield fieldpath.required(at.child("topologyKey"), "can not be empty")
+        yield from supported(at.child("whenUnsatisfiable"), action, SCHEDULE_ACTIONS)
+        if pairs[index] in pairs[index + 1 :]:
+            where = at.child("{topologyKey, whenUnsatisfiable}")
+            yield fieldpath.duplicate(where, f"{{{key}, {action}}}")
+        yield from _min_domains(at.child("minDomains"), one.get("minDomains"), action)
+        for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+            if one.get(field) is not None:
+                yield from supported(at.child(field), one[field], NODE_POLICIES)
+        yield from _spread_keys(at, one)
+        yield from selector(at.child("labelSelector"), one.get("labelSelector"))
+
+
+def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:
+    if number is None:
+        return
+    if number <= 0:
+        yield fieldpath.invalid(path, number, NOT_POSITIVE)
+    if action != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield fieldpath.invalid(path, number, detail)
+
+
+def _spread_keys(path: FieldPath, constraint: Object) -> Errors:
+    chosen = constraint.get("labelSelector")
+    if constraint.get("matchLabelKeys") and chosen is None:
+        detail = "must not be specified when labelSelector is not set"
+        yield fieldpath.forbidden(path.child("matchLabelKeys"), detail)
+    found = chosen or {}
+    keys = {*(found.get("matchLabels") or ())}
+    keys.update(one.get("key") for one in found.get("matchExpressions") or ())
+    for at, key in items(constraint, "matchLabelKeys", path):
+        yield from label_name(at, key)
+        if key in keys:
+            detail = "exists in both matchLabelKeys and labelSelector"
+            yield fieldpath.invalid(at, key, detail)

@@ -1,0 +1,192 @@
+"""Security contexts of pods and containers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import Errors, Object, each, items, supported
+from celadon.kube.validation.pods.volumes import descending_path
+
+PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
+PROC_MOUNTS: Final = ("Default", "Unmasked")
+GROUP_CHANGE_POLICIES: Final = ("Always", "OnRootMismatch")
+SUPPLEMENTAL_GROUPS_POLICIES: Final = ("Merge", "Strict")
+SELINUX_CHANGE_POLICIES: Final = ("MountOption", "Recursive")
+SYSCTL_MAX_BYTES: Final = 253
+_SEGMENT: Final = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SYSCTL: Final = re.compile(rf"^({_SEGMENT}[\./])*{_SEGMENT}$")
+LOCAL_PROFILE_MAX_BYTES: Final = 4095
+
+CONTEXT_FIELDS: Final = {
+    "capabilities": "Capabilities",
+    "privileged": "Privileged",
+    "seLinuxOptions": "SELinuxOptions",
+    "windowsOptions": "WindowsOptions",
+    "runAsUser": "RunAsUser",
+    "runAsGroup": "RunAsGroup",
+    "runAsNonRoot": "RunAsNonRoot",
+    "readOnlyRootFilesystem": "ReadOnlyRootFilesystem",
+    "allowPrivilegeEscalation": "AllowPrivilegeEscalation",
+    "procMount": "ProcMount",
+    "seccompProfile": "SeccompProfile",
+    "appArmorProfile": "AppArmorProfile",
+}
+"""The fields of a container's security context in the form that errors print."""
+
+
+def pod_security_context(path: FieldPath, spec: Object) -> Errors:
+    context = spec.get("securityContext")
+    if context is None:
+        return
+    for field in ("fsGroup", "runAsUser", "runAsGroup"):
+        yield from _id(path, context, field)
+    for at, group in items(context, "supplementalGroups", path):
+        yield from each(at, group, text_rules.user_or_group_id(group))
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        detail = "ShareProcessNamespace and HostPID cannot both be enabled"
+        yield fieldpath.invalid(path.child("shareProcessNamespace"), True, detail)
+    yield from _sysctls(path, context, spec)
+    yield from _choice(path, context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES)
+    yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))
+    yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
+    yield from _choice(path, context, "supplementalGroupsPolicy", SUPPLEMENTAL_GROUPS_POLICIES)
+    yield from _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)
+
+
+def container_security_context(path: FieldPath, context: Object, *, host_users: bool) -> Errors:
+    """`host_users`: the pod is in the host's user namespace."""
+    for field in ("runAsUser", "runAsGroup"):
+        yield from _id(path, context, field)
+    yield from _choice(path, context, "procMount", PROC_MOUNTS)
+    if host_users and context.get("procMount") == "Unmasked":
+        detail = "`hostUsers` must be false to use `Unmasked`"
+        at = path.child("procMount")
+        yield fieldpath.invalid(at, fieldpath.NamedText("Unmasked"), detail)
+    yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))
+    if context.get("allowPrivilegeEscalation") is False:
+        yield from _escalation(path, context)
+    yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
+
+
+def _escalation(path: FieldPath, context: Object) -> Errors:
+    detail = "cannot set `allowPrivilegeEscalation` to false and "
+    if context.get("privileged"):
+        yield fieldpath.invalid(path, _printed(context), f"{detail}`privileged` to true")
+    for capability in (context.get("capabilities") or {}).get("add") or ():
+        if capability == "CAP_SYS_ADMIN":
+            more = "`capabilities.Add` CAP_SYS_ADMIN"
+            yield fieldpath.invalid(path, _printed(context), detail + more)
+
+
+def _printed(context: Object) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names."""
+    shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
+    capabilities = context.get("capabilities")
+    if capabilities is not None:
+        added, dropped = capabilities.get("add"), capabilities.get("drop")
+        shown["Capabilities"] = {"Add": added or None, "Drop": dropped or None}
+    for field, members in _NESTED.items():
+        value = context.get(field)
+        if value is not None:
+            shown[CONTEXT_FIELDS[field]] = {
+                name: value.get(member, absent) for member, (name, absent) in members.items()
+            }
+    return shown
+
+
+_PROFILE: Final[dict[str, tuple[str, str | None]]] = {
+    "type": ("Type", ""),
+    "localhostProfile": ("LocalhostProfile", None),
+}
+_NESTED: Final[dict[str, dict[str, tuple[str, str | None]]]] = {
+    "seLinuxOptions": {
+        "user": ("User", ""),
+        "role": ("Role", ""),
+        "type": ("Type", ""),
+        "level": ("Level", ""),
+    },
+    "windowsOptions": {
+        "gmsaCredentialSpecName": ("GMSACredentialSpecName", None),
+        "gmsaCredentialSpec": ("GMSACredentialSpec", None),
+        "runAsUserName": ("RunAsUserName", None),
+        "hostProcess": ("HostProcess", None),
+    },
+    "seccompProfile": _PROFILE,
+    "appArmorProfile": _PROFILE,
+}
+
+
+def _id(path: FieldPath, context: Object, field: str) -> Errors:
+    value = context.get(field)
+    if value is not None:
+        yield from each(path.child(field), value, text_rules.user_or_group_id(value))
+
+
+def _choice(path: FieldPath, context: Object, field: str, choices: tuple[str, ...]) -> Errors:
+    value = context.get(field)
+    if value is not None:
+        yield from supported(path.child(field), value, choices)
+
+
+def _seccomp(path: FieldPath, profile: Object | None) -> Errors:
+    if profile is None:
+        return
+    kind, local = profile.get("type") or "", profile.get("localhostProfile")
+    if kind:
+        yield from supported(path.child("type"), kind, PROFILE_TYPES)
+    else:
+        detail = "type is required when seccompProfile is set"
+        yield fieldpath.required(path.child("type"), detail)
+    at = path.child("localhostProfile")
+    if kind != "Localhost":
+        if local is not None:
+            shown = {"Type": kind, "LocalhostProfile": local}
+            yield fieldpath.invalid(at, shown, "can only be set when seccomp type is Localhost")
+    elif local is None:
+        yield fieldpath.required(at, "must be set when seccomp type is Localhost")
+    else:
+        yield from descending_path(at, local)
+
+
+def _app_armor(path: FieldPath, profile: Object | None) -> Errors:
+    if profile is None:
+        return
+    kind, local = profile.get("type") or "", profile.get("localhostProfile")
+    at = path.child("localhostProfile")
+    if kind == "Localhost":
+        if local is not None and local != local.strip():
+            yield fieldpath.invalid(at, local, "must not be padded with whitespace")
+        elif not local:
+            yield fieldpath.required(at, "must be set when AppArmor type is Localhost")
+        if local is not None and len(local) > LOCAL_PROFILE_MAX_BYTES:
+            yield fieldpath.too_long(at, LOCAL_PROFILE_MAX_BYTES)
+    elif kind not in PROFILE_TYPES:
+        if kind:
+            yield from supported(path.child("type"), kind, PROFILE_TYPES)
+        else:
+            detail = "type is required when appArmorProfile is set"
+            yield fieldpath.required(path.child("type"), detail)
+    elif local is not None:
+        yield fieldpath.invalid(at, local, "can only be set when AppArmor type is Localhost")
+
+
+def _sysctls(path: FieldPath, context: Object, spec: Object) -> Errors:
+    taken: set[str] = set()
+    for at, sysctl in items(context, "sysctls", path):
+        name, where = sysctl.get("name") or "", at.child("name")
+        if not name:
+            yield fieldpath.required(where)
+        elif len(name) > SYSCTL_MAX_BYTES or _SYSCTL.fullmatch(name) is None:
+            pattern = _SYSCTL.pattern
+            detail = f"must have at most {SYSCTL_MAX_BYTES} characters and match regex {pattern}"
+            yield fieldpath.invalid(where, name, detail)
+        elif name in taken:
+            yield fieldpath.duplicate(where, name)
+        if spec.get("hostNetwork") and name.replace("/", ".").startswith("net."):
+            detail = "may not be specified when 'hostNetwork' is true"
+            yield fieldpath.invalid(where, name, detail)
+        taken.add(name)

@@ -1,0 +1,303 @@
+"""The volumes of a pod: exactly one source each, and what each source needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go.go_text import quote
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation.field_checks import (
+    Errors,
+    Object,
+    dns_label,
+    in_range,
+    items,
+    present,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.pods.env_vars import field_selector, resource_selector
+
+VOLUME_FIELDS: Final = (
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+)
+PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+HOST_PATH_TYPES: Final = (
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+)
+ONE_TYPE: Final = "may not specify more than 1 volume type"
+MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
+MIN_TOKEN_SECONDS: Final = 600
+MAX_TOKEN_SECONDS: Final = 1 << 32
+
+
+def volumes(
+    path: FieldPath, spec: Object, pod_name: str, *, in_pod: bool
+) -> tuple[dict[str, Object], list[FieldError]]:
+    """The usable volumes by name, and what is wrong with the others."""
+    created = {
+        f"{pod_name}-{volume.get('name')}"
+        for volume in spec.get("volumes") or ()
+        if pod_name and volume.get("ephemeral") is not None
+    }
+    usable: dict[str, Object] = {}
+    errors: list[FieldError] = []
+    for at, volume in items(spec, "volumes", path):
+        name = volume.get("name") or ""
+        found = list(_volume(at, volume, pod_name, in_pod=in_pod))
+        if name in usable:
+            found.append(fieldpath.duplicate(at.child("name"), name))
+        if not found:
+            usable[name] = volume
+        errors += found
+        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        if claim and claim in created:
+            detail = "must not reference a PVC that gets created for an ephemeral volume"
+            where = at.child("persistentVolumeClaim", "claimName")
+            errors.append(fieldpath.invalid(where, claim, detail))
+    return usable, errors
+
+
+def _volume(path: FieldPath, volume: Object, pod_name: str, *, in_pod: bool) -> Errors:
+    given = [kind for kind in SOURCES if volume.get(kind) is not None]
+    for position, kind in enumerate(given):
+        if position:
+            yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
+        else:
+            yield from SOURCES[kind](path.child(kind), volume[kind])
+    name = volume.get("name") or ""
+    if given == ["ephemeral"] and pod_name and name:
+        claim = f"{pod_name}-{name}"
+        for message in name_rules.dns1123_subdomain(claim):
+            detail = f"PVC name {quote(claim)}: {message}"
+            yield fieldpath.invalid(path.child("name"), name, detail)
+    if given == ["image"] and in_pod:
+        yield from present(volume["image"], path.child("image"), "reference")
+    if not given:
+        yield fieldpath.required(path, "must specify a volume type")
+    if name:
+        yield from dns_label(path.child("name"), name)
+    else:
+        yield fieldpath.required(path.child("name"))
+
+
+def no_backsteps(path: FieldPath, value: str) -> Errors:
+    if ".." in value.split("/"):
+        yield fieldpath.invalid(path, value, "must not contain '..'")
+
+
+def descending_path(path: FieldPath, value: str) -> Errors:
+    """Relative, and never upwards."""
+    if value.startswith("/"):
+        yield fieldpath.invalid(path, value, "must be a relative path")
+    yield from no_backsteps(path, value)
+
+
+def local_path(path: FieldPath, value: str) -> Errors:
+    """Descending, with a first part that is not reserved."""
+    yield from descending_path(path, value)
+    if value.startswith("..") and not value.startswith("../"):
+        yield fieldpath.invalid(path, value, "must not start with '..'")
+
+
+def _mode(path: FieldPath, given: Object, field: str) -> Errors:
+    mode = given.get(field)
+    if mode is not None and not 0 <= mode <= 0o777:
+        yield fieldpath.invalid(path.child(field), mode, MODE)
+
+
+def _key_to_path(path: FieldPath, given: Object) -> Errors:
+    yield from present(given, path, "key", "path")
+    yield from local_path(path.child("path"), given.get("path") or "")
+    yield from _mode(path, given, "mode")
+
+
+def _empty_dir(path: FieldPath, given: Object) -> Errors:
+    limit = given.get("sizeLimit")
+    if limit is not None and parse(limit).sign < 0:
+        detail = "SizeLimit field must be a valid resource quantity"
+        yield fieldpath.forbidden(path.child("sizeLimit"), detail)
+
+
+def host_path(path: FieldPath, given: Object) -> Errors:
+    value = given.get("path") or ""
+    if not value:
+        yield fieldpath.required(path.child("path"))
+        return
+    yield from no_backsteps(path.child("path"), value)
+    yield from supported(path.child("type"), given.get("type") or "", HOST_PATH_TYPES)
+
+
+def _git_repo(path: FieldPath, given: Object) -> Errors:
+    yield from present(given, path, "repository")
+    yield from descending_path(path.child("directory"), given.get("directory") or "")
+
+
+def _keys(name_field: str) -> Callable[[FieldPath, Object], Errors]:
+    def source(path: FieldPath, given: Object) -> Errors:
+        yield from present(given, path, name_field)
+        yield from _mode(path, given, "defaultMode")
+        for at, item in items(given, "items", path):
+            yield from _key_to_path(at, item)
+
+    return source
+
+
+def nfs(path: FieldPath, given: Object) -> Errors:
+    yield from present(given, path, "server", "path")
+    value = given.get("path") or ""
+    if not value.startswith("/"):
+        yield fieldpath.invalid(path.child("path"), value, "must be an absolute path")
+
+
+def _needs(*fields: str) -> Callable[[FieldPath, Object], Errors]:
+    def source(path: FieldPath, given: Object) -> Errors:
+        return present(given, path, *fields)
+
+    return source
+
+
+def _disk(field: str) -> Callable[[FieldPath, Object], Errors]:
+    def source(path: FieldPath, given: Object) -> Errors:
+        yield from present(given, path, field)
+        partition = given.get("partition") or 0
+        if not 0 <= partition <= 255:
+            yield from in_range(path.child("partition"), partition, 1, 255)
+
+    return source
+
+
+def _downward(path: FieldPath, given: Object) -> Errors:
+    yield from _mode(path, given, "defaultMode")
+    for item in given.get("items") or ():
+        yield from _downward_file(path, item)
+
+
+def _downward_file(path: FieldPath, given: Object) -> Errors:
+    yield from present(given, path, "path")
+    yield from local_path(path.child("path"), given.get("path") or "")
+    field, resource = given.get("fieldRef"), given.get("resourceFieldRef")
+    if field is not None:
+        yield from field_selector(path.child("fieldRef"), field, VOLUME_FIELDS)
+        if resource is not None:
+            detail = "fieldRef and resourceFieldRef can not be specified simultaneously"
+            yield fieldpath.invalid(path, "resource", detail)
+    elif resource is not None:
+        yield from resource_selector(path.child("resourceFieldRef"), resource, in_volume=True)
+    else:
+        yield fieldpath.required(path, "one of fieldRef and resourceFieldRef is required")
+    yield from _mode(path, given, "mode")
+
+
+def _projected(path: FieldPath, given: Object) -> Errors:
+    yield from _mode(path, given, "defaultMode")
+    taken: set[str] = set()
+    for at, source in items(given, "sources", path):
+        for kind in ("secret", "configMap"):
+            if source.get(kind) is not None:
+                yield from _projected_keys(at.child(kind), path, source[kind], taken)
+        for file in (source.get("downwardAPI") or {}).get("items") or ():
+            yield from _downward_file(at.child("downwardAPI"), file)
+            yield from _free_path(path, file, file.get("path"), taken)
+        if source.get("serviceAccountToken") is not None:
+            yield from _token(at.child("serviceAccountToken"), path, source["serviceAccountToken"])
+        kinds = [kind for kind in source if source[kind] is not None]
+        if len(kinds) > 1:
+            yield fieldpath.forbidden(at, "may not specify more than 1 volume type per source")
+
+
+def _projected_keys(path: FieldPath, whole: FieldPath, given: Object, taken: set[str]) -> Errors:
+    yield from present(given, path, "name")
+    for at, item in items(given, "items", path):
+        yield from _key_to_path(at, item)
+        yield from _free_path(whole, item, given.get("name") or "", taken)
+
+
+def _free_path(path: FieldPath, item: Object, shown: Any, taken: set[str]) -> Errors:
+    value = item.get("path")
+    if value and value in taken:
+        yield fieldpath.invalid(path, shown, "conflicting duplicate paths")
+    elif value:
+        taken.add(value)
+
+
+def _token(path: FieldPath, whole: FieldPath, given: Object) -> Errors:
+    seconds = given.get("expirationSeconds", 0)
+    at = path.child("expirationSeconds")
+    if seconds < MIN_TOKEN_SECONDS:
+        yield fieldpath.invalid(at, seconds, "may not specify a duration less than 10 minutes")
+    if seconds > MAX_TOKEN_SECONDS:
+        detail = "may not specify a duration larger than 2^32 seconds"
+        yield fieldpath.invalid(at, seconds, detail)
+    if given.get("path"):
+        yield from local_path(whole.child("path"), given["path"])
+    else:
+        yield fieldpath.required(whole.child("path"))
+
+
+def _csi(path: FieldPath, given: Object) -> Errors:
+    yield from present(given, path, "driver")
+    reference = given.get("nodePublishSecretRef")
+    if reference is not None:
+        yield from present(reference, path.child("nodePublishSecretRef"), "name")
+
+
+def _image(path: FieldPath, given: Object) -> Errors:
+    return required_choice(path.child("pullPolicy"), given.get("pullPolicy"), PULL_POLICIES)
+
+
+def _unchecked(_: FieldPath, __: Object) -> Iterator[FieldError]:
+    yield from ()
+
+
+SOURCES: Final[Mapping[str, Callable[[FieldPath, Object], Errors]]] = {
+    "emptyDir": _empty_dir,
+    "hostPath": host_path,
+    "gitRepo": _git_repo,
+    "gcePersistentDisk": _disk("pdName"),
+    "awsElasticBlockStore": _disk("volumeID"),
+    "secret": _keys("secretName"),
+    "nfs": nfs,
+    "iscsi": _needs("targetPortal", "iqn"),
+    "glusterfs": _needs("endpoints", "path"),
+    "flocker": _unchecked,
+    "persistentVolumeClaim": _needs("claimName"),
+    "rbd": _needs("monitors", "image"),
+    "cinder": _needs("volumeID"),
+    "cephfs": _needs("monitors"),
+    "quobyte": _unchecked,
+    "downwardAPI": _downward,
+    "fc": _unchecked,
+    "flexVolume": _needs("driver"),
+    "configMap": _keys("name"),
+    "azureFile": _needs("secretName", "shareName"),
+    "vsphereVolume": _needs("volumePath"),
+    "photonPersistentDisk": _needs("pdID"),
+    "portworxVolume": _needs("volumeID"),
+    "azureDisk": _needs("diskName", "diskURI"),
+    "storageos": _unchecked,
+    "projected": _projected,
+    "scaleIO": _unchecked,
+    "csi": _csi,
+    "ephemeral": _unchecked,
+    "image": _image,
+}
+"""The kinds of volumes in upstream's order. Those that go out of use are checked for their
+required fields only, if at all."""
+
+SHOWN_AS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+"""What upstream calls a second source where its own name is misspelt."""

@@ -1,0 +1,231 @@
+"""HorizontalPodAutoscalers, in their old and their new version."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation.field_checks import (
+    NEGATIVE,
+    NOT_POSITIVE,
+    SPEC,
+    Errors,
+    Object,
+    dns_label,
+    items,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.pods.resource_lists import container_resource_name
+
+METRICS: Final = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+"""The kinds of metrics and the fields that describe them, in the order of validation."""
+
+TARGETS: Final = ("Utilization", "Value", "AverageValue")
+SELECT_POLICIES: Final = ("Disabled", "Max", "Min")
+POLICY_TYPES: Final = ("Percent", "Pods")
+MAX_PERIOD_SECONDS: Final = 1800
+MAX_STABILIZATION_SECONDS: Final = 3600
+PRESENT: Final = "must populate information for the given metric source"
+EITHER: Final = "must set either a target raw value or a target utilization"
+NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
+
+
+def autoscaler(obj: Object) -> Errors:
+    yield from _autoscaler(obj, 1)
+
+
+def autoscaler_update(obj: Object, old: Object) -> Errors:
+    """What already scales to zero may go on doing so."""
+    lowest = 0 if (old.get("spec") or {}).get("minReplicas") == 0 else 1
+    yield from _autoscaler(obj, lowest)
+
+
+def _autoscaler(obj: Object, lowest: int) -> Errors:
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < lowest:
+        detail = f"must be greater than or equal to {lowest}"
+        yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
+    at = SPEC.child("maxReplicas")
+    if most == 0:
+        yield fieldpath.required(at, "must be set and greater than 0")
+    elif most < 0:
+        yield fieldpath.invalid(at, most, "must be greater than 0")
+    if least is not None and most < least:
+        detail = "must be greater than or equal to `minReplicas`"
+        yield fieldpath.invalid(at, most, detail)
+    yield from _target_reference(SPEC.child("scaleTargetRef"), spec.get("scaleTargetRef") or {})
+    percentage = spec.get("targetCPUUtilizationPercentage")
+    if percentage is not None and percentage < 1:
+        at = SPEC.child("metrics").index(0).child("resource", "target", "averageUtilization")
+        yield fieldpath.invalid(at, percentage, "must be greater than 0")
+    yield from _metrics(spec, least)
+    behavior = spec.get("behavior") or {}
+    for direction in ("scaleUp", "scaleDown"):
+        if behavior.get(direction) is not None:
+            yield from _rules(SPEC.child("behavior", direction), behavior[direction])
+
+
+def _target_reference(path: FieldPath, reference: Object) -> Errors:
+    yield from _reference(path, reference)
+    version = reference.get("apiVersion") or ""
+    group, slash, _ = version.rpartition("/")
+    if version.count("/") > 1:
+        detail = f"unexpected GroupVersion string: {version}"
+        yield fieldpath.invalid(path.child("apiVersion"), version, detail)
+    elif not (slash and group) and not _is_core_scalable(version, reference):
+        detail = "apiVersion must specify API group"
+        yield fieldpath.invalid(path.child("apiVersion"), version, detail)
+
+
+def _is_core_scalable(version: str, reference: Object) -> bool:
+    return version == "v1" and reference.get("kind") == "ReplicationController"
+
+
+def _reference(path: FieldPath, reference: Object) -> Errors:
+    for field in ("kind", "name"):
+        value = reference.get(field) or ""
+        yield from required_name(path.child(field), value, name_rules.path_segment_name)
+
+
+def _metrics(spec: Object, least: int | None) -> Errors:
+    for at, metric in items(spec, "metrics", SPEC):
+        yield from _metric(at, metric)
+    scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
+    if least == 0 and not scalable:
+        detail = (
+            "must specify at least one Object or External metric to support scaling to zero "
+            "replicas"
+        )
+        yield fieldpath.forbidden(SPEC.child("metrics"), detail)
+
+
+def _metric(path: FieldPath, metric: Object) -> Errors:
+    kind = metric.get("type") or ""
+    if not kind:
+        yield fieldpath.required(path.child("type"), "must specify a metric source type")
+    yield from supported(path.child("type"), kind, sorted(METRICS))
+    given = [field for field in METRICS.values() if metric.get(field) is not None]
+    if given:
+        yield from _source(path.child(given[0]), metric[given[0]], given[0])
+    expected = METRICS.get(kind)
+    if expected is None:
+        yield from supported(path.child("type"), kind, sorted(METRICS))
+    elif expected not in given:
+        yield fieldpath.required(path.child(expected), PRESENT)
+    if len(given) != 1:
+        for field in sorted(set(given) - {expected}):
+            yield fieldpath.forbidden(
+                path.child(field), "must populate the given metric source only"
+            )
+
+
+def _source(path: FieldPath, source: Object, field: str) -> Errors:
+    target, at = source.get("target") or {}, path.child("target")
+    if field == "object":
+        yield from _reference(path.child("describedObject"), source.get("describedObject") or {})
+    if field in {"object", "external", "pods"}:
+        yield from _identifier(path.child("metric"), source.get("metric") or {})
+        yield from _target(at, target)
+        yield from _value_target(at, target, field)
+        return
+    name = source.get("name") or ""
+    if not name:
+        yield fieldpath.required(path.child("name"), "must specify a resource name")
+    if field == "containerResource":
+        if name:
+            yield from container_resource_name(path.child("name"), name)
+        if source.get("container"):
+            yield from dns_label(path.child("container"), source["container"])
+        else:
+            yield fieldpath.required(path.child("container"), "must specify a container")
+    yield from _target(at, target)
+    utilization, value = target.get("averageUtilization"), target.get("averageValue")
+    if utilization is None and value is None:
+        yield fieldpath.required(at.child("averageUtilization"), EITHER)
+    if utilization is not None and value is not None:
+        yield fieldpath.forbidden(at.child("averageValue"), NOT_BOTH)
+
+
+def _value_target(path: FieldPath, target: Object, field: str) -> Errors:
+    value, average = target.get("value"), target.get("averageValue")
+    at = path.child("averageValue")
+    if field == "pods":
+        if average is None:
+            yield fieldpath.required(at, "must specify a positive target averageValue")
+        return
+    if value is None and average is None:
+        detail = (
+            "must set either a target value or averageValue"
+            if field == "object"
+            else "must set either a target value for metric or a per-pod target"
+        )
+        yield fieldpath.required(at, detail)
+    if field == "external" and value is not None and average is not None:
+        detail = "may not set both a target value for metric and a per-pod target"
+        yield fieldpath.forbidden(path.child("value"), detail)
+
+
+def _identifier(path: FieldPath, given: Object) -> Errors:
+    name = given.get("name") or ""
+    if name:
+        yield from required_name(path.child("name"), name, name_rules.path_segment_name)
+    else:
+        yield fieldpath.required(path.child("name"), "must specify a metric name")
+
+
+def _target(path: FieldPath, target: Object) -> Errors:
+    kind = target.get("type") or ""
+    if not kind:
+        yield fieldpath.required(path.child("type"), "must specify a metric target type")
+    if kind not in TARGETS:
+        detail = "must be either Utilization, Value, or AverageValue"
+        yield fieldpath.invalid(path.child("type"), NamedText(kind), detail)
+    for field in ("value", "averageValue"):
+        text = target.get(field)
+        if text is not None and parse(text).sign <= 0:
+            yield fieldpath.invalid(path.child(field), text, "must be positive")
+    utilization = target.get("averageUtilization")
+    if utilization is not None and utilization < 1:
+        at = path.child("averageUtilization")
+        yield fieldpath.invalid(at, utilization, "must be greater than 0")
+
+
+def _rules(path: FieldPath, rules: Object) -> Errors:
+    seconds, at = rules.get("stabilizationWindowSeconds"), path.child("stabilizationWindowSeconds")
+    if seconds is not None and seconds < 0:
+        yield fieldpath.invalid(at, seconds, "must be greater than or equal to zero")
+    if seconds is not None and seconds > MAX_STABILIZATION_SECONDS:
+        detail = f"must be less than or equal to {MAX_STABILIZATION_SECONDS}"
+        yield fieldpath.invalid(at, seconds, detail)
+    chosen = rules.get("selectPolicy")
+    if chosen is not None:
+        yield from supported(path.child("selectPolicy"), chosen, SELECT_POLICIES)
+    if not rules.get("policies"):
+        yield fieldpath.required(path.child("policies"), "must specify at least one Policy")
+    for where, policy in items(rules, "policies", path):
+        yield from supported(where.child("type"), policy.get("type") or "", POLICY_TYPES)
+        for field in ("value", "periodSeconds"):
+            number = policy.get(field) or 0
+            if number <= 0:
+                yield fieldpath.invalid(where.child(field), number, NOT_POSITIVE)
+        period = policy.get("periodSeconds") or 0
+        if period > MAX_PERIOD_SECONDS:
+            detail = f"must be less than or equal to {MAX_PERIOD_SECONDS}"
+            yield fieldpath.invalid(where.child("periodSeconds"), period, detail)
+
+
+def scale(obj: Object) -> Errors:
+    """The subresource by which the number of replicas is set."""
+    replicas: Any = (obj.get("spec") or {}).get("replicas") or 0
+    if replicas < 0:
+        yield fieldpath.invalid(SPEC.child("replicas"), replicas, NEGATIVE)

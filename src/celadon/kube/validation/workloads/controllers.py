@@ -1,0 +1,195 @@
+"""The controllers that keep pods running."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.selection.label_selectors import LabelSelector
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    Object,
+    immutable,
+    not_negative,
+    supported,
+)
+from celadon.kube.validation.label_rules import is_empty, selector, understood
+from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
+from celadon.kube.validation.workloads.rollouts import (
+    daemon_set_strategy,
+    deployment_strategy,
+    stateful_set_strategy,
+)
+
+MISMATCH: Final = "`selector` does not match template `labels`"
+POD_MANAGEMENT: Final = ("OrderedReady", "Parallel")
+RETENTION_POLICIES: Final = ("Retain", "Delete")
+CHANGEABLE: Final = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+"""What an update of a StatefulSet may change, in the order in which the refusal names them."""
+
+
+def _strict_selector(spec: Object, kind: str) -> Errors:
+    given = spec.get("selector")
+    at = SPEC.child("selector")
+    if given is None:
+        yield fieldpath.required(at)
+        return
+    yield from selector(at, given)
+    if is_empty(given):
+        yield fieldpath.invalid(at, dict(given), f"empty selector is invalid for {kind}")
+
+
+def matches_template(path: FieldPath, template: Object, chosen: LabelSelector) -> Errors:
+    """The template's labels must be such that its pods are selected."""
+    given = (template.get("metadata") or {}).get("labels")
+    if not chosen.matches(given or {}):
+        shown = dict(sorted(given.items())) if given else None
+        yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
+
+
+def _replicated(spec: Object, unclear: str) -> Errors:
+    """The template of a Deployment or ReplicaSet."""
+    at, template = SPEC.child("template"), spec.get("template") or {}
+    chosen = understood(spec.get("selector"))
+    if chosen is None:
+        yield fieldpath.invalid(SPEC.child("selector"), dict(spec["selector"]), unclear)
+        return
+    if not chosen.is_everything:
+        yield from matches_template(at, template, chosen)
+    yield from pod_template(at, template)
+    yield from restart_always(at, template, "ReplicaSet")
+
+
+def deployment(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from not_negative(spec, SPEC, "replicas")
+    yield from _strict_selector(spec, "deployment")
+    yield from _replicated(spec, "invalid label selector")
+    yield from deployment_strategy(SPEC.child("strategy"), spec.get("strategy") or {})
+    yield from not_negative(spec, SPEC, "minReadySeconds", "revisionHistoryLimit")
+    deadline = spec.get("progressDeadlineSeconds")
+    if deadline is not None:
+        yield from not_negative(spec, SPEC, "progressDeadlineSeconds")
+        if deadline <= spec.get("minReadySeconds", 0):
+            at = SPEC.child("progressDeadlineSeconds")
+            yield fieldpath.invalid(at, deadline, "must be greater than minReadySeconds")
+
+
+def deployment_update(obj: Object, old: Object) -> Errors:
+    yield from deployment(obj)
+    yield from _same_selector(obj, old)
+
+
+def _same_selector(obj: Object, old: Object) -> Errors:
+    new, before = ((one.get("spec") or {}).get("selector") for one in (obj, old))
+    return immutable(SPEC.child("selector"), new, before)
+
+
+def replica_set(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
+    yield from _strict_selector(spec, "deployment")
+    yield from _replicated(spec, "invalid label selector")
+
+
+def replica_set_update(obj: Object, old: Object) -> Errors:
+    yield from replica_set(obj)
+    yield from _same_selector(obj, old)
+
+
+def daemon_set(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    given, at = spec.get("selector"), SPEC.child("selector")
+    template, where = spec.get("template") or {}, SPEC.child("template")
+    yield from selector(at, given)
+    chosen = understood(given)
+    if chosen is not None:
+        yield from matches_template(where, template, chosen)
+    if given is not None and is_empty(given):
+        yield fieldpath.invalid(at, dict(given), "empty selector is invalid for daemonset")
+    yield from pod_template(where, template)
+    yield from restart_always(where, template, "DaemonSet")
+    yield from not_negative(spec, SPEC, "minReadySeconds")
+    yield from daemon_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
+    yield from not_negative(spec, SPEC, "revisionHistoryLimit")
+
+
+def daemon_set_update(obj: Object, old: Object) -> Errors:
+    yield from daemon_set(obj)
+    yield from _same_selector(obj, old)
+
+
+def stateful_set(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    management = spec.get("podManagementPolicy") or ""
+    if not management:
+        yield fieldpath.required(SPEC.child("podManagementPolicy"))
+    elif management not in POD_MANAGEMENT:
+        at = SPEC.child("podManagementPolicy")
+        yield fieldpath.invalid(at, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
+    yield from stateful_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
+    retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+    for field, value in retention.items():
+        at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
+        yield from supported(at, value, RETENTION_POLICIES)
+    yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
+    start = (spec.get("ordinals") or {}).get("start", 0)
+    yield from not_negative({"ordinals.start": start}, SPEC, "ordinals.start")
+    yield from _strict_selector(spec, "statefulset")
+    yield from _stateful_template(spec)
+
+
+def _stateful_template(spec: Object) -> Errors:
+    """Only its metadata and a little more: its volumes are made later."""
+    at, template = SPEC.child("template"), spec.get("template") or {}
+    chosen = understood(spec.get("selector"))
+    if chosen is None:
+        yield fieldpath.invalid(SPEC.child("selector"), dict(spec["selector"]), "")
+    else:
+        if not chosen.is_everything:
+            yield from matches_template(at, template, chosen)
+        yield from template_metadata(at, template)
+    yield from restart_always(at, template, "StatefulSet")
+
+
+def stateful_set_update(obj: Object, old: Object) -> Errors:
+    yield from stateful_set(obj)
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if _fixed_part(spec) != _fixed_part(before):
+        named = ", ".join(f"'{field}'" for field in CHANGEABLE[:-1])
+        detail = (
+            f"updates to statefulset spec for fields other than {named} and '{CHANGEABLE[-1]}' "
+            "are forbidden"
+        )
+        yield fieldpath.forbidden(SPEC, detail)
+
+
+def _fixed_part(spec: Object) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key not in CHANGEABLE}
+
+
+def replication_controller(obj: Object) -> Errors:
+    spec = obj.get("spec") or {}
+    at, template = SPEC.child("template"), spec.get("template")
+    yield from not_negative(spec, SPEC, "minReadySeconds")
+    if not spec.get("selector"):
+        yield fieldpath.required(SPEC.child("selector"))
+    yield from not_negative(spec, SPEC, "replicas")
+    if template is None:
+        yield fieldpath.required(at)
+        return
+    chosen = understood({"matchLabels": spec.get("selector")})
+    if chosen is not None and not chosen.is_everything:
+        yield from matches_template(at, template, chosen)
+    yield from pod_template(at, template)
+    yield from restart_always(at, template, "ReplicationController")

@@ -1,0 +1,306 @@
+"""Jobs, and CronJobs that make them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    SPEC,
+    Errors,
+    Object,
+    immutable,
+    not_negative,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.label_rules import selector, understood
+from celadon.kube.validation.networking.ingresses import domain_prefixed_path
+from celadon.kube.validation.pods.pod_specs import pod_template
+from celadon.kube.validation.workloads.controllers import matches_template
+from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
+from celadon.kube.validation.workloads.job_policies import failure_policy, success_policy
+from celadon.kube.validation.workloads.time_zones import TIME_ZONES
+
+INDEXED: Final = "Indexed"
+COMPLETION_MODES: Final = ("NonIndexed", INDEXED)
+REPLACEMENTS: Final = ("Failed", "TerminatingOrFailed")
+CONCURRENCY: Final = ("Allow", "Forbid", "Replace")
+NEVER_ENDS: Final = 'valid values: "OnFailure", "Never"'
+MAX_INDEXED: Final = 100_000
+MAX_WHEN_MANY: Final = 10_000
+MAX_MANAGER_BYTES: Final = 63
+MAX_CRON_JOB_NAME: Final = 52
+"""What a CronJob's name leaves for the time that its Jobs' names end with."""
+
+UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
+NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
+FIXED: Final = (
+    "completionMode",
+    "podFailurePolicy",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "successPolicy",
+)
+_ZONE_PART: Final = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
+
+
+def job(obj: Object) -> Errors:
+    spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
+    yield from _generated(obj)
+    yield from _job_with_selector(spec)
+    completions = spec.get("completions")
+    if spec.get("completionMode") == INDEXED and completions:
+        host = f"{meta.get('name', '')}-{completions - 1}"
+        if name_rules.dns1123_label(host):
+            detail = f"will not able to create pod with invalid DNS label: {host}"
+            yield fieldpath.invalid(METADATA.child("name"), meta.get("name", ""), detail)
+
+
+def job_update(obj: Object, old: Object) -> Errors:
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _job_with_selector(spec)
+    if spec.get("completionMode") != INDEXED:
+        at = SPEC.child("completions")
+        yield from immutable(at, spec.get("completions"), before.get("completions"))
+    elif spec.get("completions") not in {None, before.get("completions"), spec.get("parallelism")}:
+        detail = "can only be modified in tandem with spec.parallelism"
+        yield fieldpath.invalid(SPEC.child("completions"), spec["completions"], detail)
+    for field in ("selector", "template", *FIXED):
+        yield from immutable(SPEC.child(field), spec.get(field), before.get(field))
+
+
+def _generated(obj: Object) -> Errors:
+    """The selector and the labels that the server itself makes."""
+    spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
+    chosen = spec.get("selector")
+    if spec.get("manualSelector") or chosen is None:
+        return
+    uid, name = meta.get("uid") or "", meta.get("name") or ""
+    if not uid:
+        yield fieldpath.required(METADATA.child("uid"))
+    template = (spec.get("template") or {}).get("metadata") or {}
+    expected = {}
+    for pair in zip(UID_LABELS, NAME_LABELS, strict=True):
+        for key, value in zip(pair, (uid, name), strict=True):
+            yield from _has_label(template.get("labels") or {}, key, value)
+            expected[key] = value
+    found = understood(chosen)
+    if found is not None and not found.matches(expected):
+        detail = "`selector` not auto-generated"
+        yield fieldpath.invalid(SPEC.child("selector"), _printed_selector(chosen), detail)
+
+
+def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
+    at = SPEC.child("template", "metadata", "labels").key(key)
+    if key not in given:
+        yield fieldpath.required(at, f"must be '{value}'")
+    elif given[key] != value:
+        yield fieldpath.invalid(at, dict(sorted(given.items())), f"must be '{value}'")
+
+
+def _printed_selector(given: Object) -> dict[str, Any]:
+    shown = dict(given)
+    if "matchLabels" in shown:
+        shown["matchLabels"] = dict(sorted(shown["matchLabels"].items()))
+    return shown
+
+
+def _job_with_selector(spec: Object) -> Errors:
+    yield from job_spec(SPEC, spec)
+    chosen = spec.get("selector")
+    if chosen is None:
+        yield fieldpath.required(SPEC.child("selector"))
+    else:
+        yield from selector(SPEC.child("selector"), chosen)
+    found = understood(chosen)
+    if found is not None:
+        yield from matches_template(SPEC.child("template"), spec.get("template") or {}, found)
+
+
+def job_spec(path: FieldPath, spec: Object) -> Errors:
+    """Of a Job, and of the template of a CronJob."""
+    yield from not_negative(
+        spec,
+        path,
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    )
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        detail = "when maxFailedIndexes is specified"
+        yield fieldpath.required(path.child("backoffLimitPerIndex"), detail)
+    if spec.get("managedBy") is not None:
+        yield from _manager(path.child("managedBy"), spec["managedBy"])
+    yield from _completion(path, spec)
+    if spec.get("podFailurePolicy") is not None:
+        yield from failure_policy(path.child("podFailurePolicy"), spec)
+    if spec.get("successPolicy") is not None:
+        yield from _success(path.child("successPolicy"), spec)
+    replacement = spec.get("podReplacementPolicy")
+    if replacement is not None:
+        allowed = REPLACEMENTS[:1] if spec.get("podFailurePolicy") is not None else REPLACEMENTS
+        yield from supported(path.child("podReplacementPolicy"), replacement, allowed)
+    yield from pod_template(path.child("template"), spec.get("template") or {})
+    yield from _restart_policy(path.child("template", "spec", "restartPolicy"), spec)
+
+
+def _restart_policy(path: FieldPath, spec: Object) -> Errors:
+    policy = ((spec.get("template") or {}).get("spec") or {}).get("restartPolicy") or ""
+    if policy in {"", "Always"}:
+        yield fieldpath.required(path, NEVER_ENDS)
+    elif policy not in {"OnFailure", "Never"}:
+        yield fieldpath.not_supported(path, NamedText(policy), ["OnFailure", "Never"])
+    elif policy != "Never" and spec.get("podFailurePolicy") is not None:
+        detail = 'only "Never" is supported when podFailurePolicy is specified'
+        yield fieldpath.invalid(path, NamedText(policy), detail)
+
+
+def _manager(path: FieldPath, value: str) -> Errors:
+    if not value:
+        yield fieldpath.required(path)
+        return
+    yield from domain_prefixed_path(path, value)
+    if len(value) > MAX_MANAGER_BYTES:
+        yield fieldpath.too_long(path, MAX_MANAGER_BYTES)
+
+
+def _completion(path: FieldPath, spec: Object) -> Errors:
+    mode = spec.get("completionMode")
+    if mode is not None:
+        yield from supported(path.child("completionMode"), mode, COMPLETION_MODES)
+    if mode == INDEXED:
+        yield from _indexed(path, spec)
+    elif mode in {None, COMPLETION_MODES[0]}:
+        for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if spec.get(field) is not None:
+                detail = "requires indexed completion mode"
+                yield fieldpath.invalid(path.child(field), spec[field], detail)
+
+
+def _indexed(path: FieldPath, spec: Object) -> Errors:
+    completions, failed = spec.get("completions"), spec.get("maxFailedIndexes")
+    if completions is None:
+        yield fieldpath.required(path.child("completions"), "when completion mode is Indexed")
+    limit = f"must be less than or equal to {MAX_INDEXED} when completion mode is Indexed"
+    yield from _at_most(path, spec, "parallelism", MAX_INDEXED, limit)
+    if completions is not None and failed is not None and failed > completions:
+        detail = "must be less than or equal to completions"
+        yield fieldpath.invalid(path.child("maxFailedIndexes"), failed, detail)
+    limit = f"must be less than or equal to {MAX_INDEXED}"
+    yield from _at_most(path, spec, "maxFailedIndexes", MAX_INDEXED, limit)
+    if (completions or 0) <= MAX_INDEXED or spec.get("backoffLimitPerIndex") is None:
+        return
+    if failed is None:
+        detail = f"must be specified when completions is above {MAX_INDEXED}"
+        yield fieldpath.required(path.child("maxFailedIndexes"), detail)
+    limit = (
+        f"must be less than or equal to {MAX_WHEN_MANY} when completions are above {MAX_INDEXED} "
+        "and used with backoff limit per index"
+    )
+    yield from _at_most(path, spec, "parallelism", MAX_WHEN_MANY, limit)
+    yield from _at_most(path, spec, "maxFailedIndexes", MAX_WHEN_MANY, limit)
+
+
+def _at_most(path: FieldPath, spec: Object, field: str, limit: int, detail: str) -> Errors:
+    value = spec.get(field)
+    if value is not None and value > limit:
+        yield fieldpath.invalid(path.child(field), value, detail)
+
+
+def _success(path: FieldPath, spec: Object) -> Errors:
+    if spec.get("completionMode") == INDEXED:
+        yield from success_policy(path, spec)
+        return
+    rules = [
+        {
+            "SucceededIndexes": one.get("succeededIndexes"),
+            "SucceededCount": one.get("succeededCount"),
+        }
+        for one in spec["successPolicy"].get("rules") or ()
+    ]
+    yield fieldpath.invalid(path, {"Rules": rules or None}, "requires indexed completion mode")
+
+
+def cron_job(obj: Object) -> Errors:
+    yield from _cron_job(obj, None)
+    name = (obj.get("metadata") or {}).get("name") or ""
+    if len(name) > MAX_CRON_JOB_NAME:
+        detail = f"must be no more than {MAX_CRON_JOB_NAME} characters"
+        yield fieldpath.invalid(METADATA.child("name"), name, detail)
+
+
+def cron_job_update(obj: Object, old: Object) -> Errors:
+    return _cron_job(obj, old.get("spec") or {})
+
+
+def _cron_job(obj: Object, before: Object | None) -> Errors:
+    """`before`: the spec of the stored object."""
+    spec = obj.get("spec") or {}
+    schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
+    if schedule:
+        zoned = before is not None and "TZ" in (before.get("schedule") or "")
+        yield from _schedule(SPEC.child("schedule"), schedule, zone, zoned=zoned)
+    else:
+        yield fieldpath.required(SPEC.child("schedule"))
+    yield from not_negative(spec, SPEC, "startingDeadlineSeconds")
+    if zone is not None and (before is None or before.get("timeZone") != zone):
+        yield from _time_zone(SPEC.child("timeZone"), zone)
+    at = SPEC.child("concurrencyPolicy")
+    yield from required_choice(at, spec.get("concurrencyPolicy"), CONCURRENCY)
+    template = (spec.get("jobTemplate") or {}).get("spec") or {}
+    yield from _job_template(SPEC.child("jobTemplate", "spec"), template)
+    yield from not_negative(spec, SPEC, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+
+
+def _job_template(path: FieldPath, spec: Object) -> Errors:
+    yield from job_spec(path, spec)
+    if spec.get("selector") is not None:
+        detail = "`selector` will be auto-generated"
+        shown = _printed_selector(spec["selector"])
+        yield fieldpath.invalid(path.child("selector"), shown, detail)
+    if spec.get("manualSelector"):
+        yield fieldpath.not_supported(path.child("manualSelector"), True, ["nil", "false"])
+
+
+def _schedule(path: FieldPath, schedule: str, zone: str | None, *, zoned: bool) -> Errors:
+    """`zoned`: the stored schedule names a time zone, so this one may."""
+    try:
+        parse_schedule(schedule)
+    except ScheduleError as error:
+        yield fieldpath.invalid(path, schedule, str(error))
+    if "TZ" not in schedule:
+        return
+    if not zoned:
+        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        yield fieldpath.invalid(path, schedule, detail)
+    elif zone is not None:
+        detail = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+        yield fieldpath.invalid(path, schedule, detail)
+
+
+def _time_zone(path: FieldPath, zone: str) -> Errors:
+    if not zone:
+        yield fieldpath.invalid(path, zone, "timeZone must be nil or non-empty string")
+        return
+    parts = zone.split("/")
+    if any(one in {".", ".."} or one.startswith("-") for one in parts) or not all(
+        map(_ZONE_PART.fullmatch, parts)
+    ):
+        yield fieldpath.invalid(path, zone, f"unknown time zone {zone}")
+        return
+    if zone.lower() == "local":
+        detail = (
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
+        yield fieldpath.invalid(path, zone, detail)
+    if zone not in TIME_ZONES and zone not in {"UTC", "Local"}:
+        yield fieldpath.invalid(path, zone, f"unknown time zone {zone}")

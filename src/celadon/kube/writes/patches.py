@@ -1,0 +1,298 @@
+"""JSON patch and JSON merge patch, in the dialect that API servers speak.
+
+That of gopkg.in/evanphx/json-patch.v4, which is more lenient than RFC 6902: `replace` of a missing
+member of an object adds it, `test` of a missing member against null holds, negative indices count
+from the end, and what stands before the first slash of a path is ignored. Error texts are those of
+the library.
+
+Documents and patches are JSON values; neither is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube.go.go_text import json_text, quote
+
+COPY_LIMIT: Final = 3 * 1024 * 1024
+"""Bytes of JSON that all `copy` operations of a patch may add."""
+
+_INTEGER: Final = re.compile("[+-]?[0-9]+")
+_MISSING: Final = "missing value"
+
+
+class JsonPatchError(ValueError):
+    """The patch does not apply; the message is the library's."""
+
+
+class JsonPatchTestFailed(JsonPatchError):
+    """A `test` operation did not hold."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"testing value {path} failed: test failed")
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
+
+
+def _index(key: str) -> int:
+    """As Go's `strconv.Atoi`."""
+    if _INTEGER.fullmatch(key) is None:
+        raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: invalid syntax")
+    number = int(key) if len(key) < 64 else 2**63
+    if not -(2**63) <= number < 2**63:
+        raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: value out of range")
+    return number
+
+
+def _position(key: str, length: int) -> int:
+    """The index of one of `length` items; negative ones count from the end."""
+    index = _index(key)
+    if not -length <= index < length:
+        raise JsonPatchError(f"Unable to access invalid index: {index}: invalid index referenced")
+    return index + length if index < 0 else index
+
+
+def _get(container: Any, key: str) -> Any:
+    """A missing member of an object reads as null."""
+    if isinstance(container, dict):
+        return container.get(key)
+    return container[_position(key, len(container))]
+
+
+def _add(container: Any, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    elif key == "-":
+        container.append(value)
+    else:
+        try:
+            _index(key)
+        except JsonPatchError as error:
+            raise JsonPatchError(f"value was not a proper array index: '{key}': {error}") from None
+        container.insert(_position(key, len(container) + 1), value)
+
+
+def _remove(container: Any, key: str) -> None:
+    if isinstance(container, list):
+        del container[_position(key, len(container))]
+    elif key in container:
+        del container[key]
+    else:
+        raise JsonPatchError(f"Unable to remove nonexistent key: {key}: {_MISSING}")
+
+
+def _unescape(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _find(document: Any, path: str) -> tuple[Any, str] | None:
+    """The container that a path's last part is a key of; None when there is none."""
+    parts = path.split("/")[1:]
+    if not parts:
+        return None
+    *way, key = map(_unescape, parts)
+    for part in way:
+        try:
+            document = _get(document, part)
+        except JsonPatchError:
+            return None
+        if not isinstance(document, (dict, list)):
+            return None
+    return document, key
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Scalars by their JSON text, so `1` and `1.0` differ."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return a.__class__ is b.__class__ and bool(a == b)
+
+
+class _Application:
+    """A patch being applied to a copy of the document."""
+
+    def __init__(self, document: Any, copy_limit: int) -> None:
+        self.document = document
+        self.copy_limit = copy_limit
+        self.copied = 0
+
+    def _path(self, operation: Mapping[str, Any], kind: str) -> str:
+        path = operation.get("path")
+        if not isinstance(path, str):
+            raise JsonPatchError(f"{kind} operation failed to decode path: {_MISSING}")
+        return path
+
+    def _from(self, operation: Mapping[str, Any], kind: str) -> str:
+        path = operation.get("from")
+        if not isinstance(path, str):
+            raise JsonPatchError(
+                f"{kind} operation failed to decode from: operation, missing from field: {_MISSING}"
+            )
+        return path
+
+    def _place(self, path: str, refusal: str) -> tuple[Any, str]:
+        found = _find(self.document, path)
+        if found is None:
+            raise JsonPatchError(f"{refusal}: {_MISSING}")
+        return found
+
+    def add(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "add")
+        refusal = f'add operation does not apply: doc is missing path: "{path}"'
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in add for path: '{path}'"):
+            _add(container, key, _copy(operation.get("value")))
+
+    def remove(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "remove")
+        refusal = f'remove operation does not apply: doc is missing path: "{path}"'
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in remove for path: '{path}'"):
+            _remove(container, key)
+
+    def replace(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "replace")
+        value = _copy(operation.get("value"))
+        if path == "":
+            if not isinstance(value, (dict, list)):
+                raise JsonPatchError("replace operation value must be object or array: %!w(<nil>)")
+            self.document = value
+            return
+        refusal = f"replace operation does not apply: doc is missing path: {path}"
+        container, key = self._place(path, refusal)
+        try:
+            _get(container, key)
+        except JsonPatchError:
+            raise JsonPatchError(
+                f"replace operation does not apply: doc is missing key: {path}: {_MISSING}"
+            ) from None
+        if isinstance(container, list):
+            container[_position(key, len(container))] = value
+        else:
+            container[key] = value
+
+    def move(self, operation: Mapping[str, Any]) -> None:
+        source = self._from(operation, "move")
+        refusal = f"move operation does not apply: doc is missing from path: {source}"
+        container, key = self._place(source, refusal)
+        with _Prefix(f"error in move for path: '{key}'"):
+            value = _get(container, key)
+            _remove(container, key)
+        path = self._path(operation, "move")
+        refusal = f"move operation does not apply: doc is missing destination path: {path}"
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in move for path: '{path}'"):
+            _add(container, key, value)
+
+    def test(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "test")
+        refusal = f"test operation does not apply: is missing path: {path}"
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in test for path: '{path}'"):
+            value = _get(container, key)
+        if not _equal(value, operation.get("value")):
+            raise JsonPatchTestFailed(path)
+
+    def copy(self, operation: Mapping[str, Any]) -> None:
+        source = self._from(operation, "copy")
+        refusal = f"copy operation does not apply: doc is missing from path: {source}"
+        container, key = self._place(source, refusal)
+        with _Prefix(f"error in copy for from: '{source}'"):
+            value = _get(container, key)
+        path = self._path(operation, "copy")
+        refusal = f"copy operation does not apply: doc is missing destination path: {path}"
+        container, key = self._place(path, refusal)
+        self.copied += len(json_text(value).encode("utf-8", "surrogatepass"))
+        if self.copied > self.copy_limit:
+            raise JsonPatchError(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self.copied}, exceeding the limit {self.copy_limit}"
+            )
+        with _Prefix("error while adding value during copy"):
+            _add(container, key, _copy(value))
+
+
+class _Prefix:
+    """Puts words before the message of a JsonPatchError that leaves the block."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, JsonPatchError):
+            raise JsonPatchError(f"{self.words}: {error}") from None
+
+
+def apply_json_patch(
+    document: Any, operations: Sequence[Mapping[str, Any]], *, copy_limit: int = COPY_LIMIT
+) -> Any:
+    """The patched document. JsonPatchError when an operation does not apply."""
+    try:
+        return _applied(_Application(_copy(document), copy_limit), operations)
+    except RecursionError:
+        raise JsonPatchError("exceeded max depth") from None
+
+
+def _applied(application: _Application, operations: Sequence[Mapping[str, Any]]) -> Any:
+    apply = {
+        "add": application.add,
+        "remove": application.remove,
+        "replace": application.replace,
+        "move": application.move,
+        "test": application.test,
+        "copy": application.copy,
+    }
+    for operation in operations:
+        kind = operation.get("op")
+        if not isinstance(kind, str):
+            kind = "unknown"
+        if kind not in apply:
+            raise JsonPatchError(f"Unexpected kind: {kind}")
+        apply[kind](operation)
+    return application.document
+
+
+def _without_nulls(value: Any) -> Any:
+    """Without the null members of objects, at any depth; null items of lists stay."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def apply_merge_patch(document: Any, patch: Any) -> Any:
+    """The document with the patch merged into it; null removes a member."""
+    try:
+        return _merged(document, patch)
+    except RecursionError:
+        raise JsonPatchError("exceeded max depth") from None
+
+
+def _merged(document: Any, patch: Any) -> Any:
+    if not isinstance(document, dict):
+        return _without_nulls(patch)
+    if not isinstance(patch, dict):
+        return _copy(patch)
+    merged = dict(document)
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif merged.get(key) is None:
+            merged[key] = _without_nulls(value)
+        else:
+            merged[key] = _merged(merged[key], value)
+    return merged

@@ -1,0 +1,115 @@
+"""Request bodies: the text of a document to its kind and its members, or the 400 that says why not.
+
+`interpret` finds out what a JSON document claims to be, `undecodable` and `unrecognized` are the
+two forms of the answer when it cannot be read as the kind an endpoint expects. As k8s.io/apiserver
+`pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/serializer/json`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import status
+from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
+from celadon.kube.schemas.typed_values import json_kind
+from celadon.kube.status import StatusError
+
+SUMMARY_BYTES: Final = 30
+"""Of a body that cannot be read, an answer shows this much."""
+
+SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
+_UNREADABLE: Final = "couldn't get version/kind; json parse error: "
+_TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+def interpret(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, Document]:
+    """What the document is, with the parts that it does not say taken from `expected`.
+
+    StatusError when it is no JSON object with a readable kind and version.
+    """
+    text = body.decode("utf-8", "replace")
+    try:
+        document = read_json(text, merge=True)
+    except JsonSyntaxError as error:
+        raise unrecognized(expected.kind, f"{_UNREADABLE}{error}", body) from None
+    value = document.value
+    if value is None:
+        return expected, Document({})
+    if not isinstance(value, dict):
+        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+        raise unrecognized(expected.kind, _UNREADABLE + why, body)
+    parts = {key: _text(value, key, expected, body) for key in ("apiVersion", "kind")}
+    try:
+        group, version = parse_api_version(parts["apiVersion"])
+    except ApiVersionError as error:
+        raise unrecognized(expected.kind, str(error), body) from None
+    if not parts["apiVersion"]:
+        group, version = expected.group, expected.version
+    return GroupVersionKind(group, version, parts["kind"] or expected.kind), document
+
+
+def _text(value: dict[str, Any], key: str, expected: GroupVersionKind, body: bytes) -> str:
+    found = value.get(key)
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        kind = json_kind(found)
+        why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+        raise unrecognized(expected.kind, _UNREADABLE + why, body)
+    return found
+
+
+def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
+    """For bodies that do not even say what they are."""
+    message = f"the object provided is unrecognized (must be of type {kind}): {why}"
+    return status.bad_request(f"{message} ({_summary(body)})")
+
+
+def _summary(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    readable = body.startswith(b"{")
+    shown = body[:SUMMARY_BYTES]
+    text = shown.decode("utf-8", "replace") if readable else shown.hex()
+    return f"{text} ..." if len(body) > SUMMARY_BYTES else text
+
+
+def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
+    """For bodies that are of a kind, which cannot be read as `kind`."""
+    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
+    return status.bad_request(message)
+
+
+def not_registered(found: GroupVersionKind, kind: str) -> StatusError:
+    why = (
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{SCHEME}"'
+    )
+    return undecodable(found, kind, why)
+
+
+def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+    """A registered kind, but another than the endpoint's."""
+    package = expected.group.partition(".")[0] or "core"
+    why = (
+        f"converting ({found.version}.{found.kind}) to ({package}.{expected.kind}): "
+        "unknown conversion"
+    )
+    return undecodable(found, expected.kind, why)
+
+
+def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+    message = (
+        f"the API version in the data ({found.api_version}) does not match the expected API "
+        f"version ({expected.api_version})"
+    )
+    return status.bad_request(message)
+
+
+def strict_decoding_error(errors: list[str]) -> str:
+    return f"strict decoding error: {', '.join(errors)}"

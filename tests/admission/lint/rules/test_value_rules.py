@@ -1,0 +1,122 @@
+"""Comparisons, patterns, names: values that are not what they look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.admission.lint.model.findings import Replacement
+from tests.admission.lint.linting import about, documents, found, rule_of
+
+AT = "spec.validations[0].expression"
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ("object.spec.replicas == '1'", 21),
+        ("object.spec.replicas != null", 21),
+        ("object.spec.strategy.type == 'recreate'", 26),
+        ("'recreate' != object.spec.strategy.type", 11),
+        ("object.spec.strategy.type in ['recreate']", 26),
+        ("request.operation == 'DELETE'", 18),
+        ("request.operation in ['DELETE', 'CONNECT']", 18),
+        ("request.operation == 'create'", 18),
+        ("request.kind.kind == 'Pod'", 18),
+        ("5 in ['x']", 2),
+    ],
+)
+def test_constant_comparisons(text: str, offset: int) -> None:
+    if text == "5 in ['x']":
+        text = "object.spec.replicas in ['x']"
+        offset = 21
+    assert about("CEL030", text) == [(AT, offset)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "object.spec.replicas == 1",
+        "object.spec.replicas in [1, 2]",
+        "object.spec.strategy.type == 'Recreate'",
+        "object.spec.strategy.type in ['recreate', 'Recreate']",
+        "request.operation == 'UPDATE'",
+        "request.operation in ['DELETE', 'UPDATE']",
+        "request.kind.kind == 'Deployment'",
+        "request.kind.kind == object.kind",
+        "object.spec.template != null",
+        "object.metadata.name == 'x'",
+        "object.metadata.labels.x == 'y'",
+    ],
+)
+def test_comparisons_with_two_outcomes(text: str) -> None:
+    assert about("CEL030", text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("object.spec.replicas == object.spec.replicas", True),
+        ("object.spec.replicas != object.spec.replicas", True),
+        ("object.spec.replicas == oldObject.spec.replicas", False),
+        ("object.spec.replicas < object.spec.replicas", False),
+        ("size('a') == size('a')", False),
+    ],
+)
+def test_same_operands(text: str, speaks: bool) -> None:
+    assert bool(about("CEL031", text)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("pattern", "speaks"),
+    [
+        ("web", True),
+        ("registry[.]example[.]com/", True),
+        ("^web", False),
+        ("web$", False),
+        ("(?i)^web$", False),
+        ("\\\\Aweb", False),
+    ],
+)
+def test_patterns(pattern: str, speaks: bool) -> None:
+    assert bool(about("CEL032", f"object.metadata.name.matches('{pattern}')")) is speaks
+    assert bool(about("CEL032", f"matches(object.metadata.name, '{pattern}')")) is speaks
+
+
+def test_patterns_that_are_computed() -> None:
+    assert about("CEL032", "object.metadata.name.matches(object.metadata.namespace)") == []
+
+
+def test_escapes_are_fixed() -> None:
+    (one,) = found("CEL033", *documents(rule_of("CEL033").bad))
+    fix = one.fix
+    assert isinstance(fix, Replacement)
+    assert (fix.old, fix.text, fix.spot.offset) == (".max__dash__size", "['max-size']", 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("namespaceObject.metadata.UID == 'x'", True),
+        ("namespaceObject.metadata.creationTimestamp < timestamp('2024-01-01T00:00:00Z')", True),
+        ("has(namespaceObject.metadata.deletionTimestamp)", False),
+        ("namespaceObject.metadata.labels.x == 'y'", False),
+    ],
+)
+def test_namespace_metadata(text: str, speaks: bool) -> None:
+    assert bool(about("CEL034", text)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("[1, 2].all(x, object.metadata.name != '')", True),
+        ("[1, 2].exists(x, y > 1 || true)", False),
+        ("[1, 2].all(x, x > 0)", False),
+        ("[1, 2].all(x, [3].exists(y, x == y))", False),
+        ("[1, 2].map(x, 1) == [1, 1]", True),
+        ("{'a': 1}.all(k, v, v > 0)", False),
+        ("{'a': 1}.all(k, v, true)", True),
+    ],
+)
+def test_unused_elements(text: str, speaks: bool) -> None:
+    assert bool(about("CEL035", text)) is speaks

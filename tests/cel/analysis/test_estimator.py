@@ -1,0 +1,124 @@
+"""Estimated costs: literals, chains, calls, loops, with and without known sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.cel import Environment, Switches, types
+from celadon.cel.cost_rules import Range
+from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.cel.types import Type
+
+ANY = (1 << 64) - 1
+VARIABLES: dict[str, Type] = {
+    "b": types.BOOL,
+    "d": types.DYN,
+    "l": types.list_of(types.STRING),
+    "m": types.map_of(types.STRING, types.INT),
+    "n": types.INT,
+    "s": types.STRING,
+}
+LIBRARIES = (
+    optionals.library(),
+    strings.library(),
+    lists.library(),
+    sets.LIBRARY,
+    comprehensions.LIBRARY,
+)
+ENVIRONMENT = Environment(VARIABLES, libraries=LIBRARIES, switches=Switches(optional_syntax=True))
+
+
+class Known:
+    """Ten elements or characters in what is named."""
+
+    def __init__(self, *paths: tuple[str, ...]) -> None:
+        self._paths = paths
+
+    def size(self, path: tuple[str, ...], type_: Type) -> Range | None:
+        return Range(0, 10) if path in self._paths else None
+
+
+def estimate(text: str, sizes: Known | None = None) -> tuple[int, int]:
+    found = ENVIRONMENT.estimate(ENVIRONMENT.compile(text).checked(), sizes)
+    return found.min, found.max
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("true", 0, 0),
+        ("n", 1, 1),
+        ("n + 1", 2, 2),
+        ("n + 1 == 2", 3, 3),
+        ("-n", 2, 2),
+        ("[1, 2]", 10, 10),
+        ("[n]", 11, 11),
+        ("{'a': n}", 31, 31),
+        ("d.f", 1, 1),
+        ("m.f", 2, 2),
+        ("has(m.f)", 2, 2),
+        ("b ? n : n + 1", 2, 3),
+        ("b && n > 1", 1, 3),
+        ("b || n > 1", 1, 3),
+        ("'abc' == 'abc'", 1, 1),
+        ("duration('1h')", 1, 1),
+        ("l.all(e, true)", 2, ANY),
+        ("[1, 2, 3].all(e, e > 0)", 20, 26),
+        ("[1, 2].map(e, e + 1)", 49, 49),
+        ("[].exists(e, true)", 11, 11),
+        ("optional.of(n).orValue(1)", 3, 3),
+    ],
+)
+def test_costs(text: str, low: int, high: int) -> None:
+    assert estimate(text) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("s.contains('ab')", [("s",)]),
+        ("s.matches('^a+$')", [("s",)]),
+        ("l.all(e, e == 'a')", [("l",), ("l", "@items")]),
+        ("m.all(k, m[k] > 0)", [("m",), ("m", "@keys")]),
+        ("s + s == s", [("s",)]),
+        ("s in l", [("s",), ("l",), ("l", "@items")]),
+        ("l.map(e, e + 'x').size() > 3", [("l",), ("l", "@items")]),
+    ],
+)
+def test_known_sizes_bound_the_cost(text: str, paths: list[tuple[str, ...]]) -> None:
+    low, high = estimate(text, Known(*paths))
+    assert low <= high < 1_000
+    assert estimate(text)[1] > high
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "l.all(e, e.startsWith('a')) && m.exists(k, m[k] == n)",
+        "l.map(e, e + s).filter(e, e.size() > n).size() + 1 > n",
+        "b ? s.contains('a') : s == 'a' || [1, n] == [n, 2]",
+        "l.exists_one(e, e == s) || n in [1, 2, n]",
+        "m.transformList(k, v, v + 1).exists(v, v == 3)",
+    ],
+)
+def test_the_cost_lies_within_the_estimate(text: str) -> None:
+    compiled = ENVIRONMENT.compile(text).checked()
+    inputs = {
+        "b": False,
+        "d": None,
+        "l": ["a", "ab", "abc"],
+        "m": {"k": 2, "j": 3},
+        "n": 2,
+        "s": "ab",
+    }
+    _, cost = ENVIRONMENT.program(compiled).evaluate_metered(inputs)
+    paths = ("l",), ("l", "@items"), ("m",), ("m", "@keys"), ("m", "@values"), ("s",)
+    for sizes in (None, Known(*paths)):
+        assert cost <= ENVIRONMENT.estimate(compiled, sizes).max
+
+
+def test_fields_of_dynamic_values_are_estimated_as_free() -> None:
+    """cel-go's estimator charges them only for known maps and objects, its tracker always."""
+    assert estimate("d.x.y") == (1, 1)
+    program = ENVIRONMENT.program(ENVIRONMENT.compile("d.x.y").checked())
+    assert program.evaluate_metered({"d": {"x": {"y": 1}}}) == (1, 3)

@@ -1,0 +1,112 @@
+"""CRDs that a real API server refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.kube.custom.definitions.definition_validation import definition_errors
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.write_stages import admit_form
+from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.status import invalid
+from tests.paths import shared
+
+Json = dict[str, Any]
+KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+SCENARIOS = ("crd-invalid-name", "crd-invalid-versions", "crd-create-minimal")
+
+
+def steps() -> list[Any]:
+    """Every recorded CRD that was written."""
+    found: list[Any] = []
+    for name in SCENARIOS:
+        try:
+            recorded = json.loads(shared("conformance", "api", f"{name}.json").read_text())
+        except pytest.skip.Exception:
+            return []
+        for number, step in enumerate(recorded["steps"]):
+            if step["method"] == "POST" and step["want"]["code"] in (201, 422):
+                found.append(pytest.param(step["body"], step["want"], id=f"{name} {number}"))
+    return found
+
+
+def errors_of(body: Json) -> list[Any]:
+    context = DefaultingContext(now="2024-01-01T00:00:00Z", uid="u", suffix="xxxxx")
+    return definition_errors(admit_form(body, KIND, context))
+
+
+@pytest.mark.parametrize(("body", "want"), steps())
+def test_recorded(body: Json, want: Json) -> None:
+    errors = errors_of(body)
+    if want["code"] == 201:
+        assert errors == []
+    else:
+        kind = GroupKind(KIND.group, KIND.kind)
+        assert invalid(kind, body["metadata"]["name"], errors).status.to_json() == want["body"]
+
+
+def definition(*schemas: Json, **names: Any) -> Json:
+    versions = [
+        {"name": f"v{i}", "served": True, "storage": i == 1, "schema": {"openAPIV3Schema": one}}
+        for i, one in enumerate(schemas, 1)
+    ]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gizmos.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "gizmos", "kind": "Gizmo", **names},
+            "versions": versions,
+        },
+    }
+
+
+OBJECT: Json = {"type": "object"}
+AT = "spec.validation.openAPIV3Schema"
+REFUSED: list[tuple[Json, list[str]]] = [
+    (definition({"properties": {}}), [f"{AT}.type: Required value: must not be empty at the root"]),
+    (
+        definition({"type": "array", "items": OBJECT}),
+        [f'{AT}.type: Invalid value: "array": must be object at the root'],
+    ),
+    (
+        definition({**OBJECT, "properties": {"a": {"type": "array", "items": {"pattern": "x"}}}}),
+        [
+            f"{AT}.properties[a].items.type: Required value: must not be empty for specified array "
+            "items"
+        ],
+    ),
+    (
+        definition(OBJECT, {**OBJECT, "properties": {"a": {"pattern": "x"}}}),
+        [
+            "spec.versions[1].schema.openAPIV3Schema.properties[a].type: Required value: must not "
+            "be empty for specified object fields"
+        ],
+    ),
+    (
+        definition({**OBJECT, "properties": {"a": {"x-kubernetes-embedded-resource": True}}}),
+        [
+            f"{AT}.properties[a].type: Required value: must be object if "
+            "x-kubernetes-embedded-resource is true"
+        ],
+    ),
+    (
+        definition(OBJECT, kind="Gizmo", listKind="Gizmo"),
+        ['spec.names.listKind: Invalid value: "Gizmo": kind and listKind may not be the same'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "errors"), REFUSED)
+def test_refused(body: Json, errors: list[str]) -> None:
+    assert [str(one) for one in errors_of(body)] == errors
+
+
+def test_names_one_by_one() -> None:
+    [error] = errors_of(definition(OBJECT, shortNames=["g", "G"]))
+    assert error.field == "spec.names.shortNames[1]"

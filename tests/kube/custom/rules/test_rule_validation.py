@@ -1,0 +1,234 @@
+"""Validation rules, evaluated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.custom.custom_kinds import CustomKind
+from celadon.kube.custom.rules import rule_texts
+from tests.kube.custom.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
+
+
+def ruled(schema: Json, *rules: str | Json) -> CustomKind:
+    """A kind whose spec has that schema and these rules."""
+    given = [{"rule": one} if isinstance(one, str) else one for one in rules]
+    return kind({**schema, "x-kubernetes-validations": given})
+
+
+def texts(known: CustomKind, spec: Any, before: Any = None) -> list[str]:
+    was = None if before is None else gizmo(before)
+    return [str(one) for one in known.validate(gizmo(spec), was).errors]
+
+
+SET = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
+KEYED = {
+    "type": "array",
+    "items": struct(k=TEXT, n=INTEGER),
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["k"],
+}
+ODD = struct(**{"x-y": INTEGER, "a.b": INTEGER, "namespace": TEXT, "c__d": INTEGER})
+TIMES = struct(
+    d=TEXT | {"format": "date"},
+    t=TEXT | {"format": "date-time"},
+    l=TEXT | {"format": "duration"},
+    b=TEXT | {"format": "byte"},
+    n={"type": "number"},
+    p={"x-kubernetes-int-or-string": True},
+    o=TEXT | {"nullable": True},
+)
+TIMED = {
+    "d": "2024-02-29",
+    "t": "2024-02-29T12:00:00Z",
+    "l": "3 weeks",
+    "b": "aGk=",
+    "n": 2,
+    "p": "80%",
+    "o": None,
+}
+
+HOLD: list[tuple[Json, Any, str]] = [
+    (ODD, {"x-y": 1, "a.b": 2, "c__d": 3}, "self.x__dash__y + self.a__dot__b == 3"),
+    (ODD, {"c__d": 3}, "self.c__underscores__d == 3 && !has(self.x__dash__y)"),
+    (ODD, {"namespace": "n"}, "self.namespace == 'n' && self.__namespace__ == 'n'"),
+    (ODD, {"namespace": "n"}, "has(self.namespace) && has(self.__namespace__)"),
+    (ODD, {}, "!has(self.namespace)"),
+    (SET, ["a", "b"], "self == ['b', 'a'] && self != ['a', 'c'] && self != ['a']"),
+    (SET, ["a", "b"], "self + ['b', 'c'] == ['c', 'b', 'a']"),
+    (SET, ["a", "b"], "(self + ['b', 'c']).size() == 3 && 'c' in self + ['c']"),
+    (SET, ["a", "b"], "['b', 'a'] != self && ['a', 'b'] == self"),
+    (struct(s=SET, t=SET), {"s": ["a", "b"], "t": ["b", "a"]}, "self.s == self.t"),
+    (KEYED, [{"k": "a", "n": 1}, {"k": "b", "n": 2}], "self == self.filter(x, true)"),
+    (KEYED, [{"k": "a", "n": 1}], "(self + self).size() == 1"),
+    (KEYED, [{"k": "a", "n": 1}], "self.all(x, x.n == 1) && self[0].k == 'a'"),
+    (
+        struct(x=KEYED, y=KEYED),
+        {"x": [{"k": "a", "n": 1}], "y": [{"k": "b", "n": 3}, {"k": "a", "n": 2}]},
+        "(dyn(self.x) + self.y).map(i, i.n) == [2, 3]",
+    ),
+    (
+        struct(x=KEYED, y=KEYED),
+        {"x": [{"k": "a", "n": 1}, {"k": "b"}], "y": [{"k": "b"}, {"k": "a", "n": 1}]},
+        "dyn(self.x) == self.y && self == self",
+    ),
+    (TIMES, TIMED, "self.d == timestamp('2024-02-29T00:00:00Z') && self.d < self.t"),
+    (TIMES, TIMED, "self.t.getHours() == 12 && self.l == duration('504h')"),
+    (TIMES, TIMED, "self.b == b'hi' && self.n == 2.0 && type(self.n) == double"),
+    (TIMES, TIMED, "self.p == '80%' && type(self.p) == string"),
+    (TIMES, TIMED, "!has(self.o)"),
+    (TEXT, "abc", "self.size() == 3"),
+    (INTEGER, 3, "self == 3"),
+    ({"type": "object", "additionalProperties": INTEGER}, {"x-y": 1}, "self['x-y'] == 1"),
+]
+
+
+@pytest.mark.parametrize(("schema", "spec", "rule"), HOLD)
+def test_typed_values(schema: Json, spec: Any, rule: str) -> None:
+    assert texts(ruled(schema, rule), spec) == []
+
+
+def test_values_are_shown_of_scalars_only() -> None:
+    assert texts(ruled(INTEGER, "self > 3"), 2) == ["spec: Invalid value: 2: failed rule: self > 3"]
+    assert texts(ruled(TEXT, "false"), "x") == ['spec: Invalid value: "x": failed rule: false']
+    assert texts(ruled(SET, "false"), []) == ["spec: Invalid value: failed rule: false"]
+
+
+MESSAGES = [
+    ({"message": " no "}, "no"),
+    ({"messageExpression": "' at ' + string(self) + ' '"}, "at 2"),
+    ({"message": "no", "messageExpression": "''"}, "no"),
+    ({"messageExpression": "'a\\nb'"}, "failed rule: self > 3"),
+    ({"messageExpression": "string(1 / (self - 2))"}, "failed rule: self > 3"),
+    ({"messageExpression": "'x'.split('').map(i, 'y').join() + '" + "z" * 5200 + "'"},
+     "failed rule: self > 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "message"), MESSAGES)
+def test_messages(rule: Json, message: str) -> None:
+    known = ruled(INTEGER, {"rule": "self > 3", **rule})
+    assert texts(known, 2) == [f"spec: Invalid value: 2: {message}"]
+
+
+REASONS = [
+    ("FieldValueForbidden", "spec.a: Forbidden: m"),
+    ("FieldValueRequired", "spec.a: Required value: m"),
+    ("FieldValueDuplicate", "spec.a: Duplicate value"),
+    ("FieldValueInvalid", "spec.a: Invalid value: m"),
+]
+
+
+@pytest.mark.parametrize(("reason", "text"), REASONS)
+def test_reasons(reason: str, text: str) -> None:
+    rule = {"rule": "false", "message": "m", "reason": reason, "fieldPath": ".a"}
+    assert texts(ruled(struct(a=INTEGER), rule), {}) == [text]
+
+
+def test_field_paths_in_maps() -> None:
+    schema = struct(m={"type": "object", "additionalProperties": struct(**{"x.y": INTEGER})})
+    rule = {"rule": "false", "message": "m", "fieldPath": ".m['a\\'b']['x.y']"}
+    assert texts(ruled(schema, rule), {}) == ["spec.m[a'b].x.y: Invalid value: m"]
+
+
+def test_transition_rules() -> None:
+    known = ruled(INTEGER, {"rule": "self >= oldSelf", "message": "less"})
+    assert texts(known, 1) == []
+    assert texts(known, 1, 1) == []
+    assert texts(known, 1, 2) == ["spec: Invalid value: 1: less"]
+
+
+def test_optional_old_self() -> None:
+    rule = {"rule": "oldSelf.hasValue() || self == 1", "optionalOldSelf": True}
+    known = ruled(INTEGER, rule)
+    assert texts(known, 1) == []
+    assert texts(known, 2) == [f"spec: Invalid value: 2: failed rule: {rule['rule']}"]
+    assert texts(known, 2, 3) == []
+
+
+def test_old_items_by_key() -> None:
+    items = {
+        **struct(k=TEXT, n=INTEGER),
+        "x-kubernetes-validations": [{"rule": "self.n >= oldSelf.n", "message": "less"}],
+    }
+    known = kind({**KEYED, "items": items})
+    before = [{"k": "a", "n": 2}, {"k": "b", "n": 2}]
+    after = [{"k": "c", "n": 0}, {"k": "b", "n": 1}, {"k": "a", "n": 3}]
+    assert texts(known, after, before) == ["spec[1]: Invalid value: less"]
+
+
+def test_failures_of_what_did_not_change_are_warnings() -> None:
+    known = ruled(INTEGER, "self > 3")
+    outcome = known.validate(gizmo(1, other=2), gizmo(1))
+    assert outcome.errors == []
+    assert outcome.warnings == ["spec: Invalid value: 1: failed rule: self > 3"]
+
+
+def test_rules_everywhere() -> None:
+    item = {**INTEGER, "x-kubernetes-validations": [{"rule": "self > 1"}]}
+    schema = struct(
+        l={"type": "array", "items": item},
+        m={"type": "object", "additionalProperties": item},
+        a={**INTEGER, "allOf": [{"x-kubernetes-validations": [{"rule": "self > 2"}]}]},
+    )
+    found = texts(kind(schema), {"l": [1, 2], "m": {"x": 0}, "a": 2})
+    assert found == [
+        "spec.a: Invalid value: 2: failed rule: self > 2",
+        "spec.l[0]: Invalid value: 1: failed rule: self > 1",
+        "spec.m[x]: Invalid value: 0: failed rule: self > 1",
+    ]
+
+
+def test_the_root_has_a_name() -> None:
+    root = kind(INTEGER, **{"x-kubernetes-validations": [{"rule": "self.metadata.name == 'h'"}]})
+    assert texts(root, 1) == ["<nil>: Invalid value: failed rule: self.metadata.name == 'h'"]
+
+
+FAILURES = [
+    ("1 / self == 1", "division by zero evaluating rule: 1 / self == 1"),
+    (
+        "dyn(self) + 'a' == ''",
+        "'no such overload': call arguments did not match a supported operator, function or macro "
+        "signature for rule: dyn(self) + 'a' == ''",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "detail"), FAILURES)
+def test_failed_evaluation(rule: str, detail: str) -> None:
+    assert texts(ruled(INTEGER, rule, "self == 1"), 0) == [
+        f"spec: Invalid value: 0: {detail}",
+        "spec: Invalid value: 0: failed rule: self == 1",
+    ]
+
+
+def test_rules_that_do_not_compile() -> None:
+    [text] = texts(ruled(INTEGER, "self.x", ""), 0)
+    assert text.startswith("spec: Invalid value: 0: rule compile error: compilation failed: ERROR")
+
+
+def test_expensive_rules() -> None:
+    many = {"type": "array", "items": INTEGER}
+    expensive = "self.all(x, self.all(y, self.all(z, x + y + z > 0)))"
+    assert texts(ruled(many, expensive, "false"), [1] * 100) == [
+        "spec: Invalid value: 'operation cancelled: actual cost limit exceeded': no further "
+        f"validation rules will be run due to call cost exceeds limit for rule: {expensive}"
+    ]
+
+
+def test_the_budget_of_an_object() -> None:
+    many = {"type": "array", "items": INTEGER}
+    known = ruled(many, *["self.all(x, self.all(y, x + y > 0))"] * 30)
+    outcome = known.validate(gizmo([1] * 300))
+    assert [str(one) for one in outcome.errors] == [
+        f"spec: Invalid value: {rule_texts.OUT_OF_BUDGET}"
+    ]
+
+
+def test_rules_wait_for_the_schema() -> None:
+    known = ruled(struct(a=INTEGER) | {"required": ["a"]}, "self.a > 0")
+    assert texts(known, {}) == [
+        "spec.a: Required value",
+        f"<nil>: Invalid value: null: {rule_texts.SKIPPED}",
+    ]

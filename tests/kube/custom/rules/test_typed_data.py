@@ -1,0 +1,124 @@
+"""Typed evaluation of what no rule of a CRD is about, and data that does not fit its schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.cel import EvaluationError
+from celadon.cel.value_functions import MapList, SetList
+from celadon.kube.custom.published_schemas import structural_of
+from celadon.kube.custom.rules.typed_data import Preserved, typed
+from celadon.kube.custom.structural import decode
+from celadon.kube.library.releases import environment
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.schema_model import schema_for
+from celadon.kube.schemas.schema_types import schema_type
+
+SERVICE = GroupVersionKind("", "v1", "Service")
+OBJECT = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "s", "creationTimestamp": "2024-01-02T03:04:05Z"},
+    "spec": {
+        "ports": [
+            {"port": 1, "protocol": "TCP", "targetPort": "web"},
+            {"port": 2, "protocol": "TCP", "targetPort": 80},
+        ]
+    },
+}
+
+
+def evaluate(expression: str) -> Any:
+    schema = schema_for(SERVICE)
+    assert schema is not None
+    declared = schema_type(schema, "Service")
+    names = {"object": declared.type, "oldObject": declared.type}
+    env = environment().extend(names, declared.objects)
+    old = {**OBJECT, "spec": {"ports": OBJECT["spec"]["ports"][::-1]}}  # type: ignore[index]  # JSON
+    structural = structural_of(schema)
+    activation = {"object": typed(OBJECT, structural), "oldObject": typed(old, structural)}
+    return env.program(env.compile(expression).checked()).evaluate_metered(activation)[0]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "object.spec.ports == oldObject.spec.ports",
+        "(object.spec.ports + oldObject.spec.ports).size() == 2",
+        "object.metadata.creationTimestamp.getFullYear() == 2024",
+        "object.spec.ports[1].targetPort == 80 && object.spec.ports[0].targetPort == 'web'",
+        "!has(object.spec.type)",
+    ],
+)
+def test_built_in_kinds(expression: str) -> None:
+    assert evaluate(expression) is True
+
+
+def test_a_type_within_itself_ends() -> None:
+    schema = schema_for(GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"))
+    assert schema is not None
+    assert structural_of(schema).type == "object"
+
+
+MISFITS: list[tuple[dict[str, Any], Any, str]] = [
+    ({"type": "string"}, None, "invalid data, got null for schema with nullable=false"),
+    ({"type": "string"}, 1, "invalid data, expected string, got int64"),
+    ({"type": "integer"}, "1", "invalid data, expected int, got string"),
+    ({"type": "number"}, True, "invalid data, expected float, got bool"),
+    ({"type": "boolean"}, 1.5, "invalid data, expected bool, got float64"),
+    (
+        {"type": "object"},
+        [],
+        "invalid data, expected a map for the provided schema with type=object",
+    ),
+    (
+        {"type": "array", "items": {}},
+        {},
+        "invalid data, expected an array for the provided schema with type=array",
+    ),
+    ({"type": "array"}, [], "invalid array type, expected Items with a non-empty Schema"),
+    (
+        {"type": "array", "items": {}, "x-kubernetes-list-type": "heap"},
+        [],
+        "invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got heap",
+    ),
+    (
+        {"x-kubernetes-int-or-string": True},
+        1.5,
+        "invalid data, expected XIntOrString value to be either a string or integer",
+    ),
+    ({"type": "string", "format": "duration"}, "soon", "Invalid duration soon: unable to parse"),
+    ({"type": "string", "format": "date"}, "soon", "Invalid date formatted string soon"),
+    ({"type": "string", "format": "date-time"}, "soon", "Invalid date-time formatted string soon"),
+    ({"type": "string", "format": "byte"}, "!", "Invalid byte formatted string !: illegal base64"),
+    ({}, 1, "invalid type, expected object, array, number, integer, boolean or string"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), MISFITS)
+def test_misfits(schema: dict[str, Any], value: Any, message: str) -> None:
+    with pytest.raises(EvaluationError) as caught:
+        typed(value, decode(schema))
+    assert caught.value.message.startswith(message)
+
+
+def test_preserved_values_can_be_compared() -> None:
+    schema = decode({"x-kubernetes-preserve-unknown-fields": True})
+    a, b, c = (typed(value, schema) for value in ({"x": [1]}, {"x": [1]}, {"x": [1.0]}))
+    assert isinstance(a, Preserved)
+    assert a == b
+    assert a != c
+
+
+def test_typed_lists_say_that_they_are_lists() -> None:
+    for one in (SetList(["a"]), MapList([], ("k",))):
+        assert one.__class__ is list
+        assert isinstance(one, list)
+    assert SetList(["a", "b"]) == ["b", "a"]
+    assert SetList(["a", "b"]) == ["b", "b"], "as upstream: nobody looks for what is missing"
+    assert SetList(["a", "b"]) != ["b", "c"]
+    assert MapList([{"k": 1, "v": 2}], ("k",)) == [{"k": 1, "v": 2}]
+    assert MapList([{"k": 1}], ("k",)) != [{"k": 2}]
+    assert MapList([{"k": 1}], ("k",)) != []

@@ -1,0 +1,233 @@
+"""What happens to custom resources because of their schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
+from celadon.kube.custom.structural import MAX_DEPTH
+from celadon.kube.names import GroupVersionKind
+
+GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
+Json = dict[str, Any]
+
+
+def kind(spec: Json, **root: Any) -> CustomKind:
+    schema = {"type": "object", "properties": {"spec": spec}, **root}
+    version = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "gizmos", "kind": "Gizmo"}
+    definition = {"spec": {"group": "example.com", "names": names, "versions": [version]}}
+    return custom_kinds(definition)[GIZMO]
+
+
+def gizmo(spec: Any, **more: Any) -> Json:
+    return {"apiVersion": "example.com/v1", "kind": "Gizmo", "metadata": {"name": "g"}} | {
+        "spec": spec,
+        **more,
+    }
+
+
+def struct(**properties: Json) -> Json:
+    return {"type": "object", "properties": properties}
+
+
+INTEGER: Json = {"type": "integer"}
+TEXT: Json = {"type": "string"}
+OPEN: Json = {"x-kubernetes-preserve-unknown-fields": True}
+
+PREPARED: list[tuple[str, Json, Any, Any, list[str]]] = [
+    ("unknown", struct(a=INTEGER), {"a": 1, "b": 2}, {"a": 1}, ["spec.b"]),
+    ("in a list", {"type": "array", "items": struct()}, [{"b": 1}], [{}], ["spec[0].b"]),
+    (
+        "in a map",
+        {"type": "object", "additionalProperties": struct()},
+        {"k": {"b": 1}},
+        {"k": {}},
+        ["spec.k.b"],
+    ),
+    ("kept", struct() | OPEN, {"b": {"c": 1}}, {"b": {"c": 1}}, []),
+    (
+        "known inside kept",
+        struct(a=struct()) | OPEN,
+        {"a": {"b": 1}, "c": 1},
+        {"a": {}, "c": 1},
+        ["spec.a.b"],
+    ),
+    (
+        "lists inside kept",
+        {"type": "array", "items": struct(a=struct()), **OPEN},
+        [{"a": {"b": 1}, "c": 1}],
+        [{"a": {}, "c": 1}],
+        ["spec[0].a.b"],
+    ),
+    (
+        "anything in values",
+        {"type": "object", "additionalProperties": True},
+        {"a": 1, "b": {"c": 1}},
+        {"a": 1, "b": {}},
+        ["spec.b.c"],
+    ),
+    (
+        "embedded",
+        struct() | {"x-kubernetes-embedded-resource": True},
+        {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}, "b": 1},
+        {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}},
+        ["spec.b"],
+    ),
+    ("default", struct(a=INTEGER | {"default": 3}), {}, {"a": 3}, []),
+    (
+        "default in default",
+        struct(a=struct(b=INTEGER | {"default": 3}) | {"default": {}}),
+        {},
+        {"a": {"b": 3}},
+        [],
+    ),
+    ("no default in what is absent", struct(a=struct(b=INTEGER | {"default": 3})), {}, {}, []),
+    ("null", struct(a=INTEGER), {"a": None}, {}, []),
+    ("null with default", struct(a=INTEGER | {"default": 3}), {"a": None}, {"a": 3}, []),
+    (
+        "nullable",
+        struct(a=INTEGER | {"nullable": True, "default": 3}),
+        {"a": None},
+        {"a": None},
+        [],
+    ),
+    ("null items", {"type": "array", "items": INTEGER}, [None], [None], []),
+    ("null values", {"type": "object", "additionalProperties": INTEGER}, {"a": None}, {}, []),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "given", "wanted", "dropped"),
+    [pytest.param(*row[1:], id=row[0]) for row in PREPARED],
+)
+def test_prepare(spec: Json, given: Any, wanted: Any, dropped: list[str]) -> None:
+    obj = gizmo(given)
+    found = kind(spec).prepare(obj)
+    assert found.value["spec"] == wanted
+    assert list(found.dropped) == dropped
+    assert obj == gizmo(given), "what was given is not changed"
+
+
+def test_the_root_keeps_its_metadata() -> None:
+    found = kind(struct()).prepare(gizmo({}, top=1, b=2))
+    assert (found.value, found.dropped) == (gizmo({}), ("b", "top"))
+
+
+NOTHING = '<nil>: Invalid value: "": '
+INVALID: list[tuple[str, Json, Any, list[str]]] = [
+    ("type", INTEGER, "3",
+     ['spec: Invalid value: "string": spec in body must be of type integer: "string"']),
+    ("integral double", INTEGER, 2.0, []),
+    ("int for number", {"type": "number"}, 2, []),
+    ("null item", {"type": "array", "items": INTEGER}, [None],
+     ['spec[0]: Invalid value: "null": spec[0] in body must be of type integer: "null"']),
+    ("int or string", {"x-kubernetes-int-or-string": True}, True,
+     ['spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"']),
+    ("required", struct(a=INTEGER) | {"required": ["a"]}, {}, ["spec.a: Required value"]),
+    ("exclusive", INTEGER | {"minimum": 3, "exclusiveMinimum": True}, 3,
+     ["spec: Invalid value: 3: spec in body should be greater than 3"]),
+    ("exclusive maximum", {"type": "number", "maximum": 3, "exclusiveMaximum": True}, 3.0,
+     ["spec: Invalid value: 3: spec in body should be less than 3"]),
+    ("integer under a fraction", {"type": "number", "multipleOf": 0.5}, 1,
+     ["spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0"]),
+    ("multiple", INTEGER | {"multipleOf": 3}, 7,
+     ["spec: Invalid value: 7: spec in body should be a multiple of 3"]),
+    ("large", INTEGER, 1e300,
+     ['spec: Invalid value: "number": spec in body must be of type integer: "number"',
+      NOTHING + "Checked value must be of type integer (default format) in spec"]),
+    ("few items", {"type": "array", "items": INTEGER, "minItems": 1}, [],
+     ["spec: Invalid value: 0: spec in body should have at least 1 items"]),
+    ("few properties", {"type": "object", "additionalProperties": INTEGER, "minProperties": 1}, {},
+     ["spec: Invalid value: 0: spec in body should have at least 1 properties"]),
+    ("many properties", {"type": "object", "additionalProperties": INTEGER, "maxProperties": 1},
+     {"a": 1, "b": 2}, ["spec: Too many: 2: must have at most 1 item"]),
+    ("enum of numbers", INTEGER | {"enum": [1, 2]}, 3,
+     ['spec: Unsupported value: 3: supported values: "1", "2"']),
+    ("true is not 1", {"enum": [1], **OPEN}, True,
+     ['spec: Unsupported value: true: supported values: "1"']),
+    ("anyOf", TEXT | {"anyOf": [{"pattern": "^a"}, {"maxLength": 1}]}, "bb",
+     ["spec: Invalid value: \"bb\": spec in body should match '^a'",
+      NOTHING + '"spec" must validate at least one schema (anyOf)']),
+    ("anyOf holds", TEXT | {"anyOf": [{"pattern": "^a"}, {"maxLength": 1}]}, "b", []),
+    ("oneOf none", TEXT | {"oneOf": [{"pattern": "^a"}]}, "b",
+     ["spec: Invalid value: \"b\": spec in body should match '^a'",
+      NOTHING + '"spec" must validate one and only one schema (oneOf). Found none valid']),
+    ("oneOf two", TEXT | {"oneOf": [{"pattern": "^a"}, {"maxLength": 1}]}, "a",
+     [NOTHING + '"spec" must validate one and only one schema (oneOf). '
+      "Found 2 valid alternatives"]),
+    ("oneOf one", TEXT | {"oneOf": [{"pattern": "^a"}, {"maxLength": 1}]}, "b", []),
+    ("allOf", TEXT | {"allOf": [{"pattern": "^a"}]}, "b",
+     ["spec: Invalid value: \"b\": spec in body should match '^a'",
+      NOTHING + '"spec" must validate all the schemas (allOf). None validated']),
+    ("allOf some", TEXT | {"allOf": [{"pattern": "^a"}, {}]}, "b",
+     ["spec: Invalid value: \"b\": spec in body should match '^a'",
+      NOTHING + '"spec" must validate all the schemas (allOf)']),
+    ("not", TEXT | {"not": {"pattern": "^a"}}, "a",
+     [NOTHING + '"spec" must not validate the schema (not)']),
+    ("format", TEXT | {"format": "ipv4"}, "::1",
+     ['spec: Invalid value: "::1": spec in body must be of type ipv4: "::1"']),
+    ("format of a number", TEXT | {"format": "date"}, 3,
+     ['spec: Invalid value: "int64": spec in body must be of type date: "int64"']),
+    ("unknown format", TEXT | {"format": "int32"}, "x", []),
+    ("bad pattern", TEXT | {"pattern": "("}, "x",
+     ["spec: Invalid value: \"x\": spec in body should match '('"]),
+    ("set of objects", {"type": "array", "x-kubernetes-list-type": "set", "items": struct(a=TEXT)},
+     [{"a": "x"}, {"a": "x"}], ['spec[1]: Duplicate value: {"a":"x"}']),
+    ("keys", {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
+              "items": {**OPEN}}, [1],
+     ["spec[0]: Invalid value: 1: must be an object for an array of list-type map"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "given", "errors"), [pytest.param(*row[1:], id=row[0]) for row in INVALID]
+)
+def test_validation(spec: Json, given: Any, errors: list[str]) -> None:
+    found = [str(one) for one in kind(spec).validate(gizmo(given)).errors]
+    assert sorted(found) == sorted(errors)
+
+
+def test_what_did_not_change_may_stay_invalid() -> None:
+    known = kind(struct(a=INTEGER | {"maximum": 3}, b=INTEGER))
+    before = gizmo({"a": 5, "b": 1})
+    assert known.validate(before).errors
+    assert known.validate(gizmo({"a": 5, "b": 2}), before).errors == []
+    assert known.validate(gizmo({"a": 6, "b": 1}), before).errors
+
+
+def test_items_correspond_by_key() -> None:
+    items = struct(k=TEXT, n=INTEGER | {"maximum": 3})
+    keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    before = gizmo([{"k": "a", "n": 5}])
+    after = gizmo([{"k": "b", "n": 1}, {"k": "a", "n": 5}])
+    assert kind({"type": "array", "items": items, **keyed}).validate(after, before).errors == []
+    assert kind({"type": "array", "items": items}).validate(after, before).errors
+
+
+def test_repetitions_may_stay() -> None:
+    known = kind({"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"})
+    assert known.validate(gizmo(["a", "a", "b"]), gizmo(["a", "a"])).errors == []
+    assert known.validate(gizmo(["a", "a"]), gizmo(["a"])).errors
+
+
+def test_nesting_without_end() -> None:
+    spec: Json = {"type": "object"}
+    for _ in range(MAX_DEPTH + 50):
+        spec = struct(a=spec)
+    value: Json = {}
+    for _ in range(100):
+        value = {"a": value}
+    known = kind(spec)
+    assert known.prepare(gizmo(value)).dropped == ()
+    assert known.validate(gizmo(value)).errors == []
+
+
+@pytest.mark.parametrize(
+    "spec", [3, None, [], {"type": 3, "properties": [], "enum": 3, "items": 3}]
+)
+def test_schemas_that_are_none(spec: Any) -> None:
+    known = kind(spec)
+    known.validate(known.prepare(gizmo({"a": 1})).value)

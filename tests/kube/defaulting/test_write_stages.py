@@ -1,0 +1,227 @@
+"""The stages of a write: what each adds, what is wiped, what an update keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.write_stages import (
+    CREATE,
+    DEFAULT,
+    PLUGINS,
+    admit_form,
+    defaulted,
+    generated_name,
+    has_identity,
+    stored_form,
+    updated_form,
+)
+from celadon.kube.names import GroupVersionKind
+
+POD = GroupVersionKind("", "v1", "Pod")
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
+CONFIG_MAP = GroupVersionKind("", "v1", "ConfigMap")
+NAMESPACE = GroupVersionKind("", "v1", "Namespace")
+ROLE = GroupVersionKind("rbac.authorization.k8s.io", "v1", "Role")
+WIDGET = GroupVersionKind("example.com", "v1", "Widget")
+CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
+
+
+def test_what_each_stage_shows() -> None:
+    sent = {
+        "metadata": {
+            "generateName": "p-",
+            "uid": "mine",
+            "creationTimestamp": "2000-01-01T00:00:00Z",
+            "ownerReferences": [{"name": "o"}, {"name": "o"}, {"name": "q"}],
+        },
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+        "status": {"phase": "Running"},
+    }
+    before = json.dumps(sent)
+    read = defaulted(sent, POD, CONTEXT)
+    assert (read["apiVersion"], read["kind"]) == ("v1", "Pod")
+    assert read["metadata"]["uid"] == "mine"
+    assert read["spec"]["restartPolicy"] == "Always"
+    assert "tolerations" not in read["spec"]
+    phases = frozenset({DEFAULT, PLUGINS})
+    mutating = admit_form(sent, POD, CONTEXT, phases=phases, namespace="ns")
+    assert mutating["metadata"]["namespace"] == "ns"
+    assert [owner["name"] for owner in mutating["metadata"]["ownerReferences"]] == ["o", "q"]
+    assert not {"uid", "creationTimestamp", "name"} & mutating["metadata"].keys()
+    assert mutating["status"] == {"phase": "Running"}
+    assert "tolerations" in mutating["spec"]
+    validating = admit_form(sent, POD, CONTEXT, namespace="ns")
+    assert validating["metadata"]["uid"] == "U"
+    assert validating["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
+    assert validating["metadata"]["name"] == "p-abcde"
+    assert validating["metadata"]["generation"] == 1
+    assert validating["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    rest = admit_form(mutating, POD, CONTEXT, phases=frozenset({DEFAULT, CREATE}))
+    assert rest == validating
+    assert json.dumps(sent) == before
+
+
+def test_namespaces() -> None:
+    meta = {"name": "n", "namespace": "own"}
+    assert admit_form({"metadata": meta}, CONFIG_MAP)["metadata"]["namespace"] == "own"
+    assert "namespace" not in admit_form({"metadata": meta}, NAMESPACE, namespace="")["metadata"]
+    label = admit_form({"metadata": meta}, NAMESPACE)["metadata"]["labels"]
+    assert label == {"kubernetes.io/metadata.name": "n"}
+
+
+def test_generation_survives_where_nobody_sets_it() -> None:
+    assert admit_form({"metadata": {"generation": 7}}, CONFIG_MAP)["metadata"]["generation"] == 7
+
+
+@pytest.mark.parametrize(
+    ("gvk", "want"),
+    [
+        (POD, True),
+        (GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest"), True),
+        (GroupVersionKind("policy", "v1", "Eviction"), False),
+        (GroupVersionKind("", "v1", "Binding"), False),
+        (GroupVersionKind("autoscaling", "v1", "Scale"), False),
+        (GroupVersionKind("authorization.k8s.io", "v1", "SubjectAccessReview"), False),
+        (WIDGET, True),
+    ],
+)
+def test_identity(gvk: GroupVersionKind, want: bool) -> None:
+    assert has_identity(gvk) is want
+
+
+def test_custom_resources_have_typed_metadata_only() -> None:
+    sent = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "labels": {}, "nope": 1},
+        "spec": {"empty": [], "zero": 0},
+    }
+    made = admit_form(sent, WIDGET, CONTEXT, namespace="ns")
+    assert made["spec"] == {"empty": [], "zero": 0}
+    assert made["metadata"] == {
+        "name": "w",
+        "namespace": "ns",
+        "uid": "U",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "generation": 1,
+    }
+    assert stored_form(made, WIDGET) == made
+
+
+def test_options_of_connect_requests_stay() -> None:
+    options = {"apiVersion": "v1", "kind": "PodExecOptions", "command": ["ls"]}
+    assert admit_form(options, GroupVersionKind("", "v1", "PodExecOptions")) == options
+
+
+def test_generated_names_are_cut() -> None:
+    assert generated_name("a" * 100, "bcdef") == "a" * 58 + "bcdef"
+
+
+def test_gates() -> None:
+    spec = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}, "template": {"spec": {}}}
+    gvk = GroupVersionKind("apps", "v1", "StatefulSet")
+    off = admit_form({"spec": spec}, gvk)["spec"]["updateStrategy"]["rollingUpdate"]
+    assert off == {"partition": 0}
+    context = DefaultingContext(gates={"MaxUnavailableStatefulSet": True})
+    on = admit_form({"spec": spec}, gvk, context)["spec"]["updateStrategy"]["rollingUpdate"]
+    assert on == {"partition": 0, "maxUnavailable": 2}
+
+
+def test_stored_objects_have_no_empty_lists() -> None:
+    admitted = admit_form({"rules": [], "metadata": {"name": "r"}}, ROLE)
+    assert admitted["rules"] == []
+    assert stored_form(admitted, ROLE)["rules"] is None
+    claim = GroupVersionKind("", "v1", "PersistentVolumeClaim")
+    admitted = admit_form({"spec": {}}, claim)
+    assert admitted["status"] == {}
+    assert stored_form(admitted, claim)["status"] == {"phase": "Pending"}
+
+
+def stored_deployment(**meta: Any) -> dict[str, Any]:
+    sent = {"metadata": {"name": "d", **meta}, "spec": {"template": {"spec": {}}}}
+    made = stored_form(admit_form(sent, DEPLOYMENT, CONTEXT), DEPLOYMENT)
+    made["metadata"]["generation"] = 4
+    made["status"] = {"replicas": 1}
+    return made
+
+
+def test_update_of_the_spec() -> None:
+    old = stored_deployment()
+    new = {
+        **old,
+        "metadata": {"name": "d", "generation": 99, "uid": ""},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = updated_form(new, old, DEPLOYMENT)
+    assert made["status"] == {"replicas": 1}
+    assert made["metadata"]["generation"] == 5
+    assert made["metadata"]["uid"] == "U"
+    assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "generation"),
+    [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
+)
+def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
+    old = stored_deployment()
+    new = {**old, "metadata": {**old["metadata"], **change}}
+    assert updated_form(new, old, DEPLOYMENT)["metadata"]["generation"] == generation
+
+
+def test_update_of_the_status() -> None:
+    old = stored_deployment(labels={"a": "b"})
+    new = {
+        **old,
+        "metadata": {**old["metadata"], "labels": {"c": "d"}},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = updated_form(new, old, DEPLOYMENT, subresource="status")
+    assert made["spec"] == old["spec"]
+    assert made["metadata"]["labels"] == {"a": "b"}
+    assert made["metadata"]["generation"] == 4
+    assert made["status"] == {"replicas": 9}
+
+
+def test_status_that_keeps_all_metadata() -> None:
+    gvk = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")
+    old = stored_form(admit_form({"metadata": {"name": "f"}, "spec": {}}, gvk, CONTEXT), gvk)
+    managed = [{"manager": "m"}]
+    new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
+    made = updated_form(new, old, gvk, subresource="status")
+    assert made["metadata"] == {**old["metadata"], "managedFields": managed}
+
+
+OBJECTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "metadata": st.fixed_dictionaries({}, optional={"labels": st.just({"a": "b"})}),
+        "spec": st.fixed_dictionaries(
+            {
+                "template": st.just(
+                    {"metadata": {"labels": {"x": "y"}}, "spec": {"containers": [{}]}}
+                )
+            },
+            optional={
+                "replicas": st.integers(0, 3),
+                "strategy": st.sampled_from([{"type": "Recreate"}, {}, None]),
+            },
+        ),
+    },
+)
+
+
+@given(OBJECTS)
+def test_defaulting_twice_changes_nothing_more(obj: dict[str, Any]) -> None:
+    before = json.dumps(obj)
+    once = defaulted(obj, DEPLOYMENT)
+    assert defaulted(once, DEPLOYMENT) == once
+    assert json.dumps(obj) == before

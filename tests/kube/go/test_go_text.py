@@ -1,0 +1,31 @@
+"""Go's `%q` and its JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube.go.go_text import json_text, quote
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("", '""'),
+        ("plain text", '"plain text"'),
+        ('a"b\\c', '"a\\"b\\\\c"'),
+        ("\a\b\f\n\r\t\v", '"\\a\\b\\f\\n\\r\\t\\v"'),
+        ("\x00\x7f", '"\\x00\\x7f"'),
+        ("é😀", '"é😀"'),
+        ("\u200b\u00a0", '"\\u200b\\u00a0"'),
+        ("\U000e0001", '"\\U000e0001"'),
+        ("\ud800", '"\ufffd"'),
+    ],
+)
+def test_quote(text: str, want: str) -> None:
+    assert quote(text) == want
+
+
+def test_json_text() -> None:
+    assert json_text({"b": [1, "<é&>\u2028"], "a": None}) == (
+        '{"b":[1,"\\u003cé\\u0026\\u003e\\u2028"],"a":null}'
+    )

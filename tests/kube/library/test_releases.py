@@ -1,0 +1,93 @@
+"""What each release has: which functions compile, and which switches are set."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.cel import types
+from celadon.kube.library.releases import (
+    BLOCKS,
+    DEFAULT,
+    LATEST,
+    OLDEST,
+    VersionError,
+    environment,
+    parse_version,
+    previous_minor,
+)
+
+
+def compiles(expression: str, version: str, *, has_patch_types: bool = False) -> bool:
+    base = environment(version, has_patch_types=has_patch_types)
+    env = base.extend({"object": types.DYN, "r": types.object_type("x")})
+    return env.compile(expression).ast is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "since"),
+    [
+        ("url('/a').getHost() == ''", "1.29"),
+        ("quantity('1').isInteger()", "1.29"),
+        ("1 < 2.5", "1.29"),
+        ("object.?a.orValue(1)", "1.29"),
+        ("'%d'.format([1]) == '1'", "1.29"),
+        ("sets.contains([1], [1])", "1.29"),
+        ("ip('1.2.3.4') == ip('1.2.3.4')", "1.30"),
+        ("cidr('1.2.3.4/8').prefixLength()", "1.30"),
+        ("format.uuid()", "1.31"),
+        ("[1].all(i, v, true)", "1.32"),
+        ("semver('1.0', true)", "1.33"),
+        ("[1].sort()", "1.34"),
+        ("[1].sortBy(x, -x)", "1.34"),
+    ],
+)
+def test_since(expression: str, since: str) -> None:
+    assert compiles(expression, since)
+    assert compiles(expression, LATEST)
+    before = previous_minor(since)
+    if parse_version(before) >= parse_version(OLDEST):
+        assert not compiles(expression, before)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["cel.bind(x, 1, x)", "math.abs(1)", "base64.encode(b'a')", "'a'.reverse()", "object.`a-b`"],
+)
+def test_never(expression: str) -> None:
+    assert not compiles(expression, DEFAULT)
+
+
+def test_patch_types_are_for_mutating_policies() -> None:
+    assert not compiles("jsonpatch.escapeKey('a')", DEFAULT)
+    assert compiles("jsonpatch.escapeKey('a')", DEFAULT, has_patch_types=True)
+
+
+def test_literals_are_homogeneous() -> None:
+    issues = environment().compile("[1, 'a']").issues
+    assert issues.display().startswith("ERROR: <input>:1:5: expected type 'int' but found 'string'")
+
+
+def test_presence_is_free() -> None:
+    env = environment().extend({"object": types.DYN})
+    program = env.program(env.compile("has(object.a)").checked())
+    assert program.evaluate_metered({"object": {"a": 1}}) == (True, 1)
+
+
+def test_environments_are_shared() -> None:
+    assert environment("1.36") is environment("1.36")
+
+
+@pytest.mark.parametrize("text", ["", "1", "1.36.2", "v1.36", "1.x", "99999.1", "1.38"])
+def test_no_version(text: str) -> None:
+    with pytest.raises(VersionError):
+        parse_version(text)
+
+
+def test_the_table_is_in_order() -> None:
+    introduced = [block.introduced for block in BLOCKS]
+    assert introduced == sorted(introduced)
+
+
+def test_previous_minor() -> None:
+    assert previous_minor("1.36") == "1.35"
+    assert previous_minor("1.0") == "1.0"

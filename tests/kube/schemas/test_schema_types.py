@@ -1,0 +1,97 @@
+"""Schemas as types, as the API server publishes them and as the data looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.cel import types
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.schema_model import Schema, schema_for
+from celadon.kube.schemas.schema_types import MAX_DEPTH, View, schema_type
+
+S = Schema
+TEXT = Schema(type="string")
+
+ROWS = [
+    ("int-or-string", S(format="int-or-string"), "dyn", "dyn"),
+    ("string", TEXT, "string", "string"),
+    ("byte", S(type="string", format="byte"), "bytes", "string"),
+    ("duration", S(type="string", format="duration"), "google.protobuf.Duration", "string"),
+    ("date", S(type="string", format="date"), "google.protobuf.Timestamp", "string"),
+    ("date-time", S(type="string", format="date-time"), "google.protobuf.Timestamp", "string"),
+    ("other format", S(type="string", format="uuid"), "string", "string"),
+    ("boolean", S(type="boolean"), "bool", "bool"),
+    ("integer", S(type="integer"), "int", "int"),
+    ("number", S(type="number"), "double", "dyn"),
+    ("quantity", S(type="string", format="quantity"), None, "string"),
+    ("no type", S(), None, "dyn"),
+    ("list", S(type="array", items=TEXT), "list(string)", "list(string)"),
+    ("list of nothing", S(type="array"), None, "list(dyn)"),
+    ("list of unknown", S(type="array", items=S()), None, "list(dyn)"),
+    ("map", S(type="object", additional_properties=TEXT), "map(string, string)", None),
+    ("map of unknown", S(type="object", additional_properties=S()), None, "map(string, dyn)"),
+    ("object", S(type="object", properties={}), "Root.f", "Root.f"),
+    ("open object", S(type="object", properties={}, preserve_unknown=True), "Root.f", "dyn"),
+    ("nullable", S(type="string", nullable=True), "string", "dyn"),
+]
+
+
+def field(schema: Schema, view: View) -> str | None:
+    """The type of a field `f` with this schema."""
+    root = schema_type(Schema(type="object", properties={"f": schema}), "Root", view)
+    fields = next(one.fields for one in root.objects if one.name == "Root")
+    return str(fields["f"]) if "f" in fields else None
+
+
+@pytest.mark.parametrize(
+    ("schema", "published", "actual"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
+def test_fields(schema: Schema, published: str | None, actual: str | None) -> None:
+    assert field(schema, View.PUBLISHED) == published
+    assert field(schema, View.ACTUAL) == (actual or published)
+
+
+def test_names() -> None:
+    thing = Schema(type="object", properties={"x-y": TEXT, "@": TEXT, "namespace": TEXT})
+    root = Schema(
+        type="object",
+        properties={
+            "items": Schema(type="array", items=thing),
+            "by-name": Schema(type="object", additional_properties=thing),
+        },
+    )
+    published = {one.name: set(one.fields) for one in schema_type(root, "Gizmo7").objects}
+    assert published == {
+        "Gizmo7": {"items", "by__dash__name"},
+        "Gizmo7.items.@idx": {"x__dash__y", "__namespace__"},
+        "Gizmo7.by__dash__name.@elem": {"x__dash__y", "__namespace__"},
+    }
+    actual = {one.name: set(one.fields) for one in schema_type(root, "G", View.ACTUAL).objects}
+    assert actual["G.items.@idx"] == {"x-y", "@", "namespace"}
+
+
+def test_a_root_without_type_is_dyn() -> None:
+    assert schema_type(Schema(), "X").type == types.DYN
+
+
+def test_a_circular_reference_is_an_object_without_known_fields() -> None:
+    crd = schema_for(GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"))
+    assert crd is not None
+    published = {one.name: one.fields for one in schema_type(crd, "C").objects}
+    schema = "C.spec.versions.@idx.schema.openAPIV3Schema"
+    assert published[schema]["not"].name == f"{schema}.not"
+    assert not published[f"{schema}.not"]
+    actual = {one.name: one.fields for one in schema_type(crd, "C", View.ACTUAL).objects}
+    assert actual[schema]["not"] == types.DYN
+
+
+def test_depth_is_bounded() -> None:
+    schema = TEXT
+    for _ in range(MAX_DEPTH + 50):
+        schema = Schema(type="array", items=schema)
+    t = schema_type(schema, "X").type
+    depth = 0
+    while t.params:
+        t, depth = t.params[0], depth + 1
+    assert t == types.DYN
+    assert depth == MAX_DEPTH + 1

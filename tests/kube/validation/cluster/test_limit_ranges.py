@@ -1,0 +1,93 @@
+"""What LimitRanger refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
+from tests.kube.validation.objects import admitted, container, obj, pod
+
+CPU = "cpu usage per Container is"
+
+
+def limit_range(kind: str = "Container", **limit: Any) -> dict[str, Any]:
+    return {"spec": {"limits": [{"type": kind, **limit}]}}
+
+
+def needs(request: str = "", limit: str = "") -> dict[str, Any]:
+    return {
+        "resources": {
+            key: {"cpu": value}
+            for key, value in (("requests", request), ("limits", limit))
+            if value
+        }
+    }
+
+
+ROWS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (limit_range(max={"cpu": "1"}), needs("1", "1"), ""),
+    (limit_range(max={"cpu": "1"}), needs("1"), f"maximum {CPU} 1.  No limit is specified"),
+    (limit_range(max={"cpu": "1"}), needs("1", "2"), f"maximum {CPU} 1, but limit is 2"),
+    (limit_range(min={"cpu": "1"}), needs(), f"minimum {CPU} 1.  No request is specified"),
+    (limit_range(min={"cpu": "1"}), needs("500m"), f"minimum {CPU} 1, but request is 500m"),
+    (
+        limit_range(maxLimitRequestRatio={"cpu": "2"}),
+        needs("1", "3"),
+        "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
+    ),
+    (
+        limit_range(maxLimitRequestRatio={"cpu": "2"}),
+        needs("1"),
+        "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is "
+        "0",
+    ),
+    (
+        limit_range(max={"cpu": "1"}, min={"cpu": "1"}),
+        needs(),
+        f"[minimum {CPU} 1.  No request is specified, maximum {CPU} 1.  No limit is specified]",
+    ),
+    (
+        limit_range("Pod", max={"cpu": "1"}),
+        needs("1", "2"),
+        "maximum cpu usage per Pod is 1, but limit is 2",
+    ),
+    (limit_range("PersistentVolumeClaim", max={"storage": "1"}), needs(), ""),
+]
+
+
+@pytest.mark.parametrize(("given", "resources", "message"), ROWS)
+def test_pods(given: dict[str, Any], resources: dict[str, Any], message: str) -> None:
+    assert exceeded_limits(admitted(pod(container(**resources))), [given]) == message
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"max": {"storage": "2Gi"}}, ""),
+        (
+            {"max": {"storage": "1Gi"}},
+            "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi",
+        ),
+        (
+            {"min": {"storage": "3Gi"}},
+            "minimum storage usage per PersistentVolumeClaim is 3Gi, but request is 2Gi",
+        ),
+    ],
+)
+def test_claims(limit: dict[str, Any], message: str) -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
+    value = admitted(obj("v1", "PersistentVolumeClaim", spec=spec))
+    assert exceeded_limits(value, [limit_range("PersistentVolumeClaim", **limit)]) == message
+
+
+def test_the_first_limit_range_that_refuses_speaks() -> None:
+    given = [
+        limit_range(max={"cpu": "5"}),
+        limit_range(max={"cpu": "1"}),
+        limit_range(min={"cpu": "9"}),
+    ]
+    value = admitted(pod(container(**needs("2", "2"))))
+    assert exceeded_limits(value, given) == f"maximum {CPU} 1, but limit is 2"
+    assert exceeded_limits({"kind": "ConfigMap"}, given) == ""
