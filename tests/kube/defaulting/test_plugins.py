@@ -63,6 +63,17 @@ def test_no_token() -> None:
     assert "serviceAccountName" not in admitted(pod(), meta=mirror)["spec"]
 
 
+def test_more_token_sources() -> None:
+    source = {"configMap": {"name": "more.crt", "items": [{"key": "a", "path": "b"}]}}
+    context = DefaultingContext(extra_token_sources=(source,))
+    (volume,) = admit_form({"spec": pod()}, POD, context)["spec"]["volumes"]
+    (upstream,) = admitted(pod())["spec"]["volumes"]
+    sources = upstream["projected"]["sources"]
+    kinds = ["serviceAccountToken", "configMap", "downwardAPI"]
+    assert [next(iter(one)) for one in sources] == kinds
+    assert volume["projected"]["sources"] == [*sources, source]
+
+
 def test_an_existing_token_volume_is_used() -> None:
     volume = {"name": "kube-api-access-own", "emptyDir": {}}
     spec = admitted(pod(volumes=[volume]))["spec"]

@@ -7,11 +7,12 @@ plugin that finds nothing there does what it does in an empty cluster.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.context import Objects, Run
+from celadon.kube.defaulting.context import DefaultingContext, Objects, Run
 from celadon.kube.defaulting.functions import FieldFunction, Rule
 from celadon.kube.defaulting.paths import Apply
 
@@ -95,17 +96,17 @@ def service_account_admission(spec: Any, run: Run) -> None:
     if automount is None:
         automount = account.get("automountServiceAccountToken")
     if automount is not False:
-        _mount_token(spec, run.context.suffix)
+        _mount_token(spec, run.context)
     secrets = account.get("imagePullSecrets")
     if secrets and not spec.get("imagePullSecrets"):
         spec["imagePullSecrets"] = [dict(secret) for secret in secrets]
 
 
-def _mount_token(spec: Any, suffix: str) -> None:
+def _mount_token(spec: Any, context: DefaultingContext) -> None:
     volumes = spec.get("volumes") or []
     names = [volume.get("name", "") for volume in volumes]
     existing = next((name for name in names if name.startswith(TOKEN_VOLUME_PREFIX)), None)
-    name = existing or TOKEN_VOLUME_PREFIX + suffix
+    name = existing or TOKEN_VOLUME_PREFIX + context.suffix
     mounted = False
     for container in [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]:
         mounts = container.get("volumeMounts") or []
@@ -115,10 +116,10 @@ def _mount_token(spec: Any, suffix: str) -> None:
         container["volumeMounts"] = [*mounts, mount]
         mounted = True
     if mounted and existing is None:
-        spec["volumes"] = [*volumes, _token_volume(name)]
+        spec["volumes"] = [*volumes, _token_volume(name, context.extra_token_sources)]
 
 
-def _token_volume(name: str) -> dict[str, Any]:
+def _token_volume(name: str, extra: Objects) -> dict[str, Any]:
     field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
@@ -129,6 +130,7 @@ def _token_volume(name: str) -> dict[str, Any]:
             }
         },
         {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": field}]}},
+        *(copy.deepcopy(source) for source in extra),
     ]
     return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
 
