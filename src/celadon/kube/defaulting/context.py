@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-DEFAULT_PLUGINS: Final = frozenset(
-    {
-        "LimitRanger",
-        "ServiceAccount",
-        "TaintNodesByCondition",
-        "Priority",
-        "DefaultTolerationSeconds",
-        "DefaultStorageClass",
-        "StorageObjectInUseProtection",
-        "RuntimeClass",
-        "DefaultIngressClass",
-        "PodTopologyLabels",
-    }
+PLUGIN_ORDER: Final = (
+    "LimitRanger",
+    "ServiceAccount",
+    "TaintNodesByCondition",
+    "Priority",
+    "DefaultTolerationSeconds",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "RuntimeClass",
+    "DefaultIngressClass",
+    "PodTopologyLabels",
 )
-"""The mutating plugins that are on by default and change objects."""
+"""The mutating plugins that are on by default and change objects, in the order of their work."""
+
+DEFAULT_PLUGINS: Final = frozenset(PLUGIN_ORDER)
 
 Objects = tuple[Mapping[str, Any], ...]
 

@@ -15,6 +15,7 @@ from celadon.kube import metadata
 from celadon.kube.defaulting.context import DefaultingContext, Objects, Run
 from celadon.kube.defaulting.functions import FieldFunction, Rule
 from celadon.kube.defaulting.paths import Apply
+from celadon.kube.defaulting.tolerations import merged
 
 LIMIT_RANGER_ANNOTATION: Final = "kubernetes.io/limit-ranger"
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
@@ -190,13 +191,14 @@ def runtime_class(spec: Any, run: Run) -> None:
     overhead = (chosen.get("overhead") or {}).get("podFixed")
     if overhead:
         spec["overhead"] = dict(overhead)
-    scheduling = chosen.get("scheduling") or {}
+    scheduling = chosen.get("scheduling")
+    if scheduling is None:
+        return
     if scheduling.get("nodeSelector"):
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **scheduling["nodeSelector"]}
-    tolerations = spec.get("tolerations") or []
-    added = [one for one in scheduling.get("tolerations") or () if one not in tolerations]
-    if added:
-        spec["tolerations"] = [*tolerations, *map(dict, added)]
+    both = (*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ()))
+    if both:
+        spec["tolerations"] = merged(both)
 
 
 def pod_topology_labels(pod: Any, run: Run) -> None:
