@@ -9,7 +9,7 @@ from typing import Any
 from celadon.admission.world import implicit_namespace
 from celadon.kube import GroupVersionKind, metadata, status
 from celadon.kube.catalogue import Resource
-from celadon.kube.defaulting.defaulting_context import DEFAULT_PLUGINS, DefaultingContext
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form, stored_form, updated_form
 from celadon.kube.schemas.schema_model import Schema, schema_for
 from celadon.kube.schemas.typed_objects import unknown_fields
@@ -37,9 +37,7 @@ CREATED_BY_UPDATE = {
 MANAGED_FIELDS = [{"manager": "replay", "operation": "Update", "fieldsType": "FieldsV1"}]
 UID = "00000000-0000-4000-8000-000000000001"
 NOW = "2025-01-01T00:00:00Z"
-CONTEXT = DefaultingContext(
-    now=NOW, uid=UID, suffix="bcdfg", plugins=DEFAULT_PLUGINS - {"ServiceAccount"}
-)
+CONTEXT = DefaultingContext(now=NOW, uid=UID, suffix="bcdfg")
 
 
 def creates_on_update(resource: Resource, call: Call) -> bool:

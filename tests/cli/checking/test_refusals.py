@@ -87,6 +87,23 @@ def test_limit_ranges_refuse_after_validation(capsys: pytest.CaptureFixture[str]
     )
 
 
+def test_plugins_find_objects_as_the_cluster_has_them(capsys: pytest.CaptureFixture[str]) -> None:
+    limits: Json = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "shop"},
+        "spec": {"limits": [{"type": "Container", "default": {"cpu": 0.5}}]},
+    }
+    broken = {**limits, "spec": {"limits": 5}}
+    requests = "string(object.spec.containers[0].resources.?requests.?cpu.orValue('none'))"
+    asking = [{"expression": "object.kind != 'Pod'", "messageExpression": requests}]
+    write(Path("policies.json"), policy(rules=EVERYTHING, validations=asking), binding())
+    path = write(Path("a.json"), pod())
+    for given, want in ((limits, "500m"), (broken, "none")):
+        found = objects(capsys, "-f", write(Path("limits.json"), given), path)[-1]
+        assert found["message"].endswith(f"denied request: {want}")
+
+
 def test_updates(capsys: pytest.CaptureFixture[str]) -> None:
     frozen: Json = {**config_map("a", x="1"), "immutable": True}
     old = write(Path("old.json"), frozen, service(), pod())

@@ -63,6 +63,17 @@ def test_no_token() -> None:
     assert "serviceAccountName" not in admitted(pod(), meta=mirror)["spec"]
 
 
+def test_more_token_sources() -> None:
+    source = {"configMap": {"name": "more.crt", "items": [{"key": "a", "path": "b"}]}}
+    context = DefaultingContext(extra_token_sources=(source,))
+    (volume,) = admit_form({"spec": pod()}, POD, context)["spec"]["volumes"]
+    (upstream,) = admitted(pod())["spec"]["volumes"]
+    sources = upstream["projected"]["sources"]
+    kinds = ["serviceAccountToken", "configMap", "downwardAPI"]
+    assert [next(iter(one)) for one in sources] == kinds
+    assert volume["projected"]["sources"] == [*sources, source]
+
+
 def test_an_existing_token_volume_is_used() -> None:
     volume = {"name": "kube-api-access-own", "emptyDir": {}}
     spec = admitted(pod(volumes=[volume]))["spec"]
@@ -143,8 +154,26 @@ def test_runtime_class() -> None:
     )["spec"]
     assert spec["overhead"] == {"cpu": "250m"}
     assert spec["nodeSelector"] == {"m": "2", "n": "1"}
-    assert toleration in spec["tolerations"]
+    keys = [one["key"] for one in spec["tolerations"]]
+    assert keys == ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "gpu"]
     assert "overhead" not in admitted(pod(runtimeClassName="gone"))["spec"]
+
+
+def test_a_runtime_class_that_tolerates_everything() -> None:
+    everything = {"operator": "Exists"}
+    runtime = named("wide", scheduling={"tolerations": [everything]})
+    spec = admitted(pod(runtimeClassName="wide"), runtime_classes=(runtime,))["spec"]
+    assert spec["tolerations"] == [everything]
+
+
+def test_a_runtime_class_that_adds_nothing() -> None:
+    plain, empty = named("plain"), named("empty", scheduling={})
+    context = DefaultingContext(
+        plugins=frozenset({"RuntimeClass"}), cluster=ClusterObjects(runtime_classes=(plain, empty))
+    )
+    for name in ("plain", "empty"):
+        spec = admit_form({"spec": pod(runtimeClassName=name)}, POD, context)["spec"]
+        assert not {"tolerations", "nodeSelector", "overhead"} & set(spec)
 
 
 def test_topology_labels() -> None:

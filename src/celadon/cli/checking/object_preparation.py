@@ -8,7 +8,7 @@ cannot be left out is filled in: the namespace and a generated name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -82,9 +82,9 @@ class Prepare:
             if one.value["kind"] == "CustomResourceDefinition"
         }
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        self._objects = [
-            one for one in objects if one.value["kind"] in {*_NAMESPACED, *_CLUSTER_WIDE}
-        ]
+        self._objects = _decodable(
+            one.value for one in objects if one.value["kind"] in {*_NAMESPACED, *_CLUSTER_WIDE}
+        )
         extra = {key: tuple(values) for key, values in user.extra.items()}
         self._base = DefaultingContext(
             now=now,
@@ -182,13 +182,24 @@ class Prepare:
 
     def _cluster(self, namespace: str) -> ClusterObjects:
         lists: dict[str, list[dict[str, Any]]] = {}
-        for document in self._objects:
-            kind = str(document.value["kind"])
+        for value in self._objects:
+            kind = str(value["kind"])
             if kind in _CLUSTER_WIDE:
-                lists.setdefault(_CLUSTER_WIDE[kind], []).append(document.value)
-            elif (metadata.namespace(document.value) or "default") == namespace:
-                lists.setdefault(_NAMESPACED[kind], []).append(document.value)
+                lists.setdefault(_CLUSTER_WIDE[kind], []).append(value)
+            elif (metadata.namespace(value) or "default") == namespace:
+                lists.setdefault(_NAMESPACED[kind], []).append(value)
         return ClusterObjects(**{name: tuple(found) for name, found in lists.items()})
+
+
+def _decodable(values: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The objects as the cluster has them, without those that it could not have."""
+    found = []
+    for value in values:
+        try:
+            found.append(stored_form(value, metadata.gvk(value)))
+        except DecodeError:
+            continue
+    return found
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-DEFAULT_PLUGINS: Final = frozenset(
-    {
-        "LimitRanger",
-        "ServiceAccount",
-        "TaintNodesByCondition",
-        "Priority",
-        "DefaultTolerationSeconds",
-        "DefaultStorageClass",
-        "StorageObjectInUseProtection",
-        "RuntimeClass",
-        "DefaultIngressClass",
-        "PodTopologyLabels",
-    }
+PLUGIN_ORDER: Final = (
+    "LimitRanger",
+    "ServiceAccount",
+    "TaintNodesByCondition",
+    "Priority",
+    "DefaultTolerationSeconds",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "RuntimeClass",
+    "DefaultIngressClass",
+    "PodTopologyLabels",
 )
-"""The mutating plugins that are on by default and change objects."""
+"""The mutating plugins that are on by default and change objects, in the order of their work."""
+
+DEFAULT_PLUGINS: Final = frozenset(PLUGIN_ORDER)
 
 Objects = tuple[Mapping[str, Any], ...]
 
@@ -67,7 +67,11 @@ class Requester:
 
 @dataclass(frozen=True, slots=True)
 class DefaultingContext:
-    """`suffix` are the five random characters of generated names; `gates` overrides defaults."""
+    """`suffix` are the five random characters of generated names; `gates` overrides defaults.
+
+    `extra_token_sources` are projected sources that follow upstream's three in the token volume of
+    pods. Upstream has none; some distributions add their own certificates there.
+    """
 
     now: str = "1970-01-01T00:00:00Z"
     uid: str = "00000000-0000-0000-0000-000000000000"
@@ -76,6 +80,7 @@ class DefaultingContext:
     gates: Mapping[str, bool] = field(default_factory=dict)
     plugins: frozenset[str] = DEFAULT_PLUGINS
     cluster: ClusterObjects = ClusterObjects()
+    extra_token_sources: Objects = ()
     network: ServiceNetwork = ServiceNetwork()
 
 

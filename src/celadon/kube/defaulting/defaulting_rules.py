@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.defaulting_context import PLUGIN_ORDER, Run
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
@@ -41,7 +41,7 @@ EXTRA_RULES: Final[Mapping[tuple[str, str], tuple[Rule, ...]]] = {
         {"path": "", "fn": "defaultIngressClass", "plugin": "DefaultIngressClass"},
     ),
 }
-"""Rules that need more than the pack can say; they come before those of the pack."""
+"""Rules that need more than the pack can say; a plugin's come before those of the pack."""
 
 _ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS}
 _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FIELD_FUNCTIONS}
@@ -65,8 +65,10 @@ def compiled(
     pack = packs.load("defaults")
     kind = f"{gvk.api_version}/{gvk.kind}"
     listed = (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
-    chosen = (rule for rule in listed if "plugin" not in rule or rule["plugin"] in plugins)
-    return compile_rules(chosen, gates)
+    if phase == "plugins":
+        chosen = (rule for rule in listed if rule["plugin"] in plugins)
+        listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER.index(rule["plugin"])))
+    return compile_rules(listed, gates)
 
 
 @functools.lru_cache(maxsize=256)

@@ -7,13 +7,15 @@ plugin that finds nothing there does what it does in an empty cluster.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.defaulting_context import Objects, Run
+from celadon.kube.defaulting.defaulting_context import DefaultingContext, Objects, Run
 from celadon.kube.defaulting.field_functions import FieldFunction, Rule
 from celadon.kube.defaulting.rule_paths import Apply
+from celadon.kube.defaulting.tolerations import merged
 
 LIMIT_RANGER_ANNOTATION: Final = "kubernetes.io/limit-ranger"
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
@@ -95,17 +97,17 @@ def service_account_admission(spec: Any, run: Run) -> None:
     if automount is None:
         automount = account.get("automountServiceAccountToken")
     if automount is not False:
-        _mount_token(spec, run.context.suffix)
+        _mount_token(spec, run.context)
     secrets = account.get("imagePullSecrets")
     if secrets and not spec.get("imagePullSecrets"):
         spec["imagePullSecrets"] = [dict(secret) for secret in secrets]
 
 
-def _mount_token(spec: Any, suffix: str) -> None:
+def _mount_token(spec: Any, context: DefaultingContext) -> None:
     volumes = spec.get("volumes") or []
     names = [volume.get("name", "") for volume in volumes]
     existing = next((name for name in names if name.startswith(TOKEN_VOLUME_PREFIX)), None)
-    name = existing or TOKEN_VOLUME_PREFIX + suffix
+    name = existing or TOKEN_VOLUME_PREFIX + context.suffix
     mounted = False
     for container in [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]:
         mounts = container.get("volumeMounts") or []
@@ -115,10 +117,10 @@ def _mount_token(spec: Any, suffix: str) -> None:
         container["volumeMounts"] = [*mounts, mount]
         mounted = True
     if mounted and existing is None:
-        spec["volumes"] = [*volumes, _token_volume(name)]
+        spec["volumes"] = [*volumes, _token_volume(name, context.extra_token_sources)]
 
 
-def _token_volume(name: str) -> dict[str, Any]:
+def _token_volume(name: str, extra: Objects) -> dict[str, Any]:
     field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
@@ -129,6 +131,7 @@ def _token_volume(name: str) -> dict[str, Any]:
             }
         },
         {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": field}]}},
+        *(copy.deepcopy(source) for source in extra),
     ]
     return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
 
@@ -188,13 +191,14 @@ def runtime_class(spec: Any, run: Run) -> None:
     overhead = (chosen.get("overhead") or {}).get("podFixed")
     if overhead:
         spec["overhead"] = dict(overhead)
-    scheduling = chosen.get("scheduling") or {}
+    scheduling = chosen.get("scheduling")
+    if scheduling is None:
+        return
     if scheduling.get("nodeSelector"):
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **scheduling["nodeSelector"]}
-    tolerations = spec.get("tolerations") or []
-    added = [one for one in scheduling.get("tolerations") or () if one not in tolerations]
-    if added:
-        spec["tolerations"] = [*tolerations, *map(dict, added)]
+    both = (*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ()))
+    if both:
+        spec["tolerations"] = merged(both)
 
 
 def pod_topology_labels(pod: Any, run: Run) -> None:
