@@ -37,6 +37,7 @@ DOORS = {
     "celadon.kube.defaulting",
     "celadon.kube.go",
     "celadon.kube.library",
+    "celadon.kube.protobuf",
     "celadon.kube.quantities",
     "celadon.kube.schemas",
     "celadon.kube.selection",

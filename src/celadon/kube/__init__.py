@@ -12,6 +12,7 @@ its own:
     validation   why an API server would refuse it
     custom       the same for kinds that CustomResourceDefinitions define
     writes       bodies, options and patches
+    protobuf     objects as Go clients send them
     selection    label and field selectors
     quantities   `500m`, `1.5Gi`
     library      the functions Kubernetes adds to CEL, by release

@@ -1,0 +1,50 @@
+"""Protobuf bodies: objects as kubectl, client-go and kube-apiserver send them between themselves.
+
+`decode` and `encode` go between a body of type `application/vnd.kubernetes.protobuf` and an object
+in its JSON shape, `encode_event` and `decode_event` do the same for the events of a watch stream.
+Every way to fail is a `ProtobufError`, whose text is upstream's. Custom resources and tables have
+no protobuf form: `has_message` tells before, `NoMessageError` after.
+
+Read `envelope` first, then `messages.txt` (the fields of every kind; the source and the data in
+one), then `message_reader` and `message_writer`, which are compiled from it; `wire` is below them.
+"""
+
+from celadon.kube.protobuf.envelope import (
+    MAGIC,
+    MEDIA_TYPE,
+    Envelope,
+    decode,
+    encode,
+    has_message,
+    open_envelope,
+    read_message,
+)
+from celadon.kube.protobuf.message_table import MessageField, kinds, message_fields, message_of
+from celadon.kube.protobuf.watch_frames import (
+    STREAM_MEDIA_TYPE,
+    decode_event,
+    encode_event,
+    split_frames,
+)
+from celadon.kube.protobuf.wire.wire_errors import NoMessageError, ProtobufError
+
+__all__ = [
+    "MAGIC",
+    "MEDIA_TYPE",
+    "STREAM_MEDIA_TYPE",
+    "Envelope",
+    "MessageField",
+    "NoMessageError",
+    "ProtobufError",
+    "decode",
+    "decode_event",
+    "encode",
+    "encode_event",
+    "has_message",
+    "kinds",
+    "message_fields",
+    "message_of",
+    "open_envelope",
+    "read_message",
+    "split_frames",
+]

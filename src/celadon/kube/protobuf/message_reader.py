@@ -1,0 +1,241 @@
+"""Bytes of messages to JSON objects, as Go reads them and its JSON shows them.
+
+Fields may come in any order and more than once: lists and maps grow, messages merge, of anything
+else the last one counts. Unknown fields are passed over. What equals the value that Go would write
+for nothing is left out (empty texts, zeros, false, empty structs), unless it is held by pointer, so
+that presence says something. `typed_objects` adds what JSON always shows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.kube.protobuf.go_field_names import go_field_name
+from celadon.kube.protobuf.json_shapes import JSON_SHAPES
+from celadon.kube.protobuf.message_table import MessageField, message_fields
+from celadon.kube.protobuf.wire.payloads import PAYLOADS
+from celadon.kube.protobuf.wire.wire_errors import wrong_wire_type
+from celadon.kube.protobuf.wire.wire_format import (
+    GROUP_END,
+    LENGTH,
+    pass_over,
+    read_length,
+    read_varint,
+    signed,
+)
+from celadon.kube.protobuf.wire.wire_scalars import SCALARS
+from celadon.kube.protobuf.wire.wire_texts import read_text
+
+Json = dict[str, Any]
+ReadField = Callable[[bytes, int, int, Json], int]
+"""Reads what follows a tag into the object; gives where it ends."""
+ReadValue = Callable[[bytes, int, int], Any]
+"""Reads all bytes between two places."""
+
+_KEY_NUMBER: Final = 1
+_VALUE_NUMBER: Final = 2
+
+
+class MessageReader:
+    """Reads one kind of message. Compiled when first used."""
+
+    __slots__ = ("_fields", "_name", "_names")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._fields: dict[int, ReadField] | None = None
+        self._names: dict[int, str] = {}
+
+    def read(self, data: bytes, position: int, end: int, made: Json) -> Json:
+        """Adds the fields to `made` and returns it. Raises ProtobufError."""
+        fields = self._fields
+        if fields is None:
+            fields = self._compile()
+        while position < end:
+            start = position
+            head = data[position]
+            if head < 128:
+                position += 1
+            elif position + 1 < end and data[position + 1] < 128:
+                head = head & 127 | data[position + 1] << 7
+                position += 2
+            else:
+                head, position = read_varint(data, position, end)
+            read_field = fields.get(head)
+            if read_field is not None:
+                position = read_field(data, position, end, made)
+            else:
+                position = self._pass_over(head, data, start, position, end, made)
+        return made
+
+    def _pass_over(
+        self, head: int, data: bytes, start: int, position: int, end: int, made: Json
+    ) -> int:
+        """A field that is not ours, or one that only a longer look shows to be."""
+        number, wire_type = signed(head >> 3, 32), head & 7
+        if number not in self._names or wire_type == GROUP_END:
+            return pass_over(head, data, start, end, self._name.rpartition(".")[2])
+        read_field = (self._fields or {}).get(number << 3 | wire_type)
+        if read_field is None:
+            raise wrong_wire_type(wire_type, self._names[number])
+        return read_field(data, position, end, made)
+
+    def _compile(self) -> dict[int, ReadField]:
+        self._fields = {}
+        for field in message_fields(self._name):
+            self._names[field.number] = go_field_name(field.name, field.type)
+            for wire_type, read_field in _field_readers(field):
+                self._fields[field.number << 3 | wire_type] = read_field
+        return self._fields
+
+
+@functools.cache
+def message_reader(name: str) -> MessageReader:
+    return MessageReader(name)
+
+
+def _field_readers(field: MessageField) -> list[tuple[int, ReadField]]:
+    """With the wire type for which each is good."""
+    scalar = SCALARS.get(field.type)
+    if scalar is not None:
+        if field.repeated:
+            return [
+                (scalar.wire_type, _scalar_item_reader(field)),
+                (LENGTH, _packed_reader(field)),
+            ]
+        return [(scalar.wire_type, _scalar_reader(field))]
+    if field.mapped:
+        return [(LENGTH, _map_reader(field))]
+    if field.repeated:
+        return [(LENGTH, _item_reader(field))]
+    if field.type in PAYLOADS or field.type in JSON_SHAPES:
+        return [(LENGTH, _value_reader(field))]
+    return [(LENGTH, _inline_reader(field) if field.inline else _message_reader(field))]
+
+
+def _scalar_reader(field: MessageField) -> ReadField:
+    name, optional, read = field.name, field.optional, SCALARS[field.type].read
+
+    def read_scalar(data: bytes, position: int, end: int, made: Json) -> int:
+        value, position = read(data, position, end)
+        if value or optional:
+            made[name] = value
+        else:
+            made.pop(name, None)
+        return position
+
+    return read_scalar
+
+
+def _scalar_item_reader(field: MessageField) -> ReadField:
+    name, read = field.name, SCALARS[field.type].read
+
+    def read_item(data: bytes, position: int, end: int, made: Json) -> int:
+        value, position = read(data, position, end)
+        made.setdefault(name, []).append(value)
+        return position
+
+    return read_item
+
+
+def _packed_reader(field: MessageField) -> ReadField:
+    read_item = _scalar_item_reader(field)
+
+    def read_packed(data: bytes, position: int, end: int, made: Json) -> int:
+        position, stop = read_length(data, position, end)
+        while position < stop:
+            position = read_item(data, position, stop, made)
+        return stop
+
+    return read_packed
+
+
+def _value(type_: str) -> tuple[ReadValue, Any]:
+    """How to read a value from all bytes of its payload, and what no bytes at all stand for."""
+    payload = PAYLOADS.get(type_)
+    if payload is not None:
+        return payload.read, payload.zero
+    read, shape = message_reader(type_).read, JSON_SHAPES.get(type_)
+    if shape is None:
+        return lambda data, start, stop: read(data, start, stop, {}), {}
+    value_of = shape.value_of
+    return lambda data, start, stop: value_of(read(data, start, stop, {})), value_of({})
+
+
+def _value_reader(field: MessageField) -> ReadField:
+    name, optional = field.name, field.optional
+    read, zero = _value(field.type)
+
+    def read_value(data: bytes, position: int, end: int, made: Json) -> int:
+        if not optional and position < end and data[position] == 0:  # a third of all fields
+            made.pop(name, None)
+            return position + 1
+        start, stop = read_length(data, position, end)
+        value = read(data, start, stop)
+        if value is None or (value == zero and not optional):
+            made.pop(name, None)
+        else:
+            made[name] = value
+        return stop
+
+    return read_value
+
+
+def _item_reader(field: MessageField) -> ReadField:
+    name, (read, _) = field.name, _value(field.type)
+
+    def read_item(data: bytes, position: int, end: int, made: Json) -> int:
+        start, stop = read_length(data, position, end)
+        made.setdefault(name, []).append(read(data, start, stop))
+        return stop
+
+    return read_item
+
+
+def _message_reader(field: MessageField) -> ReadField:
+    name, optional, read = field.name, field.optional, message_reader(field.type).read
+
+    def read_message(data: bytes, position: int, end: int, made: Json) -> int:
+        start, stop = read_length(data, position, end)
+        value = read(data, start, stop, made.get(name) or {})
+        if value or optional:
+            made[name] = value
+        return stop
+
+    return read_message
+
+
+def _inline_reader(field: MessageField) -> ReadField:
+    read = message_reader(field.type).read
+
+    def read_inline(data: bytes, position: int, end: int, made: Json) -> int:
+        start, stop = read_length(data, position, end)
+        read(data, start, stop, made)
+        return stop
+
+    return read_inline
+
+
+def _map_reader(field: MessageField) -> ReadField:
+    name, (read, zero) = field.name, _value(field.type)
+
+    def read_entry(data: bytes, position: int, end: int, made: Json) -> int:
+        position, stop = read_length(data, position, end)
+        key, value = "", zero
+        while position < stop:
+            head, after = read_varint(data, position, stop)
+            number = signed(head >> 3, 32)
+            if number not in (_KEY_NUMBER, _VALUE_NUMBER):
+                position = pass_over(head, data, position, stop, name)
+                continue
+            start, position = read_length(data, after, stop)
+            if number == _KEY_NUMBER:
+                key = read_text(data, start, position)
+            else:
+                value = read(data, start, position)
+        made.setdefault(name, {})[key] = value
+        return stop
+
+    return read_entry
