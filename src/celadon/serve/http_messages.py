@@ -1,0 +1,79 @@
+"""HTTP as values: what came in, what goes out. No sockets here; `transport` has those.
+
+An `HttpRequest` is complete: its body has been read, within the limit the transport keeps. An
+`HttpAnswer` is complete too, or it has a `stream` whose chunks the transport sends as they come and
+closes (`aclose`) when the client has gone.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, TypeAlias
+
+Header: TypeAlias = tuple[str, str]
+
+JSON: Final = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True)
+class HttpRequest:
+    """`target` is the request's path and query as they were sent; `headers` have their names in
+    lower case, in the order they came. `client_certificate` is the verified one in DER form."""
+
+    method: str
+    target: str
+    headers: Sequence[Header] = ()
+    body: bytes = b""
+    client_certificate: bytes | None = None
+    remote_address: str = ""
+
+    @cached_property
+    def path(self) -> str:
+        """As it was sent: percent-encoded."""
+        return self.target.partition("?")[0]
+
+    @cached_property
+    def query(self) -> Mapping[str, Sequence[str]]:
+        """Values by name, in order; a name without `=` has an empty value."""
+        text = self.target.partition("?")[2]
+        return urllib.parse.parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+
+    def first(self, name: str) -> str:
+        """The first value of a query parameter; empty if there is none."""
+        return self.query.get(name, ("",))[0]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, value in self.headers:
+            found.setdefault(name, []).append(value)
+        return found
+
+    def header(self, name: str) -> str:
+        """The value of the first header of this (lower-case) name; empty if there is none."""
+        return self._by_name.get(name, [""])[0]
+
+    def header_values(self, name: str) -> Sequence[str]:
+        """The values of all headers of this (lower-case) name."""
+        return self._by_name.get(name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """Either `body` or, for a watch, `stream`. Headers are written as given here, in order."""
+
+    code: int
+    content_type: str = ""
+    body: bytes = b""
+    headers: tuple[Header, ...] = ()
+    stream: AsyncGenerator[bytes, None] | None = field(default=None, compare=False)
+
+
+def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:
+    """What is not said as a Status."""
+    return HttpAnswer(code, TEXT, text.encode(), headers)

@@ -1,0 +1,157 @@
+"""The options of reads: what a query asks of a list or a watch, and what is wrong with it.
+
+As k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from celadon.kube import FieldError, FieldPath, fieldpath, status
+from celadon.kube.catalogue import Resource
+from celadon.kube.go import quote
+from celadon.kube.selection import (
+    FieldSelector,
+    LabelSelector,
+    SelectorError,
+    parse_field_selector,
+    parse_label_selector,
+    resolve_fields,
+)
+from celadon.kube.writes import request_options
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.rest.request_info import is_true
+
+LIST_OPTIONS: Final = "ListOptions"
+EXACT: Final = "Exact"
+NOT_OLDER_THAN: Final = "NotOlderThan"
+MAX_REVISION: Final = (1 << 64) - 1
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_DIGITS: Final = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
+
+    labels: LabelSelector = field(default_factory=lambda: parse_label_selector(""))
+    fields: FieldSelector = field(default_factory=lambda: parse_field_selector(""))
+    has_selector: bool = False
+    resource_version: str = ""
+    match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    timeout_seconds: int | None = None
+    allow_bookmarks: bool = False
+    send_initial_events: bool | None = None
+
+
+def list_options(request: HttpRequest, resource: Resource, *, watch: bool) -> ListOptions:
+    """Raises StatusError: 400 for what cannot be read, 422 for what does not go together."""
+    try:
+        labels = parse_label_selector(request.first("labelSelector"))
+        fields = resolve_fields(parse_field_selector(request.first("fieldSelector")), resource)
+    except SelectorError as error:
+        raise status.bad_request(str(error)) from None
+    events = is_true(request, "sendInitialEvents") if "sendInitialEvents" in request.query else None
+    options = ListOptions(
+        labels=labels,
+        fields=fields,
+        has_selector=bool(request.first("labelSelector") or request.first("fieldSelector")),
+        resource_version=request.first("resourceVersion"),
+        match=request.first("resourceVersionMatch"),
+        limit=max(integer(request, "limit") or 0, 0),
+        continue_token=request.first("continue"),
+        timeout_seconds=integer(request, "timeoutSeconds"),
+        allow_bookmarks=is_true(request, "allowWatchBookmarks"),
+        send_initial_events=events,
+    )
+    if watch:
+        options = _with_watch_defaults(options)
+    errors = _watch_errors(options) if watch else _list_errors(options)
+    if errors:
+        raise request_options.invalid_options(LIST_OPTIONS, errors)
+    return options
+
+
+def integer(request: HttpRequest, parameter: str) -> int | None:
+    """A number in the query; None where it is absent or empty. Raises StatusError 400."""
+    text = request.first(parameter)
+    if not text:
+        return None
+    if _INTEGER.fullmatch(text) is None:
+        raise status.bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+    value = int(text)
+    if not -(1 << 63) <= value < 1 << 63:
+        raise status.bad_request(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+    return value
+
+
+def revision_of(text: str) -> int:
+    """A `resourceVersion`; empty reads as 0. Raises ValueError with what upstream says of it."""
+    if not text:
+        return 0
+    if _DIGITS.fullmatch(text) is None:
+        why = "invalid syntax"
+    elif int(text) > MAX_REVISION:
+        why = "value out of range"
+    else:
+        return int(text)
+    error = fieldpath.invalid(
+        FieldPath("resourceVersion"), text, f"strconv.ParseUint: parsing {quote(text)}: {why}"
+    )
+    raise ValueError(str(error))
+
+
+def _with_watch_defaults(options: ListOptions) -> ListOptions:
+    """A watch that says nothing of initial events, from no version in particular, gets them."""
+    unsaid = options.send_initial_events is None and not options.match
+    if unsaid and options.resource_version in ("", "0"):
+        return replace(options, send_initial_events=True, match=NOT_OLDER_THAN)
+    return options
+
+
+def _match_path() -> FieldPath:
+    return FieldPath("resourceVersionMatch")
+
+
+def _list_errors(options: ListOptions) -> list[FieldError]:
+    errors = []
+    if options.match:
+        if not options.resource_version:
+            why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            errors.append(fieldpath.forbidden(_match_path(), why))
+        if options.continue_token:
+            why = "resourceVersionMatch is forbidden when continue is provided"
+            errors.append(fieldpath.forbidden(_match_path(), why))
+        if options.match not in (EXACT, NOT_OLDER_THAN):
+            known = (EXACT, NOT_OLDER_THAN, "")
+            errors.append(fieldpath.not_supported(_match_path(), options.match, known))
+        if options.match == EXACT and options.resource_version == "0":
+            why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            errors.append(fieldpath.forbidden(_match_path(), why))
+    if options.send_initial_events is not None:
+        why = "sendInitialEvents is forbidden for list"
+        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), why))
+    return errors
+
+
+def _watch_errors(options: ListOptions) -> list[FieldError]:
+    errors = []
+    initial = options.send_initial_events is not None
+    if initial and options.match != NOT_OLDER_THAN:
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    if not options.match:
+        return errors
+    if not initial:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    if options.match != NOT_OLDER_THAN:
+        errors.append(fieldpath.not_supported(_match_path(), options.match, (NOT_OLDER_THAN,)))
+    if options.continue_token:
+        why = "resourceVersionMatch is forbidden when continue is provided"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    return errors

@@ -1,0 +1,74 @@
+"""Which form of an answer a client accepts."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube import StatusError
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.rest.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES, Accepted, Form, accepted
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+def asked(accept: str, target: str = "/api/v1/pods") -> HttpRequest:
+    return HttpRequest("GET", target, (("accept", accept),) if accept else ())
+
+
+@pytest.mark.parametrize(
+    ("accept", "wanted"),
+    [
+        ("", Accepted()),
+        ("*/*", Accepted()),
+        ("application/yaml;q=0.5, application/vnd.kubernetes.protobuf", "protobuf"),
+        (f"{TABLE},application/json", Accepted(form=Form.TABLE)),
+        ("application/json;as=Table;v=v9;g=meta.k8s.io,application/json", Accepted()),
+        ("application/xml,application/yaml", Accepted("application/yaml")),
+    ],
+)
+def test_the_best_clause_that_fits(accept: str, wanted: Accepted | str) -> None:
+    if isinstance(wanted, str):
+        wanted = Accepted("application/vnd.kubernetes.protobuf")
+    assert accepted(asked(accept), BUILT_IN_TYPES) == wanted
+
+
+@pytest.mark.parametrize(
+    ("accept", "types", "watch", "message"),
+    [
+        (
+            "application/vnd.kubernetes.protobuf",
+            CUSTOM_TYPES,
+            False,
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml",
+        ),
+        (
+            "application/yaml",
+            BUILT_IN_TYPES,
+            True,
+            "only the following media types are accepted: application/json;stream=watch, "
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ),
+        (
+            "application/*",
+            BUILT_IN_TYPES,
+            False,
+            "406: Not Acceptable\n\nAvailable representations: application/json, "
+            "application/yaml, application/vnd.kubernetes.protobuf",
+        ),
+    ],
+)
+def test_what_is_not_acceptable(
+    accept: str, types: tuple[str, ...], watch: bool, message: str
+) -> None:
+    with pytest.raises(StatusError) as refused:
+        accepted(asked(accept), types, watch=watch)
+    assert (refused.value.code, str(refused.value)) == (406, message)
+
+
+@pytest.mark.parametrize(
+    ("agent", "query", "pretty"),
+    [("curl/8", "", True), ("kubectl", "", False), ("curl/8", "?pretty=no", False)],
+)
+def test_pretty_by_query_or_by_who_asks(agent: str, query: str, pretty: bool) -> None:
+    request = HttpRequest("GET", f"/api/v1/pods{query}", (("user-agent", agent),))
+    assert accepted(request, BUILT_IN_TYPES).pretty is pretty
