@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from celadon.serve.http_messages import HttpRequest
@@ -12,7 +14,7 @@ from celadon.serve.rest.request_info import (
     selected_name,
 )
 
-API = {"is_resource": True, "prefix": "api", "version": "v1"}
+API: dict[str, Any] = {"is_resource": True, "prefix": "api", "version": "v1"}
 
 
 @pytest.mark.parametrize(
