@@ -59,11 +59,17 @@ class Emitter:
         """A compound statement; writes `pass` when nothing was emitted inside."""
         self.emit(header, node)
         before = len(self.lines)
-        self.indent += 1
+        with self._indented(1):
+            yield
+            if len(self.lines) == before:
+                self.emit("pass")
+
+    @contextmanager
+    def _indented(self, levels: int) -> Iterator[None]:
+        outer = self.indent
+        self.indent += levels
         yield
-        if len(self.lines) == before:
-            self.emit("pass")
-        self.indent -= 1
+        self.indent = outer
 
     @contextmanager
     def loop(self, header: str, node: int = 0) -> Iterator[None]:
@@ -77,15 +83,14 @@ class Emitter:
         return self.indent > MAX_INDENT or self.loops > MAX_LOOPS
 
     @contextmanager
-    def capture(self) -> Iterator[tuple[list[str], list[int]]]:
-        """Collect what is emitted one level deeper, to be placed later with `splice` or dropped
-        if nothing was: how the generators learn whether a branch needs statements."""
+    def capture(self, *, levels: int = 1) -> Iterator[tuple[list[str], list[int]]]:
+        """Collect what is emitted that many levels deeper, to be placed later with `splice` or
+        dropped if nothing was: how the generators learn whether a branch needs statements."""
         saved = (self.lines, self.nodes)
         self.lines, self.nodes = [], []
         captured = (self.lines, self.nodes)
-        self.indent += 1
-        yield captured
-        self.indent -= 1
+        with self._indented(levels):
+            yield captured
         self.lines, self.nodes = saved
 
     def splice(self, captured: tuple[list[str], list[int]]) -> None:

@@ -17,7 +17,7 @@ cost model is in the tests of the recorded corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import assert_never
 
 from celadon.cel import syntax
@@ -66,13 +66,11 @@ class Metered:
         e = self.emitter
         outer, self._inputs = self._inputs, {}
         pending, self._pending = self._pending, 0
-        e.indent -= 1
-        with e.capture() as captured:
+        with e.capture(levels=0) as captured:
             result = self.value(root)
             self.flush()
             e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)")
             e.emit(f"return {result}, c", root.id)
-        e.indent += 1
         for variable, local in self._inputs.items():
             key, missing = e.constant(variable), e.bind(unbound(variable), "u")
             e.emit(f"{local} = a[{key}] if {key} in a else {missing}")
@@ -416,22 +414,13 @@ class Metered:
             fallible[-1] = False
         atoms: list[str] = []
         failed = ""
-        for position, part in enumerate(parts):
-            guarded = failed
-            if guarded:
-                self.flush()
-                e.emit(f"if {guarded} is None:", part.id)
-                e.indent += 1
-            atom = self.value(part)
-            atoms.append(atom)
-            if fallible[position]:
-                if not failed:
-                    failed = e.assign("None")
-                e.emit(f"if {self.is_error(atom)}: {failed} = {atom}", part.id)
-            if guarded:
-                self.flush()
-                e.emit("pass")
-                e.indent -= 1
+        for part, may_fail in zip(parts, fallible, strict=True):
+            with self.branch(f"if {failed} is None:", part.id) if failed else nullcontext():
+                atom = self.value(part)
+                atoms.append(atom)
+                if may_fail:
+                    failed = failed or e.assign("None")
+                    e.emit(f"if {self.is_error(atom)}: {failed} = {atom}", part.id)
         return atoms, failed
 
     @contextmanager

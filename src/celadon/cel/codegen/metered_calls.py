@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from celadon.cel import syntax
 from celadon.cel.codegen.metered_inline import inline
@@ -20,19 +19,17 @@ from celadon.cel.codegen.plain_calls import (
     is_constant_set,
     is_standard,
 )
+from celadon.cel.codegen.writer_protocols import MeteredWriter
 from celadon.cel.cost_rules import STRUCT_CREATE_COST
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Expr, Struct
-
-if TYPE_CHECKING:
-    from celadon.cel.codegen.metered import Metered
 
 
 def _operands(node: Call) -> tuple[Expr, ...]:
     return node.args if node.target is None else (node.target, *node.args)
 
 
-def general(w: Metered, node: Call) -> str:
+def general(w: MeteredWriter, node: Call) -> str:
     """The atom of any call that is not logic and not part of a chain."""
     e = w.emitter
     operands = _operands(node)
@@ -71,7 +68,7 @@ def general(w: Metered, node: Call) -> str:
 _RUNNERS = ("call_v", "call1_v", "call2_v")
 
 
-def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
+def charge(w: MeteredWriter, node: Call, atoms: list[str], result: str) -> None:
     """Charge a call whose arguments and result are in locals."""
     e = w.emitter
     rule = w.context.cost_rule(node)
@@ -84,18 +81,18 @@ def charge(w: Metered, node: Call, atoms: list[str], result: str) -> None:
         w.add(f"{e.bind(rule.tracked, 'm')}(({arguments}), {result})", node.id)
 
 
-def _not_strictly_false(w: Metered, node: Call) -> str:
+def _not_strictly_false(w: MeteredWriter, node: Call) -> str:
     return w.value(node.args[0])
 
 
-def _not(w: Metered, node: Call) -> str:
+def _not(w: MeteredWriter, node: Call) -> str:
     e = w.emitter
     x = w.value(node.args[0])
     w.charge()
     return e.assign(f"{e.runtime('not_v')}({x})", node.id)
 
 
-def _in_constants(w: Metered, node: Call) -> str:
+def _in_constants(w: MeteredWriter, node: Call) -> str:
     """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
     e, c = w.emitter, w.context
     if not is_constant_set(c, node):
@@ -110,11 +107,11 @@ def _in_constants(w: Metered, node: Call) -> str:
     return e.assign(code, node.id)
 
 
-def _is_optional_call(w: Metered, node: Call) -> bool:
+def _is_optional_call(w: MeteredWriter, node: Call) -> bool:
     return all(overload.startswith("optional_or") for overload in w.context.overload_ids(node))
 
 
-def _otherwise(w: Metered, node: Call) -> str:
+def _otherwise(w: MeteredWriter, node: Call) -> str:
     """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
     if not _is_optional_call(w, node):
         return general(w, node)
@@ -129,7 +126,7 @@ def _otherwise(w: Metered, node: Call) -> str:
     return result
 
 
-def struct(w: Metered, node: Struct) -> str:
+def struct(w: MeteredWriter, node: Struct) -> str:
     """A message literal: the fields in order, then the type's constructor."""
     e = w.emitter
     construct = e.bind(w.context.constructor(node.type_name), "f")
@@ -151,7 +148,7 @@ def struct(w: Metered, node: Struct) -> str:
     return result
 
 
-def _block(w: Metered, node: Call) -> str:
+def _block(w: MeteredWriter, node: Call) -> str:
     """`cel.@block([slots], body)`: each slot at its first use."""
     slots, body = node.args
     with ExitStack() as scopes:
@@ -162,7 +159,7 @@ def _block(w: Metered, node: Call) -> str:
 
 
 #: Calls that are not simply run: by function name, as the checker resolved it.
-WRITERS: dict[str, Callable[[Metered, Call], str]] = {
+WRITERS: dict[str, Callable[[MeteredWriter, Call], str]] = {
     syntax.BLOCK: _block,
     syntax.IN: _in_constants,
     syntax.LOGICAL_NOT: _not,

@@ -8,14 +8,12 @@ property compares the variants. Where the test fails, the general form serves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from celadon.cel import re2, syntax
+from celadon.cel.codegen.writer_protocols import Writer
 from celadon.cel.syntax import Call
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
-
-if TYPE_CHECKING:
-    from celadon.cel.codegen.metered import Metered
 
 
 class Inline(NamedTuple):
@@ -26,20 +24,20 @@ class Inline(NamedTuple):
     amount: str = ""
 
 
-Former = Callable[["Metered", Call, list[str]], "Inline | None"]
+Former = Callable[[Writer, Call, list[str]], Inline | None]
 
 
-def inline(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def inline(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     """The inline form of a call with these evaluated operands, if it has one."""
     former = _FORMS.get(node.function)
     return former(w, node, atoms) if former is not None else None
 
 
-def _is(w: Metered, atom: str, kind: str) -> str:
+def _is(w: Writer, atom: str, kind: str) -> str:
     return f"{atom}.__class__ is {w.emitter.runtime(kind)}"
 
 
-def _constant(w: Metered, node: Call) -> object:
+def _constant(w: Writer, node: Call) -> object:
     """The last operand if it is constant, else the context (which is no CEL value)."""
     c = w.context
     return c.constant(node.args[-1]) if c.is_constant(node.args[-1]) else c
@@ -49,12 +47,12 @@ def _tenth(size: str) -> str:
     return f"({size} + 9) // 10"
 
 
-def _length(w: Metered, atom: str) -> str:
+def _length(w: Writer, atom: str) -> str:
     return f"{w.emitter.runtime('len')}({atom})"
 
 
 def _equality(operator: str, identity: str) -> Former:
-    def form(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
         x, y = atoms
         value = _constant(w, node)
         if value.__class__ is int:
@@ -76,7 +74,7 @@ def _equality(operator: str, identity: str) -> Former:
 
 
 def _ordering(operator: str) -> Former:
-    def form(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
         x, y = atoms
         value = _constant(w, node)
         if value.__class__ is int:
@@ -87,7 +85,7 @@ def _ordering(operator: str) -> Former:
     return form
 
 
-def _add(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _add(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     x, y = atoms
     c = w.context
     if str in (c.certain(node.args[0]), c.certain(node.args[1])):
@@ -97,7 +95,7 @@ def _add(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
 
 
 def _arithmetic(operator: str) -> Former:
-    def form(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
         x, y = atoms
         result = w.emitter.name()
         in_range = f"{MIN_INT} <= ({result} := {x} {operator} {y}) <= {MAX_INT}"
@@ -108,7 +106,7 @@ def _arithmetic(operator: str) -> Former:
 
 
 def _method(name: str) -> Former:
-    def form(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
         x, y = atoms
         if not isinstance(_constant(w, node), str):
             return None
@@ -117,7 +115,7 @@ def _method(name: str) -> Former:
     return form
 
 
-def _contains(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _contains(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     x, y = atoms
     value = _constant(w, node)
     if not isinstance(value, str):
@@ -126,7 +124,7 @@ def _contains(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
     return Inline(_is(w, x, "str"), f"{y} in {x}", amount)
 
 
-def _matches(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _matches(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     pattern = _constant(w, node)
     if not isinstance(pattern, str):
         return None
@@ -136,13 +134,13 @@ def _matches(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
     return Inline(_is(w, x, "str"), f"True if {search}({x}) else False", amount)
 
 
-def _size(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _size(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     x = atoms[0]
     test = " or ".join(_is(w, x, kind) for kind in ("str", "list", "dict"))
     return Inline(test, _length(w, x), "1")
 
 
-def _in(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _in(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     """Only maps: what a look-up in a list is charged depends on its length."""
     x, y = atoms
     if len(w.context.overload_ids(node)) == 1 or w.context.certain(node.args[0]) is not str:
@@ -150,14 +148,14 @@ def _in(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
     return Inline(f"{_is(w, y, 'dict')} and {_is(w, x, 'str')}", f"{x} in {y}", "1")
 
 
-def _string(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _string(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     x = atoms[0]
     if w.context.overload(node) is not None:  # that one, and no other
         return None
     return Inline(_is(w, x, "int"), f"{w.emitter.runtime('str')}({x})", "1")
 
 
-def _lower_ascii(w: Metered, node: Call, atoms: list[str]) -> Inline | None:
+def _lower_ascii(w: Writer, node: Call, atoms: list[str]) -> Inline | None:
     x = atoms[0]
     test = f"{_is(w, x, 'str')} and {x}.isascii()"
     return Inline(test, f"{x}.lower()", _tenth(_length(w, x)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from celadon.cel.analysis.comprehension_shapes import (
     Bind,
@@ -22,11 +22,9 @@ from celadon.cel.analysis.comprehension_shapes import (
     Quantifier,
     classify,
 )
+from celadon.cel.codegen.writer_protocols import MeteredWriter
 from celadon.cel.cost_rules import LIST_CREATE_COST
 from celadon.cel.syntax import Comprehension, Expr
-
-if TYPE_CHECKING:
-    from celadon.cel.codegen.metered import Metered
 
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
 _CONDITION = {Quantifier.ALL: 2, Quantifier.EXISTS: 3}
@@ -35,7 +33,7 @@ _ACCUMULATOR = 1
 _CALL = 1
 
 
-def comprehension(w: Metered, node: Comprehension) -> str:
+def comprehension(w: MeteredWriter, node: Comprehension) -> str:
     """The atom of a comprehension's value."""
     shape = classify(node)
     match shape:
@@ -58,9 +56,9 @@ def comprehension(w: Metered, node: Comprehension) -> str:
 
 
 @contextmanager
-def _loop(w: Metered, node: Comprehension, result: str, start: str) -> Iterator[None]:
-    """Range, guard for a failed range, and the loop with its variables; each round ends with the
-    check of the limit. `result` starts as `start`, or is the range's error."""
+def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> Iterator[str]:
+    """The range and, inside, what is computed if it did not fail, given the name of what to loop
+    over. `result` starts as `start`, or is the range's error."""
     e = w.emitter
     two = bool(node.iter_var2)
     items = w.value(node.iter_range)
@@ -73,11 +71,16 @@ def _loop(w: Metered, node: Comprehension, result: str, start: str) -> Iterator[
     )
     with w.branch(f"if {w.is_error(listed)}:", node.id):
         e.emit(f"{result} = {listed}")
-    w.flush()
-    e.emit("else:")
-    e.indent += 1
-    e.emit(f"{result} = {start}")
-    if two:
+    with w.branch("else:"):
+        e.emit(f"{result} = {start}")
+        yield listed
+
+
+@contextmanager
+def _rounds(w: MeteredWriter, node: Comprehension, listed: str) -> Iterator[None]:
+    """The loop with its variables; each round ends with the check of the limit."""
+    e = w.emitter
+    if node.iter_var2:
         names = {node.iter_var: e.name("v"), node.iter_var2: e.name("v")}
         header = f"for {names[node.iter_var]}, {names[node.iter_var2]} in {listed}:"
     else:
@@ -89,54 +92,46 @@ def _loop(w: Metered, node: Comprehension, result: str, start: str) -> Iterator[
         e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node.id)
 
 
-@contextmanager
-def _end(w: Metered) -> Iterator[None]:
-    """What is charged and computed after the loop, still under the guard of `_loop`."""
-    yield
-    w.flush()
-    w.emitter.indent -= 1
-
-
-def _quantified(w: Metered, node: Comprehension, shape: Quantified) -> str:
+def _quantified(w: MeteredWriter, node: Comprehension, shape: Quantified) -> str:
     e = w.emitter
     result = e.name()
     is_all = shape.quantifier is Quantifier.ALL
     go, stop = ("True", "False") if is_all else ("False", "True")
     combine = e.runtime("and_v" if is_all else "or_v")
     condition = _CONDITION[shape.quantifier]
-    with _loop(w, node, result, go):
-        with w.branch(f"if {result} is {stop}:"):
-            w.charge(condition)
-            w.flush()
-            e.emit("break")
-        w.charge(condition + _ACCUMULATOR)
-        p = w.value(shape.predicate)
-        e.emit(
-            f"{result} = {p} if {result} is {go} and ({p} is True or {p} is False) "
-            f"else {combine}({result}, {p})",
-            shape.predicate.id,
-        )
-    with _end(w):
+    with _range(w, node, result, go) as listed:
+        with _rounds(w, node, listed):
+            with w.branch(f"if {result} is {stop}:"):
+                w.charge(condition)
+                w.flush()
+                e.emit("break")
+            w.charge(condition + _ACCUMULATOR)
+            p = w.value(shape.predicate)
+            e.emit(
+                f"{result} = {p} if {result} is {go} and ({p} is True or {p} is False) "
+                f"else {combine}({result}, {p})",
+                shape.predicate.id,
+            )
         w.charge(_ACCUMULATOR)
     return result
 
 
-def _exists_one(w: Metered, node: Comprehension, shape: ExistsOne) -> str:
+def _exists_one(w: MeteredWriter, node: Comprehension, shape: ExistsOne) -> str:
     e = w.emitter
     result = e.name()
-    with _loop(w, node, result, "0"), _where(w, shape.predicate, result):
+    with _range(w, node, result, "0") as listed:
+        with _rounds(w, node, listed), _where(w, shape.predicate, result):
+            w.charge(_ACCUMULATOR + _CALL)
+            with e.block(f"if {result}.__class__ is {e.runtime('int')}:"):
+                e.emit(f"{result} += 1")
         w.charge(_ACCUMULATOR + _CALL)
-        with w.emitter.block(f"if {result}.__class__ is {e.runtime('int')}:"):
-            e.emit(f"{result} += 1")
-    with _end(w):
-        w.charge(_ACCUMULATOR + _CALL)
-        with w.emitter.block(f"if {result}.__class__ is {e.runtime('int')}:"):
+        with e.block(f"if {result}.__class__ is {e.runtime('int')}:"):
             e.emit(f"{result} = {result} == 1")
     return result
 
 
 @contextmanager
-def _where(w: Metered, predicate: Expr | None, result: str) -> Iterator[None]:
+def _where(w: MeteredWriter, predicate: Expr | None, result: str) -> Iterator[None]:
     """The step of `p ? step : A`; a predicate that fails replaces the accumulator."""
     if predicate is None:
         yield
@@ -149,62 +144,76 @@ def _where(w: Metered, predicate: Expr | None, result: str) -> Iterator[None]:
         e.emit(f"{result} = {e.runtime('no_bool_v')}({p})", predicate.id)
 
 
-def _collect(w: Metered, node: Comprehension, shape: Collect) -> str:
+def _collect(w: MeteredWriter, node: Comprehension, shape: Collect) -> str:
     e = w.emitter
     result = e.name()
     folded = w.context.is_constant(shape.element)
-    with _loop(w, node, result, "[]"), _where(w, shape.predicate, result):
-        w.charge(_ACCUMULATOR + _CALL + (0 if folded else LIST_CREATE_COST))
-        element = w.value(shape.element)
-        if w.never_fails(shape.element):
+    with _range(w, node, result, "[]") as listed:
+        with _rounds(w, node, listed), _where(w, shape.predicate, result):
+            w.charge(_ACCUMULATOR + _CALL + (0 if folded else LIST_CREATE_COST))
+            element = w.value(shape.element)
             with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
-                e.emit(f"{result}.append({element})", shape.element.id)
-        else:
-            with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
-                with e.block(f"if {w.is_error(element)}:"):
-                    e.emit(f"{result} = {element}")
-                with e.block("else:"):
-                    e.emit(f"{result}.append({element})", shape.element.id)
-    with _end(w):
+                _append(w, shape.element, element, result)
         w.charge(_ACCUMULATOR)
     return result
 
 
-def _insert(w: Metered, node: Comprehension, shape: Insert) -> str:
+def _append(w: MeteredWriter, node: Expr, element: str, result: str) -> None:
+    """Append the node's value to the list, or make its error the result."""
+    e = w.emitter
+    if w.never_fails(node):
+        e.emit(f"{result}.append({element})", node.id)
+        return
+    with e.block(f"if {w.is_error(element)}:"):
+        e.emit(f"{result} = {element}")
+    with e.block("else:"):
+        e.emit(f"{result}.append({element})", node.id)
+
+
+def _insert(w: MeteredWriter, node: Comprehension, shape: Insert) -> str:
     """`cel.@mapInsert(A, k, v)` has three arguments: after an error only A is evaluated."""
     e = w.emitter
     result = e.name()
-    insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
-    with _loop(w, node, result, "{}"), _where(w, shape.predicate, result):
-        w.charge(_ACCUMULATOR)
-        if shape.key is None:
-            value = w.value(shape.value)
-            w.charge(_CALL)
-            e.emit(f"{result} = {e.runtime('call2_v')}({insert}, {result}, {value})", node.id)
-        else:
-            with w.branch(f"if not {w.is_error(result)}:"):
-                atoms, failed = w.sequence((shape.key, shape.value), check_last=False)
-                new = e.name()
-                with w.unless(failed, new, node.id):
-                    args = ", ".join([insert, result, *atoms])
-                    w.charge(_CALL)
-                    e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
-                e.emit(f"{result} = {new}")
-    with _end(w):
+    with _range(w, node, result, "{}") as listed:
+        with _rounds(w, node, listed), _where(w, shape.predicate, result):
+            w.charge(_ACCUMULATOR)
+            if shape.key is None:
+                value = w.value(shape.value)
+                w.charge(_CALL)
+                run, insert = e.runtime("call2_v"), e.runtime("map_insert_all")
+                e.emit(f"{result} = {run}({insert}, {result}, {value})", node.id)
+            else:
+                with w.branch(f"if not {w.is_error(result)}:"):
+                    _insert_entry(w, node, (shape.key, shape.value), result)
         w.charge(_ACCUMULATOR)
     return result
 
 
-def _fold(w: Metered, node: Comprehension) -> str:
+def _insert_entry(
+    w: MeteredWriter, node: Comprehension, entry: tuple[Expr, Expr], result: str
+) -> None:
+    e = w.emitter
+    insert = e.runtime("insert_entry")
+    atoms, failed = w.sequence(entry, check_last=False)
+    new = e.name()
+    with w.unless(failed, new, node.id):
+        w.charge(_CALL)
+        args = ", ".join([insert, result, *atoms])
+        e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
+    e.emit(f"{result} = {new}")
+
+
+def _fold(w: MeteredWriter, node: Comprehension) -> str:
     """The general form, literally: only hand-built trees have it."""
     e = w.emitter
     result = e.name()
     start = w.value(node.accu_init)
-    with _loop(w, node, result, start), w.scope({node.accu_var: result}):
-        condition = w.value(node.condition)
-        with w.branch(f"if {condition} is False:"):
-            e.emit("break")
-        e.emit(f"{result} = {w.value(node.step)}", node.step.id)
-    with _end(w), w.scope({node.accu_var: result}):
-        e.emit(f"{result} = {w.value(node.result)}", node.result.id)
+    with _range(w, node, result, start) as listed:
+        with _rounds(w, node, listed), w.scope({node.accu_var: result}):
+            condition = w.value(node.condition)
+            with w.branch(f"if {condition} is False:"):
+                e.emit("break")
+            e.emit(f"{result} = {w.value(node.step)}", node.step.id)
+        with w.scope({node.accu_var: result}):
+            e.emit(f"{result} = {w.value(node.result)}", node.result.id)
     return result

@@ -11,9 +11,9 @@ Calls of functions are in `plain_calls`; this module has the tree: names, chains
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
@@ -30,6 +30,7 @@ from celadon.cel.analysis.comprehension_shapes import (
 )
 from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import plain_calls
+from celadon.cel.codegen.emitter import Emitter
 from celadon.cel.codegen.shared_prefixes import SharedPrefixes
 from celadon.cel.syntax import (
     Call,
@@ -43,11 +44,6 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from celadon.cel.codegen.emitter import Emitter
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
 #: generated parentheses far from CPython's limit of 200.
@@ -83,12 +79,10 @@ class Plain:
     def _body(self, root: Expr) -> None:
         e = self.emitter
         outer, self.inputs = self.inputs, {}
-        e.indent -= 1
-        with e.capture() as captured:
+        with e.capture(levels=0) as captured:
             hoisted = self._hoist(None)
             code = self.value(root)
             e.emit(f"return {code}", root.id)
-        e.indent += 1
         self.prefixes.release(hoisted)
         for variable, local in self.inputs.items():
             e.emit(f"{local} = a[{e.constant(variable)}]")

@@ -1,6 +1,6 @@
 """Calls in the plain variant: native Python where it means the same, else the implementation.
 
-`TEMPLATES` maps a function name to the writer of its native form. A writer may decline (return
+`TEMPLATES` maps a function name to what writes its native form. A template may decline (return
 None) when the operands' classes are unknown and no cheap test settles them; then the call goes to
 the implementation that the checker resolved. Each template states in one comment why the native
 form is right, because Python differs from CEL in many small ways:
@@ -14,18 +14,16 @@ form is right, because Python differs from CEL in many small ways:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from celadon.cel import re2, syntax
 from celadon.cel.analysis.tree_context import SCALAR_CLASSES, Context
+from celadon.cel.codegen.writer_protocols import PlainWriter
 from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.types import Kind, Type
 from celadon.cel.values.numbers import MAX_INT, MIN_INT, Uint
 
-if TYPE_CHECKING:
-    from celadon.cel.codegen.plain import Plain
-
-Writer = Callable[["Plain", Call], "str | None"]
+Template = Callable[[PlainWriter, Call], str | None]
 
 #: Integers that double represents exactly, so that int/double comparison cannot differ.
 _EXACT = 1 << 53
@@ -41,7 +39,7 @@ _STANDARD = {
 }  # fmt: skip
 
 
-def call(w: Plain, node: Call) -> str:
+def call(w: PlainWriter, node: Call) -> str:
     """The source of any call that is not logic and not part of a chain."""
     template = TEMPLATES.get(node.function)
     if template is not None and is_standard(w.context, node):
@@ -64,7 +62,7 @@ def _operands(node: Call) -> tuple[Expr, ...]:
     return node.args if node.target is None else (node.target, *node.args)
 
 
-def _general(w: Plain, node: Call) -> str:
+def _general(w: PlainWriter, node: Call) -> str:
     e = w.emitter
     args = [w.value(arg) for arg in _operands(node)]
     overload = w.context.overload(node)
@@ -82,7 +80,7 @@ def _general(w: Plain, node: Call) -> str:
     return f"{e.bind(impl, 'f')}({', '.join(args)})"
 
 
-def _is_trusted(w: Plain, node: Call, params: Sequence[Type]) -> bool:
+def _is_trusted(w: PlainWriter, node: Call, params: Sequence[Type]) -> bool:
     """Are all arguments sure to have the overload's classes, so that no guard is needed?"""
     return all(
         param.kind in _OPEN
@@ -97,15 +95,15 @@ _OPEN = frozenset({Kind.DYN, Kind.TYPE_PARAM})
 # --- equality ---------------------------------------------------------------------------------
 
 
-def _equals(w: Plain, node: Call) -> str:
+def _equals(w: PlainWriter, node: Call) -> str:
     return _equality(w, node, "==", "equal")
 
 
-def _not_equals(w: Plain, node: Call) -> str:
+def _not_equals(w: PlainWriter, node: Call) -> str:
     return _equality(w, node, "!=", "not_equal")
 
 
-def _equality(w: Plain, node: Call, operator: str, function: str) -> str:
+def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
     left, right = node.args
     c, e = w.context, w.emitter
     for side, other in ((right, left), (left, right)):
@@ -121,7 +119,7 @@ def _equality(w: Plain, node: Call, operator: str, function: str) -> str:
     return f"({x} {operator} {y} if {x}.__class__ is {e.runtime('str')} else {slow})"
 
 
-def _equals_constant(w: Plain, node: Expr, value: Any, operator: str) -> str | None:
+def _equals_constant(w: PlainWriter, node: Expr, value: Any, operator: str) -> str | None:
     """Comparison with a constant; None where Python's `==` could differ from CEL's."""
     e, kind = w.emitter, value.__class__
     if w.context.is_constant(node):
@@ -144,8 +142,8 @@ def _equals_constant(w: Plain, node: Expr, value: Any, operator: str) -> str | N
 # --- ordering and arithmetic --------------------------------------------------------------------
 
 
-def _ordering(operator: str) -> Writer:
-    def write(w: Plain, node: Call) -> str:
+def _ordering(operator: str) -> Template:
+    def write(w: PlainWriter, node: Call) -> str:
         left, right = node.args
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
@@ -171,8 +169,8 @@ def _ordering(operator: str) -> Writer:
     return write
 
 
-def _arithmetic(operator: str) -> Writer:
-    def write(w: Plain, node: Call) -> str:
+def _arithmetic(operator: str) -> Template:
+    def write(w: PlainWriter, node: Call) -> str:
         left, right = node.args
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
@@ -195,14 +193,14 @@ def _arithmetic(operator: str) -> Writer:
     return write
 
 
-def _not(w: Plain, node: Call) -> str:
+def _not(w: PlainWriter, node: Call) -> str:
     return f"(not {w.boolean(node.args[0])})"
 
 
 # --- membership and size -------------------------------------------------------------------------
 
 
-def _in(w: Plain, node: Call) -> str | None:
+def _in(w: PlainWriter, node: Call) -> str | None:
     element, container = node.args
     c, e = w.context, w.emitter
     if c.is_constant(container) and c.constant(container).__class__ is list:
@@ -248,7 +246,7 @@ def constant_set(items: list[Any]) -> frozenset[Any] | None:
     return frozenset(items)
 
 
-def _size(w: Plain, node: Call) -> str:
+def _size(w: PlainWriter, node: Call) -> str:
     # str counts code points; list, dict, bytes as CEL; anything else has no len and raises
     return f"{w.emitter.runtime('len')}({w.value(_operands(node)[0])})"
 
@@ -256,8 +254,8 @@ def _size(w: Plain, node: Call) -> str:
 # --- strings -------------------------------------------------------------------------------------
 
 
-def _method(name: str) -> Writer:
-    def write(w: Plain, node: Call) -> str | None:
+def _method(name: str) -> Template:
+    def write(w: PlainWriter, node: Call) -> str | None:
         # bytes has the method too but refuses a str argument; everything else lacks it
         receiver, arg = _operands(node)
         if w.context.certain(arg) is not str:
@@ -268,7 +266,7 @@ def _method(name: str) -> Writer:
     return write
 
 
-def _contains(w: Plain, node: Call) -> str | None:
+def _contains(w: PlainWriter, node: Call) -> str | None:
     receiver, arg = _operands(node)
     e = w.emitter
     if w.context.certain(arg) is not str:
@@ -281,7 +279,7 @@ def _contains(w: Plain, node: Call) -> str | None:
     return f"({x} in {t} if ({t} := {w.value(receiver)}).__class__ is {text} else {slow}({t}, {x}))"
 
 
-def _matches(w: Plain, node: Call) -> str | None:
+def _matches(w: PlainWriter, node: Call) -> str | None:
     receiver, pattern = _operands(node)
     c, e = w.context, w.emitter
     if not c.is_constant(pattern) or c.constant(pattern).__class__ is not str:
@@ -294,7 +292,7 @@ def _matches(w: Plain, node: Call) -> str | None:
 # --- conversions and sets -------------------------------------------------------------------------
 
 
-def _string(w: Plain, node: Call) -> str | None:
+def _string(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
     if w.context.overload(node) is not None:  # that one, and no other
         return None
@@ -306,7 +304,7 @@ def _string(w: Plain, node: Call) -> str | None:
     )
 
 
-def _int(w: Plain, node: Call) -> str | None:
+def _int(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
     if w.context.overload(node) is not None:
         return None
@@ -315,11 +313,11 @@ def _int(w: Plain, node: Call) -> str | None:
     return f"({t} if {test} else {slow}({t}))"
 
 
-def _set_test(method: str, constant: int, negated: bool = False) -> Writer:
+def _set_test(method: str, constant: int, negated: bool = False) -> Template:
     """`sets.f(a, b)` with a constant list of strings, as a method of a frozenset: a string equals
     nothing but a string, and elements that cannot be hashed give up."""
 
-    def write(w: Plain, node: Call) -> str | None:
+    def write(w: PlainWriter, node: Call) -> str | None:
         e, c = w.emitter, w.context
         known, other = node.args[constant], node.args[1 - constant]
         items = c.constant(known) if c.is_constant(known) else None
@@ -335,11 +333,11 @@ def _set_test(method: str, constant: int, negated: bool = False) -> Writer:
     return write
 
 
-def _first(*writers: Writer) -> Writer:
+def _first(*templates: Template) -> Template:
     """The first of several templates that does not decline."""
 
-    def write(w: Plain, node: Call) -> str | None:
-        codes = (writer(w, node) for writer in writers)
+    def write(w: PlainWriter, node: Call) -> str | None:
+        codes = (template(w, node) for template in templates)
         return next((code for code in codes if code is not None), None)
 
     return write
@@ -349,10 +347,10 @@ def _first(*writers: Writer) -> Writer:
 _SHORT = 1000
 
 
-def _text_method(name: str, arity: int) -> Writer:
+def _text_method(name: str, arity: int) -> Template:
     """A method of Python strings with constant, short, non-empty string arguments."""
 
-    def write(w: Plain, node: Call) -> str | None:
+    def write(w: PlainWriter, node: Call) -> str | None:
         e, c = w.emitter, w.context
         receiver, *args = _operands(node)
         if len(args) != arity or not all(map(c.is_constant, args)):
@@ -368,7 +366,7 @@ def _text_method(name: str, arity: int) -> Writer:
     return write
 
 
-def _lower_ascii(w: Plain, node: Call) -> str | None:
+def _lower_ascii(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
     t, slow = e.name(), e.bind(w.context.impl(node), "f")
     test = f"({t} := {w.value(_operands(node)[0])}).__class__ is {e.runtime('str')}"
@@ -378,7 +376,7 @@ def _lower_ascii(w: Plain, node: Call) -> str | None:
 # --- optionals ------------------------------------------------------------------------------------
 
 
-def _has_value(w: Plain, node: Call) -> str:
+def _has_value(w: PlainWriter, node: Call) -> str:
     e = w.emitter
     receiver = _operands(node)[0]
     if (parts := w.maybe(receiver)) is not None:
@@ -391,7 +389,7 @@ def _has_value(w: Plain, node: Call) -> str:
     )
 
 
-def _or_value(w: Plain, node: Call) -> str:
+def _or_value(w: PlainWriter, node: Call) -> str:
     """`opt.orValue(x)`: a left value that is no optional passes through."""
     e = w.emitter
     left, right = _operands(node)
@@ -402,13 +400,13 @@ def _or_value(w: Plain, node: Call) -> str:
     return _otherwise(w, f"{t} is not {e.runtime('NONE')}", present, right)
 
 
-def _or(w: Plain, node: Call) -> str:
+def _or(w: PlainWriter, node: Call) -> str:
     left, right = _operands(node)
     t = w.atom(left)
     return _otherwise(w, f"{t} is not {w.emitter.runtime('NONE')}", t, right)
 
 
-def _otherwise(w: Plain, test: str, present: str, right: Expr) -> str:
+def _otherwise(w: PlainWriter, test: str, present: str, right: Expr) -> str:
     """`present` if the test holds, else the right side, which is evaluated only then."""
     e = w.emitter
     with e.capture() as captured:
@@ -424,7 +422,7 @@ def _otherwise(w: Plain, test: str, present: str, right: Expr) -> str:
     return result
 
 
-def _block(w: Plain, node: Call) -> str:
+def _block(w: PlainWriter, node: Call) -> str:
     """`cel.@block([slots], body)`: each slot once, visible to those after it as `@index0`, ..."""
     slots, body = node.args
     names: dict[str, str] = {}
@@ -441,7 +439,7 @@ def block_slots(node: Expr) -> tuple[Expr, ...]:
     return node.elements
 
 
-TEMPLATES: dict[str, Writer] = {
+TEMPLATES: dict[str, Template] = {
     syntax.BLOCK: _block,
     syntax.EQUALS: _equals,
     syntax.NOT_EQUALS: _not_equals,

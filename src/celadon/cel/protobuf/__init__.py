@@ -6,7 +6,7 @@
     program.evaluate({"x": types.value(message)})      # a Message; its `.message` is protobuf's
 
 Nothing else in Celadon imports this package. Read first: `registry` (descriptors to types of CEL),
-then `reading` and `writing` (values in both directions).
+then `message_reading` and `message_writing` (values in both directions).
 """
 
 from celadon.cel.protobuf.messages import EnumValue, Message

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor
 
 from celadon.cel.protobuf.message_fields import Convert
+from celadon.cel.protobuf.messages import MessageTypes
 from celadon.cel.values.message_values import unpacking_error
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.times.timestamps import Duration, timestamp_at
 
-if TYPE_CHECKING:
-    from celadon.cel.protobuf.registry import Registry
-
-Reader = Callable[["Registry", Any], Any]
+Reader = Callable[[MessageTypes, Any], Any]
 
 _NANOS = 1_000_000_000
 _UNSIGNED = frozenset({FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64})
@@ -35,12 +33,12 @@ _WRAPPERS = (
 NULLABLE: Final = frozenset({*_WRAPPERS, *_UNSIGNED_WRAPPERS, "google.protobuf.Value"})
 
 
-def converter(registry: Registry, field: FieldDescriptor) -> Convert:
+def converter(types: MessageTypes, field: FieldDescriptor) -> Convert:
     """What makes the CEL value of one value of the field."""
     if field.message_type is not None:
-        return registry.value
+        return types.value
     if field.enum_type is not None:
-        return registry.enum_class(field.enum_type) or _itself
+        return types.enum_class(field.enum_type) or _itself
     return Uint if field.cpp_type in _UNSIGNED else _itself
 
 
@@ -48,46 +46,46 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _any(registry: Registry, message: Any) -> Any:
-    held = registry.unpack(message.type_url, message.value)
+def _any(types: MessageTypes, message: Any) -> Any:
+    held = types.unpack(message.type_url, message.value)
     if held is None:
         raise unpacking_error(message.type_url)
-    return registry.value(held)
+    return types.value(held)
 
 
-def _duration(registry: Registry, message: Any) -> Duration:
+def _duration(types: MessageTypes, message: Any) -> Duration:
     return Duration(message.seconds * _NANOS + message.nanos)
 
 
-def _timestamp(registry: Registry, message: Any) -> Any:
+def _timestamp(types: MessageTypes, message: Any) -> Any:
     return timestamp_at(message.seconds * _NANOS + message.nanos)
 
 
-def _struct(registry: Registry, message: Any) -> dict[str, Any]:
-    return {name: _value(registry, value) for name, value in message.fields.items()}
+def _struct(types: MessageTypes, message: Any) -> dict[str, Any]:
+    return {name: _value(types, value) for name, value in message.fields.items()}
 
 
-def _list(registry: Registry, message: Any) -> list[Any]:
-    return [_value(registry, value) for value in message.values]
+def _list(types: MessageTypes, message: Any) -> list[Any]:
+    return [_value(types, value) for value in message.values]
 
 
-def _value(registry: Registry, message: Any) -> Any:
+def _value(types: MessageTypes, message: Any) -> Any:
     match message.WhichOneof("kind"):
         case "struct_value":
-            return _struct(registry, message.struct_value)
+            return _struct(types, message.struct_value)
         case "list_value":
-            return _list(registry, message.list_value)
+            return _list(types, message.list_value)
         case "number_value" | "string_value" | "bool_value" as kind:
             return getattr(message, kind)
         case _:
             return None
 
 
-def _wrapped(registry: Registry, message: Any) -> Any:
+def _wrapped(types: MessageTypes, message: Any) -> Any:
     return message.value
 
 
-def _wrapped_unsigned(registry: Registry, message: Any) -> Uint:
+def _wrapped_unsigned(types: MessageTypes, message: Any) -> Uint:
     return Uint(message.value)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from google.protobuf import duration_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -19,7 +19,7 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.protobuf import json_values
 from celadon.cel.protobuf.message_fields import Field, is_map, is_repeated, map_entry
 from celadon.cel.protobuf.message_reading import NULLABLE
-from celadon.cel.protobuf.messages import EnumValue, Message
+from celadon.cel.protobuf.messages import EnumValue, Message, MessageTypes
 from celadon.cel.protobuf.refusal import Refused, refuse
 from celadon.cel.values.collections import maps
 from celadon.cel.values.message_values import (
@@ -34,9 +34,6 @@ from celadon.cel.values.message_values import (
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.runtime_types import type_of
 from celadon.cel.values.times.timestamps import Duration, Timestamp
-
-if TYPE_CHECKING:
-    from celadon.cel.protobuf.registry import Registry
 
 TYPE_URL_PREFIX: Final = "type.googleapis.com/"
 
@@ -56,7 +53,7 @@ _WRAPPERS: Final = NULLABLE - {"google.protobuf.Value"}
 
 
 def build(
-    registry: Registry,
+    types: MessageTypes,
     descriptor: Descriptor,
     fields: Mapping[str, Field],
     given: Mapping[str, Any],
@@ -68,7 +65,7 @@ def build(
         field = fields.get(name)
         if field is None:
             raise EvaluationError(f"no such field: {name}")
-        written = _written(registry, field, value)
+        written = _written(types, field, value)
         if written is None:
             continue
         if field.descriptor.is_extension:
@@ -76,7 +73,7 @@ def build(
         else:
             arguments[name] = written
     try:
-        message = registry.message_class(descriptor)(**arguments)
+        message = types.message_class(descriptor)(**arguments)
         for field, written in extensions:
             _set_extension(message, field, written)
     except (TypeError, ValueError) as error:  # a number that is no value of a closed enum
@@ -94,31 +91,31 @@ def _set_extension(message: Any, field: Field, written: Any) -> None:
         message.Extensions[field.descriptor] = written
 
 
-def _written(registry: Registry, field: Field, value: Any) -> Any:
+def _written(types: MessageTypes, field: Field, value: Any) -> Any:
     """What the constructor of the message takes for the field; None to leave it unset."""
     descriptor = field.descriptor
     try:
         if is_map(descriptor):
-            return _map(registry, field, value)
+            return _map(types, field, value)
         if not is_repeated(descriptor):
-            return single_value(registry, descriptor, value)
+            return single_value(types, descriptor, value)
         if value.__class__ is not list:
             raise _unsupported(descriptor, value)
-        elements = [single_value(registry, descriptor, element) for element in value]
+        elements = [single_value(types, descriptor, element) for element in value]
         return [element for element in elements if element is not None]
     except Refused as error:
         raise conversion_failed(_place(descriptor), str(error)) from None
 
 
-def _map(registry: Registry, field: Field, value: Any) -> dict[Any, Any]:
+def _map(types: MessageTypes, field: Field, value: Any) -> dict[Any, Any]:
     if not maps.is_map(value):
         raise _unsupported(field.descriptor, value)
     key_field, value_field = map_entry(field.descriptor)
     entries = {}
     for key, content in value.items():
-        written = single_value(registry, value_field, content)
+        written = single_value(types, value_field, content)
         if written is not None:
-            entries[single_value(registry, key_field, key)] = written
+            entries[single_value(types, key_field, key)] = written
     return entries
 
 
@@ -131,10 +128,10 @@ def _unsupported(field: FieldDescriptor, value: Any) -> EvaluationError:
     return EvaluationError(f"unsupported field type for {_place(field)}: {type_of(value).name}")
 
 
-def single_value(registry: Registry, field: FieldDescriptor, value: Any) -> Any:
+def single_value(types: MessageTypes, field: FieldDescriptor, value: Any) -> Any:
     """One value of the field, None if a null unsets it. Raises Refused."""
     if field.message_type is not None:
-        return _message(registry, field.message_type, value)
+        return _message(types, field.message_type, value)
     if field.enum_type is not None:
         return _enum(field.enum_type.full_name, value)
     return _SCALARS[field.type](value)
@@ -204,19 +201,19 @@ _SCALARS: Final[Mapping[int, Callable[[Any], Any]]] = MappingProxyType(
 )
 
 
-def _message(registry: Registry, descriptor: Descriptor, value: Any) -> Any:
+def _message(types: MessageTypes, descriptor: Descriptor, value: Any) -> Any:
     """The message that stands for the value; None if a null unsets the field."""
     name = descriptor.full_name
-    cls: Any = registry.message_class(descriptor)
+    cls: Any = types.message_class(descriptor)
     match name:
         case "google.protobuf.Any":
             return _pack(cls, value)
         case "google.protobuf.Value":
             return json_values.value_message(cls, value)
         case "google.protobuf.Struct":
-            return json_values.struct_message(cls, _value_class(registry, descriptor), value)
+            return json_values.struct_message(cls, _value_class(types, descriptor), value)
         case "google.protobuf.ListValue":
-            return json_values.list_message(cls, _value_class(registry, descriptor), value)
+            return json_values.list_message(cls, _value_class(types, descriptor), value)
     if value is None:
         return None
     if value.__class__ is Duration and name == "google.protobuf.Duration":
@@ -226,16 +223,16 @@ def _message(registry: Registry, descriptor: Descriptor, value: Any) -> Any:
     if isinstance(value, Message) and value.message.DESCRIPTOR.full_name == name:
         return _same_message(cls, value.message)
     if name in _WRAPPERS:
-        return cls(value=single_value(registry, descriptor.fields_by_name["value"], value))
+        return cls(value=single_value(types, descriptor.fields_by_name["value"], value))
     return refuse(value, name)
 
 
-def _value_class(registry: Registry, descriptor: Descriptor) -> Any:
+def _value_class(types: MessageTypes, descriptor: Descriptor) -> Any:
     """The class of the `Value`s in a `Struct` or `ListValue` of that pool."""
     fields = descriptor.fields_by_name
     values = fields["values"] if "values" in fields else map_entry(fields["fields"])[1]
     assert values.message_type is not None, "both hold messages"
-    return registry.message_class(values.message_type)
+    return types.message_class(values.message_type)
 
 
 def _duration(cls: Any, value: Duration) -> ProtoMessage:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Protocol
 
 from google.protobuf import text_format
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message as ProtoMessage
 
 from celadon.cel.protobuf.message_equality import messages_equal
@@ -17,10 +18,20 @@ from celadon.cel.values.collections.maps import MISSING
 from celadon.cel.values.opaque import Opaque, Record, no_such_field
 
 
-class Unpacks(Protocol):
-    """What a message needs of the registry that made its class."""
+class MessageTypes(Protocol):
+    """What messages, their readers and their writers need of the `registry` that makes classes."""
 
-    def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None: ...
+    def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
+        """What an `Any` holds; None if its type is not known or the bytes are none of it."""
+
+    def value(self, message: ProtoMessage) -> Any:
+        """A message as a CEL value. Raises EvaluationError for an `Any` that cannot be unpacked."""
+
+    def message_class(self, descriptor: Descriptor) -> type[ProtoMessage]:
+        """Protobuf's own class of the message type."""
+
+    def enum_class(self, descriptor: EnumDescriptor) -> type[EnumValue] | None:
+        """The class of the values of a strong enum; None for enums that are ints."""
 
 
 class Message(Record):
@@ -32,7 +43,7 @@ class Message(Record):
     __slots__ = ("_read", "message")
     go_name = "*types.protoObj"
     fields: ClassVar[dict[str, Field]]
-    registry: ClassVar[Unpacks]
+    registry: ClassVar[MessageTypes]
 
     def __init__(self, message: ProtoMessage) -> None:
         self.message = message
