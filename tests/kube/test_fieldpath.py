@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube import fieldpath
-from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, NamedText
+from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath, NamedText, SpelledStep
 
 PATH = ROOT.child("spec", "items").index(0).child("name").key("a.b/c")
 
@@ -13,6 +13,17 @@ PATH = ROOT.child("spec", "items").index(0).child("name").key("a.b/c")
 def test_paths() -> None:
     assert str(PATH) == "spec.items[0].name[a.b/c]"
     assert str(ROOT) == "<nil>"
+
+
+def test_paths_are_steps() -> None:
+    assert PATH.steps == ("spec", "items", 0, "name", "a.b/c")
+    assert ROOT.text == ""
+    assert PATH.join(FieldPath(0, "x")).text == "spec.items[0].name[a.b/c][0].x"
+    assert FieldPath(SpelledStep("a", ".a"), SpelledStep("b", ".[b]"), "c").text == ".a.[b].c"
+    assert PATH.is_below(ROOT)
+    assert PATH.is_below(PATH)
+    assert not ROOT.is_below(PATH)
+    assert not FieldPath("spec", "item").is_below(FieldPath("spec", "items"))
 
 
 @pytest.mark.parametrize(

@@ -364,7 +364,7 @@ class Registry:
             )
         version = metadata.resource_version(document)
         if version in {"", "0"}:
-            path = FieldPath("metadata.resourceVersion")
+            path = FieldPath("metadata", "resourceVersion")
             error = fieldpath.invalid(path, 0, "must be specified for an update")
             raise status.invalid(GroupKind(GROUP, target.resource), name, [error])
         if version != metadata.resource_version(old):

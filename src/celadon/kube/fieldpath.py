@@ -10,29 +10,88 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from celadon.cel.value_functions import text
 from celadon.kube.go.go_text import json_text, quote
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPath:
-    """`spec.containers[0].env[NAME]`. The empty path prints `<nil>`, as Go's nil path does."""
+class MapKey(str):
+    """The key of a map, as a step: written `[key]`, where a field is `.name`."""
 
-    text: str = ""
+    __slots__ = ()
+
+
+class SpelledStep(str):
+    """A step that upstream writes in a way of its own: `written`, whatever stands before it."""
+
+    __slots__ = ("written",)
+
+    written: str
+
+    def __new__(cls, name: str, written: str) -> SpelledStep:
+        step = super().__new__(cls, name)
+        step.written = written
+        return step
+
+
+Step: TypeAlias = str | int
+"""A field, a `MapKey`, a `SpelledStep`, or the index of an item. All texts are what stands in the
+object, so steps lead through it as they are."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class FieldPath:
+    """`spec.containers[0].env[NAME]`, as steps: `FieldPath("spec", "containers", 0)`.
+
+    Text is made where somebody reads it; whoever wants to know the place walks the steps. Paths
+    that lead to the same place are equal, however they are written.
+    """
+
+    steps: tuple[Step, ...]
+
+    def __init__(self, *steps: Step) -> None:
+        object.__setattr__(self, "steps", steps)
 
     def child(self, *names: str) -> FieldPath:
-        return FieldPath(".".join((self.text, *names) if self.text else names))
+        """The field of that name; with several, one inside the other."""
+        return FieldPath(*self.steps, *names)
 
     def index(self, position: int) -> FieldPath:
-        return FieldPath(f"{self.text}[{position}]")
+        """The item of a list."""
+        return FieldPath(*self.steps, position)
 
     def key(self, key: str) -> FieldPath:
-        return FieldPath(f"{self.text}[{key}]")
+        """The value of a map."""
+        return FieldPath(*self.steps, MapKey(key))
+
+    def join(self, below: FieldPath) -> FieldPath:
+        """A path that starts where this one ends."""
+        return FieldPath(*self.steps, *below.steps)
+
+    def is_below(self, other: FieldPath) -> bool:
+        """Whether it is the other path, or goes on from there."""
+        return self.steps[: len(other.steps)] == other.steps
+
+    @property
+    def text(self) -> str:
+        """Empty for the object itself."""
+        written = "".join(map(_written, self.steps))
+        return written[1:] if self.steps and _is_name(self.steps[0]) else written
 
     def __str__(self) -> str:
-        return self.text or "<nil>"
+        """As `text`; the empty path prints `<nil>`, as Go's nil path does."""
+        return self.text if self.steps else "<nil>"
+
+
+def _is_name(step: Step) -> bool:
+    return step.__class__ is str
+
+
+def _written(step: Step) -> str:
+    if _is_name(step):
+        return f".{step}"
+    return step.written if isinstance(step, SpelledStep) else f"[{step}]"
 
 
 ROOT: Final = FieldPath()
@@ -111,9 +170,14 @@ class FieldError:
     """One complaint about one field. Build it with the functions below."""
 
     type: ErrorType
-    field: str
+    path: FieldPath
     value: object = OMITTED
     detail: str = ""
+
+    @property
+    def field(self) -> str:
+        """The path as text, `<nil>` for errors about nothing in particular."""
+        return str(self.path)
 
     @property
     def body(self) -> str:
@@ -128,56 +192,54 @@ class FieldError:
 
 
 def required(path: FieldPath, detail: str = "") -> FieldError:
-    return FieldError(ErrorType.REQUIRED, str(path), OMITTED, detail)
+    return FieldError(ErrorType.REQUIRED, path, OMITTED, detail)
 
 
 def forbidden(path: FieldPath, detail: str) -> FieldError:
-    return FieldError(ErrorType.FORBIDDEN, str(path), OMITTED, detail)
+    return FieldError(ErrorType.FORBIDDEN, path, OMITTED, detail)
 
 
 def invalid(path: FieldPath, value: object, detail: str) -> FieldError:
-    return FieldError(ErrorType.INVALID, str(path), value, detail)
+    return FieldError(ErrorType.INVALID, path, value, detail)
 
 
 def type_invalid(path: FieldPath, value: object, detail: str) -> FieldError:
-    return FieldError(ErrorType.TYPE_INVALID, str(path), value, detail)
+    return FieldError(ErrorType.TYPE_INVALID, path, value, detail)
 
 
 def not_supported(path: FieldPath, value: object, supported: Iterable[str]) -> FieldError:
     """`supported` in the order it is to be printed; none at all leaves the detail out."""
     listed = ", ".join(quote(choice) for choice in supported)
     detail = f"supported values: {listed}" if listed else ""
-    return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, detail)
+    return FieldError(ErrorType.NOT_SUPPORTED, path, value, detail)
 
 
 def duplicate(path: FieldPath, value: object) -> FieldError:
-    return FieldError(ErrorType.DUPLICATE, str(path), value)
+    return FieldError(ErrorType.DUPLICATE, path, value)
 
 
 def not_found(path: FieldPath, value: object) -> FieldError:
-    return FieldError(ErrorType.NOT_FOUND, str(path), value)
+    return FieldError(ErrorType.NOT_FOUND, path, value)
 
 
 def too_long(path: FieldPath, limit: int) -> FieldError:
-    return FieldError(ErrorType.TOO_LONG, str(path), OMITTED, f"may not be more than {limit} bytes")
+    return FieldError(ErrorType.TOO_LONG, path, OMITTED, f"may not be more than {limit} bytes")
 
 
 def too_short(path: FieldPath, limit: int) -> FieldError:
-    return FieldError(
-        ErrorType.TOO_SHORT, str(path), OMITTED, f"must be at least {limit} characters"
-    )
+    return FieldError(ErrorType.TOO_SHORT, path, OMITTED, f"must be at least {limit} characters")
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
-    return FieldError(ErrorType.TOO_MANY, str(path), count, f"must have at most {_items(limit)}")
+    return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {_items(limit)}")
 
 
 def too_few(path: FieldPath, count: int, limit: int) -> FieldError:
-    return FieldError(ErrorType.TOO_FEW, str(path), count, f"must have at least {_items(limit)}")
+    return FieldError(ErrorType.TOO_FEW, path, count, f"must have at least {_items(limit)}")
 
 
 def internal(path: FieldPath, detail: str) -> FieldError:
-    return FieldError(ErrorType.INTERNAL, str(path), OMITTED, detail)
+    return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 
 def _items(count: int) -> str:

@@ -190,6 +190,21 @@ def test_validation(spec: Json, given: Any, errors: list[str]) -> None:
     assert sorted(found) == sorted(errors)
 
 
+def test_places_of_what_is_wrong() -> None:
+    """A member without a schema of its own has a dot before it in the text, not in the path."""
+    errors = (
+        kind(struct(a=INTEGER), additionalProperties=TEXT).validate(gizmo({"a": "x"}, x=1)).errors
+    )
+    found = [(e.path.steps, str(e)) for e in errors if e.path.steps != ("metadata",)]
+    assert found == [
+        (("x",), 'x: Invalid value: "integer": .x in body must be of type string: "integer"'),
+        (
+            ("spec", "a"),
+            'spec.a: Invalid value: "string": spec.a in body must be of type integer: "string"',
+        ),
+    ]
+
+
 def test_what_did_not_change_may_stay_invalid() -> None:
     known = kind(struct(a=INTEGER | {"maximum": 3}, b=INTEGER))
     before = gizmo({"a": 5, "b": 1})

@@ -181,3 +181,10 @@ def test_generation_annotations_refused(text: str, why: str) -> None:
     with pytest.raises(DecodeError) as error:
         admitted("apps/v1/DaemonSet", metadata={"annotations": {key: text}}, spec={})
     assert str(error.value) == f'strconv.ParseInt: parsing "{text}": {why}'
+    assert error.value.path.steps == ("metadata", "annotations", key)
+
+
+def test_the_metadata_of_custom_resources_is_decoded() -> None:
+    with pytest.raises(DecodeError) as error:
+        admitted("example.com/v1/Widget", metadata={"labels": {"a": 1}})
+    assert error.value.path.steps == ("metadata", "labels", "a")

@@ -291,6 +291,45 @@ def test_refused(kind: str, obj: Any, message: str) -> None:
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize(
+    ("kind", "obj", "steps"),
+    [
+        ("v1/Pod", 1, ()),
+        (
+            "v1/Pod",
+            {"spec": {"containers": [None, {}, {"ports": [{"hostPort": "x"}]}]}},
+            ("spec", "containers", 2, "ports", 0, "hostPort"),
+        ),
+        (
+            "v1/Pod",
+            {"spec": {"volumes": [{"name": "v", "emptyDir": 1}]}},
+            ("spec", "volumes", 0, "emptyDir"),
+        ),
+        (
+            "v1/Pod",
+            {"spec": {"overhead": {"cpu": "1", "a.b/c": True}}},
+            ("spec", "overhead", "a.b/c"),
+        ),
+        ("v1/Pod", {"metadata": {"finalizers": ["a", 5]}}, ("metadata", "finalizers", 1)),
+        ("v1/Pod", {"metadata": {"labels": {"a": "b", "c": 5}}}, ("metadata", "labels", "c")),
+        ("v1/Secret", {"data": {"": "!"}}, ("data", "")),
+        (
+            "apiextensions.k8s.io/v1/CustomResourceDefinition",
+            {
+                "spec": {
+                    "versions": [{"schema": {"openAPIV3Schema": {"items": [{}, {"maximum": "1"}]}}}]
+                }
+            },
+            ("spec", "versions", 0, "schema", "openAPIV3Schema", "items", 1, "maximum"),
+        ),
+    ],
+)
+def test_refused_at(kind: str, obj: Any, steps: tuple[str | int, ...]) -> None:
+    with pytest.raises(DecodeError) as error:
+        round_trip(obj, gvk(kind))
+    assert error.value.path.steps == steps
+
+
 def test_deep_objects_are_refused() -> None:
     deep: Any = {}
     for _ in range(5000):
@@ -314,7 +353,7 @@ def test_unknown_fields() -> None:
         "metadata": {"labels": {"any": "thing"}, "managedFields": [{"fieldsV1": {"f:x": {}}}]},
         "y": 2,
     }
-    assert unknown_fields(obj, gvk(APPS_V1)) == [
+    assert [str(path) for path in unknown_fields(obj, gvk(APPS_V1))] == [
         "spec.template.spec.containers[1].zap",
         "spec.x",
         "y",

@@ -5,7 +5,7 @@ it for its version and gives the typed object, the same object as JSON, and the 
 fields. The API server only warns about unknown fields unless told otherwise; callers decide. The
 versions of a kind have the same fields: `converted` only changes the name of the version.
 
-A value of the wrong type ends the decoding with `RegistrationError`, whose text says where it is.
+A value of the wrong type ends the decoding with `RegistrationError`, which knows the place.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from typing import Any, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_kinds import BY_KIND
-from celadon.kube import GroupVersionKind
+from celadon.kube import FieldPath, GroupVersionKind
 from celadon.kube.schemas import DecodeError, codec_for, round_trip, unknown_fields
 
 T = TypeVar("T", covariant=True)
 
 
 class RegistrationError(ValueError):
-    """The document is not an object of its kind; the text is the API server's."""
+    """The document is not an object of its kind; the text is the API server's. `path` leads to the
+    value that does not fit."""
 
-    def __init__(self, kind: str, version: str, why: str) -> None:
-        super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
+    def __init__(self, kind: str, version: str, error: DecodeError) -> None:
+        super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
+        self.path = error.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Decoded(Generic[T]):
 
     value: T
     document: dict[str, Any]
-    unknown_fields: tuple[str, ...] = ()
+    unknown_fields: tuple[FieldPath, ...] = ()
 
 
 def decode_object(
@@ -47,7 +49,7 @@ def decode_object(
     try:
         clean = round_trip(document, gvk)
     except DecodeError as error:
-        raise RegistrationError(kind, version, str(error)) from error
+        raise RegistrationError(kind, version, error) from error
     assert clean is not None, f"{gvk} is built in"
     clean["apiVersion"] = f"{registration.GROUP}/{version}"
     clean["kind"] = kind

@@ -6,10 +6,9 @@ the API server's words; the others go to the engine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from celadon.admission import (
     ValidatingAdmissionPolicy,
@@ -27,11 +26,9 @@ from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import POLICY_GROUP, Manifests
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import parse_path
-from celadon.kube import FieldError, GroupKind, metadata, status
+from celadon.kube import FieldError, FieldPath, GroupKind, metadata, status
 
 T = TypeVar("T")
-
-_GO_FIELD: Final = re.compile(r"Go struct field \w+\.([\w.]+) of type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +127,9 @@ def _policy_name(document: Document) -> str:
     return metadata.name(document.value)
 
 
-def _error(document: Document, path: str, message: str) -> PolicyError:
+def _error(document: Document, path: FieldPath, message: str) -> PolicyError:
     return PolicyError(
-        Place(document.file, document.line(parse_path(path))),
+        Place(document.file, document.line(path.steps)),
         str(document.value["kind"]),
         metadata.name(document.value),
         _policy_name(document),
@@ -141,11 +138,10 @@ def _error(document: Document, path: str, message: str) -> PolicyError:
 
 
 def _undecodable(document: Document, error: RegistrationError) -> PolicyError:
-    named = _GO_FIELD.search(str(error))
-    return _error(document, named[1] if named is not None else "", str(error))
+    return _error(document, error.path, str(error))
 
 
-def _unknown(document: Document, fields: Sequence[str]) -> list[PolicyError]:
+def _unknown(document: Document, fields: Sequence[FieldPath]) -> list[PolicyError]:
     kind = document.value["kind"]
     head = f'{kind} in version "{_version_of(document)}" cannot be handled as a {kind}'
     return [
@@ -158,6 +154,6 @@ def _invalid(document: Document, errors: Sequence[FieldError]) -> list[PolicyErr
     kind = GroupKind(POLICY_GROUP, str(document.value["kind"]))
     name = metadata.name(document.value)
     return [
-        _error(document, error.field, status.invalid(kind, name, [error]).status.message)
+        _error(document, error.path, status.invalid(kind, name, [error]).status.message)
         for error in errors
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from celadon.cel.value_functions import text
 from celadon.kube import fieldpath
-from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
+from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_text, quote
 
 Json = Any
@@ -27,88 +27,93 @@ class Bound:
     exclusive: bool
 
 
-def type_mismatch(name: str, wanted: str, found: str) -> FieldError:
-    detail = f"{name} in body must be of type {wanted}: {quote(found)}"
+def additional(name: FieldPath, key: str) -> FieldPath:
+    """The path of a member without a schema of its own. In the texts it has a dot before it even
+    in the object itself; in the fields of errors it does not."""
+    return name.child(key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
+
+
+def type_mismatch(name: FieldPath, wanted: str, found: str) -> FieldError:
+    detail = f"{name.text} in body must be of type {wanted}: {quote(found)}"
     return fieldpath.type_invalid(_path(name), found, detail)
 
 
-def required(name: str) -> FieldError:
+def required(name: FieldPath) -> FieldError:
     return fieldpath.required(_path(name))
 
 
-def not_in_enum(name: str, value: Json, choices: Sequence[Json]) -> FieldError:
+def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldError:
     texts = [one if isinstance(one, str) else json_text(one) for one in choices]
     return fieldpath.not_supported(_path(name), value, texts)
 
 
-def too_long(name: str, limit: int) -> FieldError:
+def too_long(name: FieldPath, limit: int) -> FieldError:
     return fieldpath.too_long(_path(name), limit)
 
 
-def too_short(name: str, value: str, limit: int) -> FieldError:
-    return _invalid(name, value, f"{name} in body should be at least {limit} chars long")
+def too_short(name: FieldPath, value: str, limit: int) -> FieldError:
+    return _invalid(name, value, f"{name.text} in body should be at least {limit} chars long")
 
 
-def no_match(name: str, value: str, pattern: str) -> FieldError:
-    return _invalid(name, value, f"{name} in body should match '{pattern}'")
+def no_match(name: FieldPath, value: str, pattern: str) -> FieldError:
+    return _invalid(name, value, f"{name.text} in body should match '{pattern}'")
 
 
-def too_many_items(name: str, count: int, limit: int) -> FieldError:
+def too_many_items(name: FieldPath, count: int, limit: int) -> FieldError:
     return fieldpath.too_many(_path(name), count, limit)
 
 
-def too_few_items(name: str, count: int, limit: int) -> FieldError:
-    return _invalid(name, count, f"{name} in body should have at least {limit} items")
+def too_few_items(name: FieldPath, count: int, limit: int) -> FieldError:
+    return _invalid(name, count, f"{name.text} in body should have at least {limit} items")
 
 
-def too_few_properties(name: str, count: int, limit: int) -> FieldError:
-    return _invalid(name, count, f"{name} in body should have at least {limit} properties")
+def too_few_properties(name: FieldPath, count: int, limit: int) -> FieldError:
+    return _invalid(name, count, f"{name.text} in body should have at least {limit} properties")
 
 
-def above(name: str, value: float, bound: Bound) -> FieldError:
+def above(name: FieldPath, value: float, bound: Bound) -> FieldError:
     word = "less than" if bound.exclusive else "less than or equal to"
-    return _invalid(name, value, f"{name} in body should be {word} {_number(bound.value)}")
+    return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
 
 
-def below(name: str, value: float, bound: Bound) -> FieldError:
+def below(name: FieldPath, value: float, bound: Bound) -> FieldError:
     word = "greater than" if bound.exclusive else "greater than or equal to"
-    return _invalid(name, value, f"{name} in body should be {word} {_number(bound.value)}")
+    return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
 
 
-def not_multiple(name: str, value: float, factor: float) -> FieldError:
-    return _invalid(name, value, f"{name} in body should be a multiple of {_number(factor)}")
+def not_multiple(name: FieldPath, value: float, factor: float) -> FieldError:
+    return _invalid(name, value, f"{name.text} in body should be a multiple of {_number(factor)}")
 
 
-def factor_not_positive(name: str, factor: float) -> FieldError:
-    return _invalid(
-        name, factor, f"factor MultipleOf declared for {name} must be positive: {_number(factor)}"
-    )
+def factor_not_positive(name: FieldPath, factor: float) -> FieldError:
+    detail = f"factor MultipleOf declared for {name.text} must be positive: {_number(factor)}"
+    return _invalid(name, factor, detail)
 
 
-def out_of_range(name: str, type_: str, format_: str) -> FieldError:
+def out_of_range(name: FieldPath, type_: str, format_: str) -> FieldError:
     suffix = f"with format {format_}" if format_ else "(default format)"
-    return _about_nothing(f"Checked value must be of type {type_} {suffix} in {name}")
+    return _about_nothing(f"Checked value must be of type {type_} {suffix} in {name.text}")
 
 
-def none_of(name: str) -> FieldError:
-    return _about_nothing(f'"{name}" must validate at least one schema (anyOf)')
+def none_of(name: FieldPath) -> FieldError:
+    return _about_nothing(f'"{name.text}" must validate at least one schema (anyOf)')
 
 
-def not_exactly_one(name: str, matches: int) -> FieldError:
+def not_exactly_one(name: FieldPath, matches: int) -> FieldError:
     more = f"Found {matches} valid alternatives" if matches else "Found none valid"
-    return _about_nothing(f'"{name}" must validate one and only one schema (oneOf). {more}')
+    return _about_nothing(f'"{name.text}" must validate one and only one schema (oneOf). {more}')
 
 
-def not_all(name: str, *, none: bool) -> FieldError:
+def not_all(name: FieldPath, *, none: bool) -> FieldError:
     more = ". None validated" if none else ""
-    return _about_nothing(f'"{name}" must validate all the schemas (allOf){more}')
+    return _about_nothing(f'"{name.text}" must validate all the schemas (allOf){more}')
 
 
-def forbidden_match(name: str) -> FieldError:
-    return _about_nothing(f'"{name}" must not validate the schema (not)')
+def forbidden_match(name: FieldPath) -> FieldError:
+    return _about_nothing(f'"{name.text}" must not validate the schema (not)')
 
 
-def _invalid(name: str, value: Json, detail: str) -> FieldError:
+def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
     return fieldpath.invalid(_path(name), value, detail)
 
 
@@ -116,8 +121,10 @@ def _about_nothing(detail: str) -> FieldError:
     return fieldpath.invalid(ROOT, "", detail)
 
 
-def _path(name: str) -> FieldPath:
-    return FieldPath(name.removeprefix("."))
+def _path(name: FieldPath) -> FieldPath:
+    if name.steps and isinstance(name.steps[0], SpelledStep):
+        return FieldPath(str(name.steps[0]), *name.steps[1:])
+    return name
 
 
 def _number(value: float) -> str:

@@ -20,7 +20,7 @@ from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
 from celadon.kube.custom.structural import Structural, ValueLimits
-from celadon.kube.fieldpath import FieldError
+from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 
 Json = Any
 
@@ -43,17 +43,17 @@ class Result:
 def value_errors(value: Json, schema: Structural, before: Json | Unknown) -> list[FieldError]:
     """What is wrong with a whole object. `before` is the stored object of an update, else
     `Unknown`."""
-    return _ratcheted("", value, schema, before).errors
+    return _ratcheted(ROOT, value, schema, before).errors
 
 
-def _ratcheted(name: str, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+def _ratcheted(name: FieldPath, value: Json, schema: Structural, before: Json | Unknown) -> Result:
     result = _check(name, value, schema, before)
     if result.errors and same(value, before):
         return Result(matches=result.matches)
     return result
 
 
-def _check(name: str, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+def _check(name: FieldPath, value: Json, schema: Structural, before: Json | Unknown) -> Result:
     if value is None:
         null = _type(name, value, schema)
         null.take(_enum(name, value, schema))
@@ -70,7 +70,7 @@ def _check(name: str, value: Json, schema: Structural, before: Json | Unknown) -
     return result
 
 
-_Check = Callable[[str, Any, Structural], Result]
+_Check = Callable[[FieldPath, Any, Structural], Result]
 
 
 def _checks(value: Json) -> Iterable[_Check]:
@@ -96,7 +96,7 @@ def json_type(value: Json) -> str:
     return "number" if kind is float else _KINDS.get(kind, "object")
 
 
-def _type(name: str, value: Json, schema: Structural) -> Result:
+def _type(name: FieldPath, value: Json, schema: Structural) -> Result:
     wanted = schema.types
     format_ = string_formats.known_format(schema.format)
     if not wanted and not format_:
@@ -123,7 +123,7 @@ def _is_json_integer(value: float) -> bool:
     return value.is_integer() and abs(value) < 1 << 53
 
 
-def _enum(name: str, value: Json, schema: Structural) -> Result:
+def _enum(name: FieldPath, value: Json, schema: Structural) -> Result:
     choices = schema.limits.enum
     if not choices or any(_equal(value, one) for one in choices):
         return Result(matches=1)
@@ -134,7 +134,7 @@ def _equal(a: Json, b: Json) -> bool:
     return (a.__class__ is bool) == (b.__class__ is bool) and bool(a == b)
 
 
-def _format(name: str, value: str, schema: Structural) -> Result:
+def _format(name: FieldPath, value: str, schema: Structural) -> Result:
     format_ = string_formats.known_format(schema.format)
     if format_ and not string_formats.matches(format_, value):
         return _fault(openapi_texts.type_mismatch(name, format_, value))
@@ -144,7 +144,7 @@ def _format(name: str, value: str, schema: Structural) -> Result:
 # --- strings and numbers ------------------------------------------------------------------------
 
 
-def _string(name: str, value: str, schema: Structural) -> Result:
+def _string(name: FieldPath, value: str, schema: Structural) -> Result:
     limits = schema.limits
     if limits.max_length is not None and len(value) > limits.max_length:
         return _fault(openapi_texts.too_long(name, limits.max_length))
@@ -162,7 +162,7 @@ def _found(pattern: str, value: str) -> bool:
         return False
 
 
-def _numeric(name: str, value: float, schema: Structural) -> Result:
+def _numeric(name: FieldPath, value: float, schema: Structural) -> Result:
     result = Result(matches=1)
     if schema.type == "integer" and value.__class__ is float and not _fits_int64(value):
         result.errors.append(
@@ -192,7 +192,7 @@ def _as(value: float, limit: float) -> float:
     return int(limit) if value.__class__ is int else float(limit)
 
 
-def _multiple(name: str, value: float, factor: float) -> list[FieldError]:
+def _multiple(name: FieldPath, value: float, factor: float) -> list[FieldError]:
     factor = _as(value, factor)
     if factor <= 0:
         return [openapi_texts.factor_not_positive(name, factor)]
@@ -206,12 +206,14 @@ def _multiple(name: str, value: float, factor: float) -> list[FieldError]:
 # --- lists and objects --------------------------------------------------------------------------
 
 
-def _items(name: str, value: list[Json], schema: Structural, before: Json | Unknown) -> Result:
+def _items(
+    name: FieldPath, value: list[Json], schema: Structural, before: Json | Unknown
+) -> Result:
     result = Result(matches=1)
     if schema.items is not None:
         for i, one in enumerate(value):
             was = item_before(schema, before, one)
-            result.take(_ratcheted(f"{name}[{i}]", one, schema.items, was))
+            result.take(_ratcheted(name.index(i), one, schema.items, was))
     limits, count = schema.limits, len(value)
     if limits.min_items is not None and count < limits.min_items:
         result.errors.append(openapi_texts.too_few_items(name, count, limits.min_items))
@@ -221,7 +223,7 @@ def _items(name: str, value: list[Json], schema: Structural, before: Json | Unkn
 
 
 def _object(
-    name: str, value: dict[str, Json], schema: Structural, before: Json | Unknown
+    name: FieldPath, value: dict[str, Json], schema: Structural, before: Json | Unknown
 ) -> Result:
     counted = _count(name, len(value), schema.limits)
     if counted is not None:
@@ -230,18 +232,18 @@ def _object(
     if schema.additional is not None:
         for key in sorted(value.keys() - schema.properties.keys()):
             was = member_before(before, key)
-            result.take(_ratcheted(f"{name}.{key}", value[key], schema.additional, was))
+            below = openapi_texts.additional(name, key)
+            result.take(_ratcheted(below, value[key], schema.additional, was))
     for key in sorted(schema.properties.keys() & value.keys()):
         was = member_before(before, key)
-        path = f"{name}.{key}" if name else key
-        result.take(_ratcheted(path, value[key], schema.properties[key], was))
+        result.take(_ratcheted(name.child(key), value[key], schema.properties[key], was))
     for key in schema.required:
         if key not in value:
-            result.errors.append(openapi_texts.required(f"{name}.{key}"))
+            result.errors.append(openapi_texts.required(name.child(key)))
     return result
 
 
-def _count(name: str, count: int, limits: ValueLimits) -> Result | None:
+def _count(name: FieldPath, count: int, limits: ValueLimits) -> Result | None:
     if limits.min_properties is not None and count < limits.min_properties:
         return _fault(openapi_texts.too_few_properties(name, count, limits.min_properties))
     if limits.max_properties is not None and count > limits.max_properties:
@@ -252,7 +254,7 @@ def _count(name: str, count: int, limits: ValueLimits) -> Result | None:
 # --- branches -----------------------------------------------------------------------------------
 
 
-def _branches(name: str, value: Json, schema: Structural) -> Result:
+def _branches(name: FieldPath, value: Json, schema: Structural) -> Result:
     """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
     result = Result(matches=1)
     if schema.any_of:
@@ -271,14 +273,14 @@ def _branches(name: str, value: Json, schema: Structural) -> Result:
     return result
 
 
-def _any_of(name: str, tried: list[Result], result: Result) -> None:
+def _any_of(name: FieldPath, tried: list[Result], result: Result) -> None:
     good = next((one for one in tried if not one.errors), None)
     if good is None:
         result.errors.append(openapi_texts.none_of(name))
     result.take(good or _closest(tried))
 
 
-def _one_of(name: str, tried: list[Result], result: Result) -> None:
+def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
     good = [one for one in tried if not one.errors]
     if len(good) == 1:
         result.take(good[0])

@@ -13,6 +13,7 @@ from typing import Any, Final
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.image_references import has_latest_tag
 from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import quote
 from celadon.kube.schemas.typed_values import DecodeError
 
@@ -95,12 +96,13 @@ def _integer_annotation(annotations: Mapping[str, str], name: str) -> int | None
     text = annotations.get(name)
     if text is None:
         return None
+    path = FieldPath("metadata", "annotations", MapKey(name))
     digits = text[1:] if text[:1] in {"+", "-"} else text
     if not (digits.isascii() and digits.isdigit()):
-        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax", path)
     number = int(text) if len(digits) < 40 else 2**64
     if not -(2**63) <= number < 2**63:
-        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: value out of range", path)
     return number
 
 

@@ -23,6 +23,7 @@ from celadon.kube.defaulting.service_updates import service_update
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode, struct_codec
+from celadon.kube.schemas.typed_values import DecodeError, locate
 
 DEFAULT: Final = "default"
 CONVERT: Final = "convert"
@@ -86,7 +87,11 @@ def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec
     """
     codec = struct_codec(schema_model.OBJECT_META)
     made = {key: value for key, value in obj.items() if key != "metadata"}
-    made["metadata"] = decode(codec, obj.get("metadata") or {})
+    try:
+        made["metadata"] = decode(codec, obj.get("metadata") or {})
+    except DecodeError as error:
+        locate(error, "metadata")
+        raise
     return made, codec
 
 

@@ -20,6 +20,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from celadon.kube.fieldpath import ROOT, FieldPath, MapKey
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs, schema_model, typed_values
 from celadon.kube.schemas.typed_values import (
@@ -31,6 +32,7 @@ from celadon.kube.schemas.typed_values import (
     DecodeError,
     Mismatch,
     integer,
+    locate,
     nonzero_integer,
     refuse,
     scalar,
@@ -51,7 +53,7 @@ def _schema_or_bool(value: Any) -> Any:
 
 def _schema_or_list(value: Any) -> Any:
     if value.__class__ is list:
-        return [_json_schema(item or {}) for item in value]
+        return _each_item(value, _json_schema, dict)
     return _json_schema(value)
 
 
@@ -86,7 +88,7 @@ def _list(node: Any, *, keep: bool) -> Converter:
             return [] if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value):
             return value[:]
-        return [zero() if item is None else convert(item) for item in value]
+        return _each_item(value, convert, zero)
 
     return convert_list
 
@@ -103,9 +105,34 @@ def _map(node: Any, *, keep: bool) -> Converter:
             return {} if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value.values()):
             return value.copy()
-        return {key: zero() if item is None else convert(item) for key, item in value.items()}
+        return _each_member(value, convert, zero)
 
     return convert_map
+
+
+def _each_item(value: list[Any], convert: Converter, zero: Callable[[], Any]) -> list[Any]:
+    made: list[Any] = []
+    try:
+        for item in value:
+            made.append(zero() if item is None else convert(item))
+    except (DecodeError, Mismatch) as error:
+        locate(error, len(made))
+        raise
+    return made
+
+
+def _each_member(
+    value: dict[str, Any], convert: Converter, zero: Callable[[], Any]
+) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    key = ""
+    try:
+        for key, item in value.items():
+            made[key] = zero() if item is None else convert(item)
+    except (DecodeError, Mismatch) as error:
+        locate(error, MapKey(key))
+        raise
+    return made
 
 
 def _item(node: Any) -> tuple[Converter, Callable[[], Any]]:
@@ -198,6 +225,10 @@ class StructCodec:
                     made[key] = item
         except Mismatch as mismatch:
             mismatch.at(self.name, key)
+            locate(mismatch, key)
+            raise
+        except DecodeError as error:
+            locate(error, key)
             raise
         for key, codec in self._structs:
             if key not in made:
@@ -277,7 +308,7 @@ def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
     try:
         return codec.decode(obj)
     except Mismatch as mismatch:
-        raise DecodeError(mismatch.message()) from None
+        raise DecodeError(mismatch.message(), mismatch.path) from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
 
@@ -292,19 +323,19 @@ def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
     return made
 
 
-def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[str]:
+def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[FieldPath]:
     """Paths of the fields that the kind does not have, in the order of the document.
 
     For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
     """
     codec = codec_for(gvk)
-    found: list[str] = []
+    found: list[FieldPath] = []
     if codec is not None:
-        _find_unknown(obj, {"ref": codec.name}, "", found)
+        _find_unknown(obj, {"ref": codec.name}, ROOT, found)
     return found
 
 
-def _find_unknown(value: Any, node: Any, path: str, found: list[str]) -> None:
+def _find_unknown(value: Any, node: Any, path: FieldPath, found: list[FieldPath]) -> None:
     if not isinstance(node, dict):
         return
     if "ref" in node and node["ref"] in SPECIAL:
@@ -312,14 +343,14 @@ def _find_unknown(value: Any, node: Any, path: str, found: list[str]) -> None:
     if "ref" in node and isinstance(value, dict):
         fields = struct_codec(node["ref"]).field_nodes
         for key, item in value.items():
-            where = f"{path}.{key}" if path else key
+            where = path.child(key)
             if key in fields:
                 _find_unknown(item, fields[key], where, found)
             else:
                 found.append(where)
     elif "items" in node and isinstance(value, list):
         for i, item in enumerate(value):
-            _find_unknown(item, node["items"], f"{path}[{i}]", found)
+            _find_unknown(item, node["items"], path.index(i), found)
     elif "values" in node and isinstance(value, dict):
         for key, item in value.items():
-            _find_unknown(item, node["values"], f"{path}.{key}", found)
+            _find_unknown(item, node["values"], path.child(key), found)

@@ -2,7 +2,8 @@
 
 A converter takes a JSON value that is not null and returns the value as Go would write it again. It
 raises `Mismatch` for a JSON value of the wrong kind (the struct codecs above add the path while it
-passes through them) and `DecodeError` where the text of the error needs no path.
+passes through them) and `DecodeError` where the text of the error needs no path. Both learn their
+`path` on the way.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
+from celadon.kube.fieldpath import ROOT, FieldPath, Step
 from celadon.kube.go.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
@@ -35,7 +37,14 @@ ZEROS: Final = {"s": "", "y": "", "b": False, "i": 0, "l": 0, "d": 0}
 
 
 class DecodeError(ValueError):
-    """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `."""
+    """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `.
+
+    `path` is where the value stands, in steps from the object that was to be decoded.
+    """
+
+    def __init__(self, text: str, path: FieldPath = ROOT) -> None:
+        super().__init__(text)
+        self.path = path
 
 
 class Mismatch(Exception):
@@ -43,26 +52,32 @@ class Mismatch(Exception):
 
     def __init__(self, value: Any, node: Any) -> None:
         super().__init__()
+        self.path = ROOT
         self.value = value
         self.node = node
         self.owner = ""
         self.field = ""
-        self.path: list[str] = []
+        self.struct_path: list[str] = []
 
     def at(self, owner: str, field: str) -> None:
         """Called once per struct, innermost first."""
         if not self.owner:
             self.owner, self.field = owner, field
-        self.path.insert(0, owner_path(owner, field))
+        self.struct_path.insert(0, owner_path(owner, field))
 
     def message(self) -> str:
         wanted = go_type(self.node, self.owner, self.field)
         struct = self.owner.rpartition(".")[2]
-        path = ".".join(self.path)
+        path = ".".join(self.struct_path)
         kind = json_kind(self.value, exact=isinstance(self.node, str) and self.node in INT_RANGES)
         return (
             f"json: cannot unmarshal {kind} into Go struct field {struct}.{path} of type {wanted}"
         )
+
+
+def locate(error: DecodeError | Mismatch, step: Step) -> None:
+    """Called once per field, item and member, innermost first."""
+    error.path = FieldPath(step, *error.path.steps)
 
 
 def json_kind(value: Any, *, exact: bool = False) -> str:

@@ -132,6 +132,12 @@ def test_field_paths_in_maps() -> None:
     assert texts(ruled(schema, rule), {}) == ["spec.m[a'b].x.y: Invalid value: m"]
 
 
+def test_a_key_that_comes_first_is_written_behind_a_dot() -> None:
+    schema = {"type": "object", "additionalProperties": INTEGER}
+    known = ruled(schema, {"rule": "false", "message": "m", "fieldPath": "['a']"})
+    assert texts(known, {"a": 1}) == ["spec.[a]: Invalid value: m"]
+
+
 def test_transition_rules() -> None:
     known = ruled(INTEGER, {"rule": "self >= oldSelf", "message": "less"})
     assert texts(known, 1) == []

@@ -22,7 +22,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube import FieldError, FieldPath, GroupVersionKind
 from celadon.kube.catalogue import Catalog
 from celadon.kube.schemas import Schema, schema_for
 
@@ -47,7 +47,7 @@ class Registered:
     source: Mapping[str, Any]
     value: RegistrationObject | None = None
     failure: str = ""
-    unknown_fields: tuple[str, ...] = ()
+    unknown_fields: tuple[FieldPath, ...] = ()
     errors: tuple[FieldError, ...] = ()
 
 

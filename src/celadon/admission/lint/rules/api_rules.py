@@ -68,7 +68,7 @@ def _unknown(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
         for path in one.unknown_fields:
             help = "the API server drops it, or refuses the object under strict validation"
-            yield Report(Spot(one.document, path), f"there is no field `{path}`", help)
+            yield Report(Spot(one.document, path.text), f"there is no field `{path}`", help)
 
 
 def _duplicates(bundle: Bundle) -> Iterator[Report]:

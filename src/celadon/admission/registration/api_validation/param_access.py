@@ -32,8 +32,8 @@ from celadon.kube import (
 from celadon.kube.catalogue import Catalog
 
 ALL: Final = "*"
-_PARAM_KIND: Final = FieldPath("spec.paramKind")
-_PARAM_REF: Final = FieldPath("spec.paramRef")
+_PARAM_KIND: Final = FieldPath("spec", "paramKind")
+_PARAM_REF: Final = FieldPath("spec", "paramRef")
 _EVERYTHING: Final = "permission for all groups, versions and resources"
 
 Authorize = Callable[[Attributes], Answer]

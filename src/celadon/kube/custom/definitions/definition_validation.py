@@ -35,7 +35,7 @@ def definition_errors(obj: Mapping[str, Json], version: str = DEFAULT) -> list[F
     spec = obj.get("spec") or {}
     found = list(_metadata(obj, spec))
     found += _spec(spec)
-    if not any(error.field.startswith(str(_VERSIONS)) for error in found):
+    if not any(error.path.is_below(_VERSIONS) for error in found):
         found += _schemas(spec, version)
     found += _stored_versions(obj, spec)
     return found

@@ -14,6 +14,7 @@ from celadon.cel.extend import types
 from celadon.kube.custom.rules.rule_field_paths import field_path
 from celadon.kube.custom.rules.schema_declarations import Declared, SchemaSizes, declared
 from celadon.kube.custom.structural import Structural, ValidationRule
+from celadon.kube.fieldpath import ROOT, FieldPath
 from celadon.kube.go.go_text import trim_space
 
 SELF: Final = "self"
@@ -40,8 +41,8 @@ class CompiledRule:
     message: Expression | None = None
     message_error: str = ""
     uses_old_self: bool = False
-    field: str = ""
-    """The `fieldPath`, without the dot before it."""
+    field: FieldPath = ROOT
+    """The `fieldPath`, from the node on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def _compile(
         except _Refused as error:
             message_error = str(error)
     uses_old_self = any(one.name == OLD_SELF for one in checked.references.values())
-    path = field_path(source.field_path, schema) or "" if source.field_path else ""
+    path = (field_path(source.field_path, schema) if source.field_path else None) or ROOT
     return CompiledRule(source, rule, "", message, message_error, uses_old_self, path)
 
 

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from celadon.kube.custom.structural import Structural
-from celadon.kube.fieldpath import ROOT, FieldPath
+from celadon.kube.fieldpath import ROOT, FieldPath, MapKey, SpelledStep
 
 _STEP: Final = re.compile(r"\.([^.\[\]']+)|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -26,8 +26,8 @@ _ESCAPES: Final = {
 }
 
 
-def field_path(text: str, schema: Structural) -> str | None:
-    """The field it names in a schema, as errors write it; None if there is no such field."""
+def field_path(text: str, schema: Structural) -> FieldPath | None:
+    """The field it names in a schema; None if there is no such field."""
     path: FieldPath = ROOT
     position = 0
     while position < len(text):
@@ -38,9 +38,17 @@ def field_path(text: str, schema: Structural) -> str | None:
         below = _below(schema, name)
         if below is None:
             return None
-        path = path.child(name) if schema.properties else path.key(name)
+        path = path.join(_step(name, schema, is_first=not path.steps))
         schema, position = below, step.end()
-    return path.text
+    return path
+
+
+def _step(name: str, schema: Structural, *, is_first: bool) -> FieldPath:
+    """A key that comes first is written behind a dot, as what follows the path of the rule's node
+    is one name to upstream."""
+    if schema.properties:
+        return FieldPath(name)
+    return FieldPath(SpelledStep(name, f".[{name}]") if is_first else MapKey(name))
 
 
 def _below(schema: Structural, name: str) -> Structural | None:

@@ -238,7 +238,7 @@ class _Run:
             self._broken(rule, place, activation)
 
     def _broken(self, rule: CompiledRule, place: _Place, activation: Mapping[str, Any]) -> None:
-        path = place.path.child(rule.field) if rule.field else place.path
+        path = place.path.join(rule.field)
         detail = texts.message_of(rule.source)
         if rule.message is not None:
             with contextlib.suppress(_Discarded):

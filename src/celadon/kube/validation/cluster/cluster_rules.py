@@ -273,7 +273,7 @@ def event(obj: Object) -> Errors:
     else:
         fits = own in {"", "default"}
     if not fits:
-        at = FieldPath("involvedObject.namespace")
+        at = FieldPath("involvedObject", "namespace")
         yield fieldpath.invalid(at, involved, "does not match event.namespace")
     if obj.get("eventTime"):
         yield from _timed_event(obj)

@@ -44,9 +44,7 @@ def config_map(obj: Object) -> Errors:
         yield from each(_BINARY.key(key), key, text_rules.config_key(key))
         total += len(_decoded(value))
     if total > MAX_BYTES:
-        yield fieldpath.FieldError(
-            fieldpath.ErrorType.TOO_LONG, "", detail=f"may not be more than {MAX_BYTES} bytes"
-        )
+        yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
 
 
 def config_map_update(obj: Object, old: Object) -> Errors:
@@ -79,7 +77,7 @@ def _typed(obj: Object) -> Errors:
     if kind == "kubernetes.io/service-account-token":
         notes = (obj.get("metadata") or {}).get("annotations") or {}
         if not notes.get(ACCOUNT):
-            yield fieldpath.required(FieldPath("metadata.annotations").key(ACCOUNT))
+            yield fieldpath.required(FieldPath("metadata", "annotations").key(ACCOUNT))
     elif kind in DOCKER_KEYS:
         yield from _docker(data, DOCKER_KEYS[kind])
     elif kind == "kubernetes.io/basic-auth":

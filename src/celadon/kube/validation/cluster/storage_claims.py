@@ -191,7 +191,7 @@ def _volume_source(obj: Object, spec: Object) -> Errors:
         if not source.get("path"):
             yield fieldpath.required(at.child("path"))
         if spec.get("nodeAffinity") is None:
-            notes = FieldPath("metadata.annotations")
+            notes = FieldPath("metadata", "annotations")
             yield fieldpath.required(notes, "Local volume requires node affinity")
     elif kind == "csi":
         for field in ("driver", "volumeHandle"):

@@ -189,7 +189,7 @@ def _source_ranges(obj: Object, spec: Object, kind: str) -> Errors:
         path = SPEC.child("LoadBalancerSourceRanges")
         places = [(path.index(index), one.strip()) for index, one in enumerate(ranges)]
     elif SOURCE_RANGES in notes:
-        path = FieldPath("metadata.annotations").key(SOURCE_RANGES)
+        path = FieldPath("metadata", "annotations").key(SOURCE_RANGES)
         listed = notes[SOURCE_RANGES].strip()
         places = [(path, one.strip()) for one in listed.split(",")] if listed else []
     else:

@@ -63,7 +63,7 @@ def pod_in_general(obj: Object) -> Errors:
     """What holds for new and for changed pods."""
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
-    notes = FieldPath("metadata.annotations")
+    notes = FieldPath("metadata", "annotations")
     yield from _annotations(notes, meta.get("annotations") or {}, spec)
     yield from pod_spec(SPEC, spec, pod_name=meta.get("name") or "", in_pod=True)
     if not spec.get("serviceAccountName"):

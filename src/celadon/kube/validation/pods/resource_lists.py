@@ -218,4 +218,4 @@ def _claims(path: FieldPath, given: Object, claims: Sequence[str]) -> Errors:
         if name not in claims:
             listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{listed}"
-            yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, str(at), name, detail)
+            yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, at, name, detail)
