@@ -1,0 +1,255 @@
+"""What a store promises, whatever it is made of.
+
+The shape is that of etcd v3, because that is what the storage layer of kube-apiserver is written
+against (k8s.io/apiserver `pkg/storage/interfaces.go`, `etcd3/store.go`) and what a third
+implementation will talk to:
+
+- Keys are strings in the order of their UTF-8 bytes; values are bytes. Keys mean nothing here,
+  except by prefix.
+- One revision counts all changes of the whole store. It begins at 1, grows by one with every
+  transaction that changes something, survives restarts and is never used twice.
+- A transaction compares the `mod_revision` of some keys and, if all agree, applies all its
+  operations at one revision. If not, nothing happens, and the outcome tells what is there instead.
+- The state at any revision since the last compaction can be read exactly.
+- A watch delivers the events of a prefix after a revision: every one, once, in order, each with the
+  entry it replaced.
+
+INVARIANT (visible is durable): what a read, a watch or an outcome shows survives the death of the
+process, in a store that promises to survive it at all. Outcomes come as futures for this reason:
+many writers share one flush to disk.
+
+Threads: every method of `Store` and `Watch` may be called from any thread. Reads and `watch` do not
+wait for the disk. Futures are settled, and `notify` is called, in a thread of the store (or, in
+memory, of the writer): callbacks must be brief and must not wait for the store. From asyncio:
+
+    outcome = await asyncio.wrap_future(store.submit(create(key, value)))
+
+    ready = asyncio.Event()
+    watch = store.watch(prefix, after, lambda: loop.call_soon_threadsafe(ready.set))
+    while True:
+        ready.clear()
+        delivery = watch.take()  # raises what ended the watch
+        ...
+        await ready.wait()
+
+A store that is elsewhere (etcd) fits by mirroring its keys: it feeds a `keyspace.Keyspace` from a
+watch on everything, answers reads from there, sends transactions away, and does real work in
+`synced` and `request_progress`, which cost nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+MAX_OPERATIONS: Final = 128
+"""Conditions, and operations, in one transaction: etcd's default of `--max-txn-ops`."""
+
+MAX_VALUE: Final = 1 << 26
+"""Bytes of a value: far more than an API server accepts (3 MiB), far less than breaks a store."""
+
+FIRST_REVISION: Final = 1
+"""Of a store in which nothing has happened, as in etcd: clients read 0 as `any`."""
+
+WATCH_BUFFER: Final = 10_000
+"""Unread events after which a watch is cancelled, beyond those it replays from the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is stored under a key: since `create_revision` without a gap, unchanged since
+    `mod_revision`."""
+
+    key: str
+    value: bytes
+    create_revision: int
+    mod_revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One change of one key. `entry` is None for a deletion, `previous` for a creation."""
+
+    revision: int
+    key: str
+    entry: Entry | None
+    previous: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Entries in the order of their keys, as they were at `revision`; `remaining` more follow."""
+
+    entries: tuple[Entry, ...]
+    revision: int
+    remaining: int
+
+    @property
+    def more(self) -> bool:
+        return self.remaining > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The key's entry has this `mod_revision`; 0: there is none."""
+
+    key: str
+    mod_revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """No entry there: no event."""
+
+    key: str
+
+
+Operation: TypeAlias = Put | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """If all conditions hold, all operations, at one revision. No key is operated on twice.
+
+    Raises ValueError for anything no store could do: too many parts, a key twice, a key that is
+    empty or not text (lone surrogates), too large a value.
+    """
+
+    conditions: tuple[Condition, ...]
+    operations: tuple[Operation, ...]
+
+    def __post_init__(self) -> None:
+        keys = [one.key for one in self.operations]
+        if len(self.conditions) > MAX_OPERATIONS or len(keys) > MAX_OPERATIONS:
+            raise ValueError(f"more than {MAX_OPERATIONS} conditions or operations")
+        if len(set(keys)) != len(keys):
+            raise ValueError("a key is operated on twice")
+        for operation in self.operations:
+            if not operation.key.encode():  # raises UnicodeEncodeError, which is a ValueError
+                raise ValueError("a key is empty")
+            if isinstance(operation, Put) and len(operation.value) > MAX_VALUE:
+                raise ValueError(f"a value has more than {MAX_VALUE} bytes")
+
+
+def put(key: str, value: bytes) -> Transaction:
+    """Whatever is there now."""
+    return Transaction((), (Put(key, value),))
+
+
+def create(key: str, value: bytes) -> Transaction:
+    """If there is no entry."""
+    return Transaction((Condition(key, 0),), (Put(key, value),))
+
+
+def update(key: str, value: bytes, mod_revision: int) -> Transaction:
+    """If the entry is still that one."""
+    return Transaction((Condition(key, mod_revision),), (Put(key, value),))
+
+
+def delete(key: str, mod_revision: int | None = None) -> Transaction:
+    """If the entry is still that one; None: whatever is there."""
+    conditions = () if mod_revision is None else (Condition(key, mod_revision),)
+    return Transaction(conditions, (Delete(key),))
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The transaction happened. `events` are parallel to its operations; None for a deletion that
+    found nothing. `revision` is that of the events, or the current one if there are none."""
+
+    revision: int
+    events: tuple[Event | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A condition did not hold and nothing happened. `current` is parallel to the conditions: what
+    is there at `revision`, None where nothing is."""
+
+    revision: int
+    current: tuple[Entry | None, ...]
+
+
+Outcome: TypeAlias = Committed | Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Events in order, none of a revision left out. With them, the watch has delivered all there
+    was up to and including `revision`: a watch opened after it goes on without gap or repetition,
+    and a client may be told so (a bookmark)."""
+
+    events: tuple[Event, ...]
+    revision: int
+
+
+class Watch(Protocol):
+    """Events of one prefix. The reader sets the pace: it is told by `notify` that there is
+    something to take (events, progress that was asked for, or an end) and calls `take`. It is told
+    once, then not again before it has called `take`."""
+
+    def take(self, limit: int | None = None) -> Delivery:
+        """What has come since the last time, possibly nothing; at most about `limit` events, as
+        those of one transaction stay together. Raises what ended the watch, when all events before
+        the end are taken: WatchOverflow (at once), StoreClosed, WatchEnded."""
+
+    def request_progress(self) -> None:
+        """Have `notify` called when `take` can tell how far the watch has come, event or not."""
+
+    def close(self) -> None:
+        """No more events, no more `notify`. May be repeated."""
+
+
+class Store(Protocol):
+    def revision(self) -> int:
+        """The newest revision that can be read here."""
+
+    def synced(self) -> Future[int]:
+        """A revision not older than any write acknowledged so far, to anyone. Done when it can be
+        read here; already done on return in a store that nobody else writes to."""
+
+    def get(self, key: str, revision: int | None = None) -> Entry | None:
+        """The entry, now or at a revision. Raises RevisionError."""
+
+    def range(
+        self,
+        prefix: str,
+        start: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> Page:
+        """Entries whose key begins with `prefix` and is not before `start`, now or at a revision.
+        To go on after a page: `start` is its last key and a NUL, `revision` is the page's. Raises
+        RevisionError."""
+
+    def submit(self, transaction: Transaction) -> Future[Outcome]:
+        """Transactions take effect in the order in which they are submitted (by one thread), each
+        as if alone. The future fails with a FileError if it could not be made durable. A future
+        that is cancelled in time is not carried out. Raises StoreClosed."""
+
+    def compact(self, revision: int) -> Future[int]:
+        """Forget what was before `revision`: it stays readable, older ones do not. The future
+        gives the new oldest revision, or fails with RevisionError if there is nothing to do or the
+        revision has not been reached, or with FileError. Raises StoreClosed."""
+
+    def watch(
+        self,
+        prefix: str,
+        after: int | None = None,
+        notify: Callable[[], None] | None = None,
+        buffer: int = WATCH_BUFFER,
+    ) -> Watch:
+        """Events with a revision greater than `after` (None: the current one), which may lie in
+        the future: then it waits. If events are waiting already, `notify` is not called for them:
+        begin with `take`. Raises Compacted, StoreClosed."""
+
+    def close(self) -> None:
+        """Finish what was submitted, end all watches. Reads still work. May be repeated."""

@@ -1,0 +1,105 @@
+"""The exceptions of the store room.
+
+    StoreError
+    ├── RevisionError     a revision that cannot be read, watched from or compacted to
+    │   ├── Compacted       it is older than the history that is kept
+    │   └── FutureRevision  it has not happened yet
+    ├── WatchEnded        a watch will deliver nothing more
+    │   └── WatchOverflow   because it was not read and its buffer is full
+    ├── StoreClosed       the store has been closed, or its writer is gone
+    └── FileError         the file a store lives in; `path` says which
+        ├── FileUnavailable   cannot be opened, read or written (missing folder, I/O error)
+        ├── FileLocked        another process, or another store of this one, has it open
+        ├── FileReadOnly      may not be written
+        ├── DiskFull          the disk, or the quota given to the store, has no room left
+        ├── NotAStore         not a database, or one of another application
+        ├── FileDamaged       a store once, but its pages contradict each other
+        └── NewerSchema       written by a newer Celadon
+
+A conflict is not among them: that somebody else was faster is an expected outcome and a value
+(`contract.Conflict`). After a `FileError` from a write the store is as it was before that write,
+and usable: the same write may be tried again. Only if the process dies before the next successful
+write may a failed one turn up after all, where the disk had it but could not say so.
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Base of everything this room raises on purpose."""
+
+
+class RevisionError(StoreError):
+    """`requested` cannot be served."""
+
+    def __init__(self, message: str, requested: int) -> None:
+        super().__init__(message)
+        self.requested = requested
+
+
+class Compacted(RevisionError):
+    """`oldest` is the oldest revision that can still be read or watched from."""
+
+    def __init__(self, requested: int, oldest: int) -> None:
+        super().__init__(f"revision {requested} is compacted, the oldest is {oldest}", requested)
+        self.oldest = oldest
+
+
+class FutureRevision(RevisionError):
+    """`current` is the newest revision there is."""
+
+    def __init__(self, requested: int, current: int) -> None:
+        super().__init__(f"revision {requested} is in the future, now is {current}", requested)
+        self.current = current
+
+
+class WatchEnded(StoreError):
+    """The watch was closed, or its `notify` failed."""
+
+
+class WatchOverflow(WatchEnded):
+    """More events came than the watch may hold unread; it can be opened again where it stopped
+    as long as the history reaches back to there."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the watch was cancelled: more than {limit} events were not read in time")
+
+
+class StoreClosed(StoreError):
+    """Nothing can be written any more."""
+
+
+class FileError(StoreError):
+    """`path` as it was given to open the store."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"`{path}`: {message}")
+        self.path = path
+
+
+class FileUnavailable(FileError):
+    """The operating system refuses."""
+
+
+class FileLocked(FileError):
+    """Only one store at a time may have a file open."""
+
+
+class FileReadOnly(FileError):
+    """A store needs to write, also when it is only read."""
+
+
+class DiskFull(FileError):
+    """Nothing was written; smaller writes, or compaction, may still succeed."""
+
+
+class NotAStore(FileError):
+    """The file is left untouched."""
+
+
+class FileDamaged(FileError):
+    """Restore it from a copy."""
+
+
+class NewerSchema(FileError):
+    """The file is left untouched."""

@@ -1,0 +1,161 @@
+"""All entries and the recent events, in memory: the state every local store reads from.
+
+Theory of operation: there are no lists of versions. Kept are the entries of now, their keys in
+order, and the events since the last compaction, each with the entry it replaced. What was at an
+older revision is what is now, with the later events undone: for every key that has changed since,
+the `previous` of its first later event. That makes reads of now as cheap as a dictionary, and reads
+of the past as dear as what has happened since, which is little while somebody turns pages. Exact
+counts come for free: keys in order give the number of those in a range, and the undone events
+correct it.
+
+Not safe for threads; whoever owns a keyspace guards it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from celadon.store.contract import FIRST_REVISION, Entry, Event, Page
+from celadon.store.errors import Compacted, FutureRevision
+
+_revision_of = attrgetter("revision")
+
+
+class Keyspace:
+    """`revision` is that of the last change, `compacted` the oldest that can be read."""
+
+    def __init__(self) -> None:
+        self.revision = FIRST_REVISION
+        self.compacted = 0
+        self._entries: dict[str, Entry] = {}
+        self._keys: list[str] = []
+        self._events: list[Event] = []
+
+    @classmethod
+    def restored(cls, changes: Iterable[tuple[int, str, Entry | None]], compacted: int) -> Keyspace:
+        """From changes (revision, key, new entry) in order: all after `compacted`, and of the
+        earlier ones at least those that were still in force then."""
+        space = cls()
+        entries, events = space._entries, space._events
+        for revision, key, entry in changes:
+            if revision > compacted:
+                events.append(Event(revision, key, entry, entries.get(key)))
+            if entry is not None:
+                entries[key] = entry
+            else:
+                entries.pop(key, None)
+        space.compacted = compacted
+        last = events[-1].revision if events else compacted
+        space.revision = max(space.revision, last)
+        space._keys = sorted(entries)
+        return space
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def current(self, key: str) -> Entry | None:
+        return self._entries.get(key)
+
+    def get(self, key: str, revision: int | None) -> Entry | None:
+        entry = self._entries.get(key)
+        if revision is None:
+            return entry
+        self._must_have(revision)
+        if entry is not None and entry.mod_revision <= revision:
+            return entry
+        return next((one.previous for one in self._since(revision) if one.key == key), None)
+
+    def range(self, prefix: str, start: str, limit: int | None, revision: int | None) -> Page:
+        if revision is None:
+            revision = self.revision
+        self._must_have(revision)
+        begin, end = self._span(prefix, start)
+        changed = self._undone(prefix, start, revision)
+        if changed:
+            keys = [key for key in self._keys[begin:end] if key not in changed]
+            keys += [key for key, entry in changed.items() if entry is not None]
+            keys.sort()
+            begin, end = 0, len(keys)
+        else:
+            keys = self._keys
+        stop = end if limit is None else min(end, begin + limit)
+        entries = self._entries
+        found = tuple([changed.get(key) or entries[key] for key in keys[begin:stop]])
+        return Page(found, revision, end - stop)
+
+    def _span(self, prefix: str, start: str) -> tuple[int, int]:
+        """Where in the keys those of a prefix are."""
+        length = len(prefix)
+        begin = bisect_left(self._keys, max(prefix, start))
+        # Cutting keys at one length keeps their order. From `begin` on none is before the prefix.
+        end = bisect_right(self._keys, prefix, begin, key=lambda key: key[:length])
+        return begin, end
+
+    def _undone(self, prefix: str, start: str, revision: int) -> dict[str, Entry | None]:
+        """What was at a revision under those keys that have changed since."""
+        undone: dict[str, Entry | None] = {}
+        for event in self._since(revision):
+            if event.key.startswith(prefix) and event.key >= start:
+                undone.setdefault(event.key, event.previous)
+        return undone
+
+    def _since(self, revision: int) -> Sequence[Event]:
+        if revision >= self.revision:
+            return ()
+        return self._events[bisect_right(self._events, revision, key=_revision_of) :]
+
+    def _must_have(self, revision: int) -> None:
+        if revision < self.compacted:
+            raise Compacted(revision, self.compacted)
+        if revision > self.revision:
+            raise FutureRevision(revision, self.revision)
+
+    def events_after(self, revision: int, prefix: str) -> list[Event]:
+        """Raises Compacted; in the future there are none yet."""
+        if revision < self.compacted:
+            raise Compacted(revision, self.compacted)
+        return [event for event in self._since(revision) if event.key.startswith(prefix)]
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Let events happen, in order, each newer than all before or of the same transaction."""
+        for event in events:
+            key, entry = event.key, event.entry
+            if entry is None:
+                del self._entries[key]
+                del self._keys[bisect_left(self._keys, key)]
+            else:
+                if event.previous is None:
+                    insort(self._keys, key)
+                self._entries[key] = entry
+            self._events.append(event)
+            self.revision = event.revision
+
+    def history_length(self) -> int:
+        """Events that are kept."""
+        return len(self._events)
+
+    def revision_before(self, events: int) -> int:
+        """What to compact to so that about so many of the newest events stay."""
+        surplus = len(self._events) - events
+        return self._events[surplus - 1].revision if surplus > 0 else self.compacted
+
+    def obsolete_at(self, revision: int) -> list[tuple[int, str]]:
+        """Which changes (revision, key) a compaction makes useless: those that were undone by
+        another no later than it, and the deletions among them."""
+        useless = []
+        for event in self._events[: self._number_up_to(revision)]:
+            if event.previous is not None:
+                useless.append((event.previous.mod_revision, event.key))
+            if event.entry is None:
+                useless.append((event.revision, event.key))
+        return useless
+
+    def compact(self, revision: int) -> None:
+        """Forget the events up to and including a revision, which stays readable."""
+        del self._events[: self._number_up_to(revision)]
+        self.compacted = revision
+
+    def _number_up_to(self, revision: int) -> int:
+        return bisect_right(self._events, revision, key=_revision_of)

@@ -1,0 +1,192 @@
+"""The store of one process: state in memory, changes written to a journal in batches.
+
+Theory of operation. Writers hand in transactions and get futures. One batch at a time, whatever
+has gathered is decided against a draft, written to the journal as one unit (for SQLite: one
+transaction, one flush to disk), and only then applied to the keyspace, shown to watches and
+acknowledged. While the disk works, the next batch gathers: the busier the store, the larger its
+batches (group commit). If the journal fails, the draft is dropped, all its writers are told, and
+nothing has changed.
+
+    submit -> [writer's queue] -> decide -> journal.append -> apply, publish -> wake, settle
+                                  \\____ `_writing`: one batch at a time ____/
+                                                              \\_ `_lock` _/
+
+`_lock` guards the keyspace and the watches, and is never held while the disk works; reads take only
+this one. `_writing` is held for a whole batch. Futures are settled and readers woken outside both,
+so that their callbacks may call the store.
+
+INVARIANT (visible is durable): `_keyspace` changes only in `_apply`, after `journal.append`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any, Protocol
+
+from celadon.store.contract import (
+    WATCH_BUFFER,
+    Entry,
+    Event,
+    Outcome,
+    Page,
+    Transaction,
+)
+from celadon.store.drafts import Draft
+from celadon.store.errors import Compacted, FutureRevision, StoreClosed, StoreError
+from celadon.store.keyspace import Keyspace
+from celadon.store.retention import Retention, Schedule
+from celadon.store.watchers import Watcher, Watchers
+from celadon.store.writers import Compaction, Job, Writer
+
+
+class Journal(Protocol):
+    """Where changes are kept. Called from one thread at a time, not always the same."""
+
+    def append(
+        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+    ) -> None:
+        """Make durable, as one unit: that the changes `obsolete` (revision, key) may be forgotten
+        and `compacted` is the oldest revision, and the events. Raises StoreError, and then none of
+        it has happened."""
+
+    def close(self) -> None:
+        """Nothing will be appended any more."""
+
+
+class LocalStore:
+    """A `contract.Store`; `memory` and `sqlite` build it."""
+
+    def __init__(
+        self,
+        keyspace: Keyspace,
+        journal: Journal,
+        writer: Callable[[Callable[[Sequence[Job]], None]], Writer],
+        retention: Retention,
+        clock: Callable[[], float],
+    ) -> None:
+        self._keyspace = keyspace
+        self._journal = journal
+        self._lock = Lock()
+        self._writing = Lock()
+        self._watchers = Watchers(keyspace, self._lock)
+        self._schedule = Schedule(retention, clock)
+        self._schedule.note(keyspace.revision)
+        self._writer = writer(self._write)
+        self._closed = False
+
+    def __enter__(self) -> LocalStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def revision(self) -> int:
+        with self._lock:
+            return self._keyspace.revision
+
+    def synced(self) -> Future[int]:
+        future: Future[int] = Future()
+        future.set_result(self.revision())
+        return future
+
+    def get(self, key: str, revision: int | None = None) -> Entry | None:
+        with self._lock:
+            return self._keyspace.get(key, revision)
+
+    def range(
+        self,
+        prefix: str,
+        start: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> Page:
+        with self._lock:
+            return self._keyspace.range(prefix, start, limit, revision)
+
+    def submit(self, transaction: Transaction) -> Future[Outcome]:
+        future: Future[Outcome] = Future()
+        self._writer.put(Job(transaction, future))
+        return future
+
+    def compact(self, revision: int) -> Future[int]:
+        future: Future[int] = Future()
+        self._writer.put(Job(Compaction(revision), future))
+        return future
+
+    def watch(
+        self,
+        prefix: str,
+        after: int | None = None,
+        notify: Callable[[], None] | None = None,
+        buffer: int = WATCH_BUFFER,
+    ) -> Watcher:
+        with self._lock:
+            if self._closed:
+                raise StoreClosed("the store is closed")
+            return self._watchers.open(prefix, after, notify, buffer)
+
+    def close(self) -> None:
+        self._writer.close()
+        with self._writing:
+            with self._lock:
+                first, self._closed = not self._closed, True
+                woken = self._watchers.end_all(StoreClosed("the store is closed"))
+            if first:
+                self._journal.close()
+        self._watchers.wake(woken)
+
+    def _write(self, jobs: Sequence[Job]) -> None:
+        """One batch, from its decisions to its acknowledgements."""
+        accepted = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+        woken: Iterable[Watcher] = ()
+        results: list[Any]
+        try:
+            with self._writing:
+                results, woken = self._commit(accepted)
+        except BaseException as error:
+            for job in accepted:
+                job.future.set_exception(error)
+            if not isinstance(error, StoreError):
+                raise
+            return
+        self._watchers.wake(woken)
+        for job, result in zip(accepted, results, strict=True):
+            if isinstance(result, StoreError):
+                job.future.set_exception(result)
+            else:
+                job.future.set_result(result)
+
+    def _commit(self, jobs: Sequence[Job]) -> tuple[list[Any], Iterable[Watcher]]:
+        """For each job an outcome, an oldest revision, or a StoreError; whom to wake."""
+        if self._closed:
+            raise StoreClosed("the store is closed")
+        space = self._keyspace  # changed by nobody else: reading it needs no lock here
+        draft = Draft(space)
+        oldest = self._schedule.due(space)
+        results: list[Any] = []
+        for job in jobs:
+            if isinstance(job.request, Transaction):
+                results.append(draft.decide(job.request))
+                continue
+            wanted = job.request.revision
+            if wanted > space.revision:
+                results.append(FutureRevision(wanted, space.revision))
+            elif wanted <= oldest:
+                results.append(Compacted(wanted, oldest))
+            else:
+                oldest = wanted
+                results.append(wanted)
+        if not draft.events and oldest == space.compacted:
+            return results, ()
+        self._journal.append(draft.events, oldest, space.obsolete_at(oldest))
+        return results, self._apply(draft.events, oldest)
+
+    def _apply(self, events: Sequence[Event], oldest: int) -> Iterable[Watcher]:
+        with self._lock:
+            self._keyspace.apply(events)
+            if oldest > self._keyspace.compacted:
+                self._keyspace.compact(oldest)
+            self._schedule.note(self._keyspace.revision)
+            return self._watchers.publish(events)

@@ -1,0 +1,33 @@
+"""A store that lives as long as the process: for tests, and for servers that begin empty."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from celadon.store.contract import Event
+from celadon.store.keyspace import Keyspace
+from celadon.store.local_store import LocalStore
+from celadon.store.retention import Retention
+from celadon.store.writers import DirectWriter
+
+
+class _Nowhere:
+    """A `local_store.Journal` that keeps nothing."""
+
+    def append(
+        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+    ) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def open_memory(
+    retention: Retention | None = None, clock: Callable[[], float] = time.monotonic
+) -> LocalStore:
+    """An empty store. Writes are carried out by the caller: their futures are done on return, and
+    watches have been notified by then. `retention` as `Retention()` unless given; `clock` in
+    seconds."""
+    return LocalStore(Keyspace(), _Nowhere(), DirectWriter, retention or Retention(), clock)

@@ -1,0 +1,118 @@
+"""Opening the file of a store: its settings, its schema, and what can be wrong with it.
+
+`application_id` tells a store from other SQLite databases, `user_version` is the number of
+migrations that were applied: a new file has had none, so creating the schema is the first of them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from celadon.store.errors import (
+    DiskFull,
+    FileDamaged,
+    FileError,
+    FileLocked,
+    FileReadOnly,
+    FileUnavailable,
+    NewerSchema,
+    NotAStore,
+)
+
+APPLICATION_ID: Final = 0x43454C41
+"""`CELA` in ASCII, in the header of the file."""
+
+OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"
+"""First of all: one connection owns the file, and WAL needs no shared memory beside it."""
+
+SETTINGS: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # a commit is on the disk when it returns
+    "PRAGMA fullfsync = ON",  # also on macOS
+    "PRAGMA journal_size_limit = 67108864",  # bytes the write-ahead log may keep after a burst
+    "PRAGMA trusted_schema = OFF",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        # value: NULL for a deletion; created: the create_revision, NULL for a deletion.
+        "CREATE TABLE log (position INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER, "
+        "value BLOB)",
+        "CREATE TABLE state (compacted INTEGER NOT NULL)",
+        "INSERT INTO state VALUES (0)",
+    ),
+)
+"""Statements by the schema version they lead from. Only ever appended to."""
+
+KINDS: Final[dict[int, tuple[type[FileError], str]]] = {
+    sqlite3.SQLITE_BUSY: (FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_LOCKED: (FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_READONLY: (FileReadOnly, "it is read-only"),
+    sqlite3.SQLITE_FULL: (DiskFull, "the disk or the quota is full"),
+    sqlite3.SQLITE_NOTADB: (NotAStore, "not a SQLite database"),
+    sqlite3.SQLITE_CORRUPT: (FileDamaged, "it is damaged"),
+    sqlite3.SQLITE_PERM: (FileUnavailable, "permission denied"),
+    sqlite3.SQLITE_AUTH: (FileUnavailable, "permission denied"),
+}
+"""By SQLite's primary result code. All others are FileUnavailable, in SQLite's words."""
+
+
+@contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """SQLite's errors become ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        kind, text = KINDS.get(code, (FileUnavailable, str(error)))
+        raise kind(path, text) from error
+
+
+def connect(path: str, max_bytes: int | None) -> sqlite3.Connection:
+    """A connection that owns the file, with the newest schema in it. It may be used by one thread
+    at a time. Raises FileError, and then the file holds what it held before."""
+    with file_errors(path):
+        connection = sqlite3.connect(
+            path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=16
+        )
+        try:
+            _prepare(path, connection, max_bytes)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(path: str, connection: sqlite3.Connection, max_bytes: int | None) -> None:
+    connection.execute(OWNERSHIP)
+    version = _version(path, connection)
+    for setting in SETTINGS:
+        connection.execute(setting)
+    connection.execute("BEGIN EXCLUSIVE")  # also takes the lock that is kept from now on
+    for step, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {step}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("COMMIT")
+    if max_bytes is not None:
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {max(1, max_bytes // page_bytes)}")
+
+
+def _version(path: str, connection: sqlite3.Connection) -> int:
+    """The schema version in the file, after looking whether it is ours."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if application != APPLICATION_ID and (objects or version or application):
+        raise NotAStore(path, "the database of another application")
+    if version > len(MIGRATIONS):
+        raise NewerSchema(
+            path,
+            f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
+        )
+    return int(version)

@@ -1,0 +1,155 @@
+"""Watches: who gets which event, and how much may wait unread.
+
+Every watch has a queue of its own, which holds references to events that all share. A watch is
+found by its prefix: the prefixes of all watches have few different lengths, so an event is looked
+up once for each length. All of this happens under the one lock that also guards the keyspace; only `notify`
+is called after it is released.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+
+from celadon.store.contract import Delivery, Event
+from celadon.store.errors import StoreError, WatchEnded, WatchOverflow
+from celadon.store.keyspace import Keyspace
+
+
+class Watcher:
+    """The `contract.Watch` of local stores. `after`: no event up to there is wanted."""
+
+    def __init__(
+        self,
+        watchers: Watchers,
+        prefix: str,
+        after: int,
+        notify: Callable[[], None] | None,
+        replay: Sequence[Event],
+        buffer: int,
+    ) -> None:
+        self.prefix = prefix
+        self._watchers = watchers
+        self._after = after
+        self._notify = notify
+        self._waiting = deque(replay)
+        self._buffer = buffer
+        self._limit = buffer + len(replay)
+        self._told = bool(replay)
+        self._end: StoreError | None = None
+
+    def take(self, limit: int | None = None) -> Delivery:
+        with self._watchers.lock:
+            self._told = False
+            waiting = self._waiting
+            if self._end is not None and not waiting:
+                raise self._end
+            count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
+            taken = [waiting.popleft() for _ in range(count)]
+            while waiting and waiting[0].revision == taken[-1].revision:
+                taken.append(waiting.popleft())
+            self._limit = min(self._limit, self._buffer + len(waiting))
+            complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
+            return Delivery(tuple(taken), max(complete, self._after))
+
+    def request_progress(self) -> None:
+        with self._watchers.lock:
+            wake = self._tell()
+        self._watchers.wake((self,) if wake else ())
+
+    def close(self) -> None:
+        with self._watchers.lock:
+            self._waiting.clear()
+            self._notify = None
+            self._watchers.end(self, WatchEnded("the watch is closed"))
+
+    def offer(self, event: Event) -> bool:
+        """Under the lock. Whether to wake the reader."""
+        if event.revision <= self._after:
+            return False
+        if len(self._waiting) >= self._limit:
+            self._waiting.clear()
+            return self._watchers.end(self, WatchOverflow(self._limit))
+        self._waiting.append(event)
+        return self._tell()
+
+    def finish(self, end: StoreError) -> bool:
+        """Under the lock. Whether to wake the reader. The first end counts."""
+        if self._end is not None:
+            return False
+        self._end = end
+        return self._tell()
+
+    def _tell(self) -> bool:
+        """Whether the reader still has to be told that there is something."""
+        told, self._told = self._told, True
+        return not told and self._notify is not None
+
+    def wake(self) -> None:
+        """Not under the lock."""
+        notify = self._notify
+        if notify is not None:
+            notify()
+
+
+class Watchers:
+    """All watches of a store. `lock` guards them and `space`."""
+
+    def __init__(self, space: Keyspace, lock: Lock) -> None:
+        self.space = space
+        self.lock = lock
+        self._by_prefix: dict[str, dict[Watcher, None]] = {}
+        self._lengths: tuple[int, ...] = ()
+
+    def open(
+        self, prefix: str, after: int | None, notify: Callable[[], None] | None, buffer: int
+    ) -> Watcher:
+        """Under the lock. Raises Compacted."""
+        if after is None:
+            after = self.space.revision
+        replay = self.space.events_after(after, prefix)
+        watcher = Watcher(self, prefix, after, notify, replay, buffer)
+        self._by_prefix.setdefault(prefix, {})[watcher] = None
+        self._measure()
+        return watcher
+
+    def publish(self, events: Iterable[Event]) -> dict[Watcher, None]:
+        """Under the lock. Which watches to wake when it is released."""
+        woken: dict[Watcher, None] = {}
+        for event in events:
+            key = event.key
+            for length in self._lengths:
+                if length > len(key):
+                    break
+                for watcher in tuple(self._by_prefix.get(key[:length], ())):
+                    if watcher.offer(event):
+                        woken[watcher] = None
+        return woken
+
+    def end(self, watcher: Watcher, error: StoreError) -> bool:
+        """Under the lock. Whether to wake the reader."""
+        same = self._by_prefix.get(watcher.prefix, {})
+        same.pop(watcher, None)
+        if not same:
+            self._by_prefix.pop(watcher.prefix, None)
+            self._measure()
+        return watcher.finish(error)
+
+    def end_all(self, error: StoreError) -> dict[Watcher, None]:
+        """Under the lock. Which watches to wake when it is released."""
+        watchers = [one for same in self._by_prefix.values() for one in same]
+        return {one: None for one in watchers if self.end(one, error)}
+
+    def wake(self, watchers: Iterable[Watcher]) -> None:
+        """Not under the lock. A reader that cannot be told (its event loop is closed) has gone."""
+        for watcher in watchers:
+            try:
+                watcher.wake()
+            except Exception as error:  # noqa: BLE001  # House rule 17: foreign code, at our edge
+                ended = WatchEnded(f"the watch was cancelled: it could not be notified: {error}")
+                with self.lock:
+                    self.end(watcher, ended)
+
+    def _measure(self) -> None:
+        self._lengths = tuple(sorted({len(prefix) for prefix in self._by_prefix}))
