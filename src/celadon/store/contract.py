@@ -244,7 +244,7 @@ class Store(Protocol):
         self,
         prefix: str,
         after: int | None = None,
-        notify: Callable[[], None] | None = None,
+        notify: Callable[[], object] | None = None,
         buffer: int = WATCH_BUFFER,
     ) -> Watch:
         """Events with a revision greater than `after` (None: the current one), which may lie in

@@ -119,7 +119,7 @@ class LocalStore:
         self,
         prefix: str,
         after: int | None = None,
-        notify: Callable[[], None] | None = None,
+        notify: Callable[[], object] | None = None,
         buffer: int = WATCH_BUFFER,
     ) -> Watcher:
         with self._lock:

@@ -2,8 +2,8 @@
 
 Every watch has a queue of its own, which holds references to events that all share. A watch is
 found by its prefix: the prefixes of all watches have few different lengths, so an event is looked
-up once for each length. All of this happens under the one lock that also guards the keyspace; only `notify`
-is called after it is released.
+up once for each length. All of this happens under the one lock that also guards the keyspace; only
+`notify` is called after it is released.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Watcher:
         watchers: Watchers,
         prefix: str,
         after: int,
-        notify: Callable[[], None] | None,
+        notify: Callable[[], object] | None,
         replay: Sequence[Event],
         buffer: int,
     ) -> None:
@@ -35,7 +35,7 @@ class Watcher:
         self._notify = notify
         self._waiting = deque(replay)
         self._buffer = buffer
-        self._limit = buffer + len(replay)
+        self._replayed = len(replay)  # how many of those waiting do not count
         self._told = bool(replay)
         self._end: StoreError | None = None
 
@@ -49,7 +49,7 @@ class Watcher:
             taken = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == taken[-1].revision:
                 taken.append(waiting.popleft())
-            self._limit = min(self._limit, self._buffer + len(waiting))
+            self._replayed = max(0, self._replayed - len(taken))
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
             return Delivery(tuple(taken), max(complete, self._after))
 
@@ -68,9 +68,9 @@ class Watcher:
         """Under the lock. Whether to wake the reader."""
         if event.revision <= self._after:
             return False
-        if len(self._waiting) >= self._limit:
+        if len(self._waiting) - self._replayed >= self._buffer:
             self._waiting.clear()
-            return self._watchers.end(self, WatchOverflow(self._limit))
+            return self._watchers.end(self, WatchOverflow(self._buffer))
         self._waiting.append(event)
         return self._tell()
 
@@ -103,7 +103,7 @@ class Watchers:
         self._lengths: tuple[int, ...] = ()
 
     def open(
-        self, prefix: str, after: int | None, notify: Callable[[], None] | None, buffer: int
+        self, prefix: str, after: int | None, notify: Callable[[], object] | None, buffer: int
     ) -> Watcher:
         """Under the lock. Raises Compacted."""
         if after is None:
