@@ -6,9 +6,11 @@ migrations that were applied: a new file has had none, so creating the schema is
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Final
 
 from celadon.store.errors import (
@@ -54,10 +56,8 @@ KINDS: Final[dict[int, tuple[type[FileError], str]]] = {
     sqlite3.SQLITE_FULL: (DiskFull, "the disk or the quota is full"),
     sqlite3.SQLITE_NOTADB: (NotAStore, "not a SQLite database"),
     sqlite3.SQLITE_CORRUPT: (FileDamaged, "it is damaged"),
-    sqlite3.SQLITE_PERM: (FileUnavailable, "permission denied"),
-    sqlite3.SQLITE_AUTH: (FileUnavailable, "permission denied"),
 }
-"""By SQLite's primary result code. All others are FileUnavailable, in SQLite's words."""
+"""By SQLite's primary result code. Others are FileUnavailable, in SQLite's words."""
 
 
 @contextmanager
@@ -67,8 +67,26 @@ def file_errors(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code == sqlite3.SQLITE_CANTOPEN:
+            raise _not_opened(path) from error
         kind, text = KINDS.get(code, (FileUnavailable, str(error)))
         raise kind(path, text) from error
+
+
+def _not_opened(path: str) -> FileError:
+    """SQLite does not say why; look what could be the reason."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        return FileUnavailable(path, "its folder does not exist")
+    if os.path.isdir(path):
+        return FileUnavailable(path, "it is a folder")
+    if os.path.exists(path) and not os.access(path, os.R_OK):
+        return FileUnavailable(path, "permission denied")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        return FileReadOnly(path, "it is read-only")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return FileReadOnly(path, "its folder is read-only")
+    return FileUnavailable(path, "it cannot be opened")
 
 
 def connect(path: str, max_bytes: int | None) -> sqlite3.Connection:
@@ -92,11 +110,11 @@ def _prepare(path: str, connection: sqlite3.Connection, max_bytes: int | None) -
     for setting in SETTINGS:
         connection.execute(setting)
     connection.execute("BEGIN EXCLUSIVE")  # also takes the lock that is kept from now on
-    for step, statements in enumerate(MIGRATIONS[version:], start=version + 1):
-        for statement in statements:
+    if version < len(MIGRATIONS):  # else nothing is written, so that a full disk is no hindrance
+        for statement in chain.from_iterable(MIGRATIONS[version:]):
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {step}")
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("COMMIT")
     if max_bytes is not None:
         (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
