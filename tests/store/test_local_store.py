@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -18,11 +20,12 @@ from celadon.store import (
     StoreError,
     create,
     delete,
+    open_sqlite,
     put,
     update,
 )
 from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import LocalStore
+from celadon.store.local_store import LocalStore, at_once
 from celadon.store.writers import MAX_BATCH, ThreadedWriter
 
 
@@ -55,7 +58,7 @@ def journal() -> SlowJournal:
 
 @pytest.fixture
 def store(journal: SlowJournal) -> Iterator[LocalStore]:
-    opened = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0)
+    opened = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, at_once)
     yield opened
     journal.gate.release(100)
     opened.close()
@@ -219,10 +222,73 @@ def test_a_defect_in_the_writer_leaves_nobody_waiting(
 
 def test_closing_finishes_what_was_submitted(journal: SlowJournal) -> None:
     journal.gate.release(100)
-    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0)
+    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, at_once)
     futures = [store.submit(put(f"/{number}", b"")) for number in range(1000)]
     store.close()
     assert [one.result(timeout=0).revision for one in futures] == list(range(2, 1002))
+
+
+def test_a_carrier_settles_a_batch_at_once_where_it_wants() -> None:
+    carried: list[Callable[[], object]] = []
+    journal = SlowJournal()
+    store = LocalStore(
+        Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, carried.append
+    )
+    calls: list[int] = []
+    watch = store.watch("/", notify=_counted(calls))
+    futures = [store.submit(put("/first", b""))]
+    assert journal.arrived.acquire(timeout=10)
+    futures += [store.submit(put(f"/{number}", b"")) for number in range(5)]
+    journal.gate.release(2)
+    store.close()  # the end of the watch is told, too
+    assert store.revision() == 7
+    assert not any(future.done() for future in futures)
+    assert len(calls) == 0
+    assert len(carried) == 3
+    for function in carried[:2]:
+        function()
+    assert [future.result(timeout=0).revision for future in futures] == list(range(2, 8))
+    assert len(calls) == 1
+    assert len(watch.take().events) == 6
+
+
+def test_a_carrier_that_is_gone_is_done_without(journal: SlowJournal) -> None:
+    def closed(function: object) -> None:
+        raise RuntimeError("Event loop is closed")
+
+    journal.gate.release(100)
+    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, closed)
+    assert store.submit(put("/a", b"")).result(timeout=10).revision == 2
+    journal.failure = StoreError("no room")
+    with pytest.raises(StoreError, match="no room"):
+        store.submit(put("/a", b"")).result(timeout=10)
+    store.close()
+
+
+def test_everything_happens_in_the_thread_of_the_loop(tmp_path: Path) -> None:
+    threads: set[int] = set()
+
+    async def run() -> None:
+        ready = asyncio.Event()
+
+        def notify() -> None:
+            threads.add(threading.get_ident())
+            ready.set()
+
+        carry = asyncio.get_running_loop().call_soon_threadsafe
+        with open_sqlite(str(tmp_path / "store.db"), carry=carry) as store:
+            watch = store.watch("/", notify=notify)
+            future = store.submit(put("/a", b""))
+            future.add_done_callback(lambda _: threads.add(threading.get_ident()))
+            assert (await asyncio.wrap_future(future)).revision == 2
+            await ready.wait()
+            assert len(watch.take().events) == 1
+            ready.clear()
+            watch.request_progress()
+            await ready.wait()
+
+    asyncio.run(run())
+    assert threads == {threading.get_ident()}
 
 
 def _counted(calls: list[int]) -> Callable[[], None]:

@@ -20,12 +20,14 @@ many writers share one flush to disk.
 
 Threads: every method of `Store` and `Watch` may be called from any thread. Reads and `watch` do not
 wait for the disk. Futures are settled, and `notify` is called, in a thread of the store (or, in
-memory, of the writer): callbacks must be brief and must not wait for the store. From asyncio:
+memory, of the writer), unless the store is opened with a carrier to another one: callbacks must be
+brief and must not wait for the store. From asyncio:
 
+    store = open_sqlite(path, carry=loop.call_soon_threadsafe)
     outcome = await asyncio.wrap_future(store.submit(create(key, value)))
 
     ready = asyncio.Event()
-    watch = store.watch(prefix, after, lambda: loop.call_soon_threadsafe(ready.set))
+    watch = store.watch(prefix, after, ready.set)
     while True:
         ready.clear()
         delivery = watch.take()  # raises what ended the watch

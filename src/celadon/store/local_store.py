@@ -7,12 +7,12 @@ acknowledged. While the disk works, the next batch gathers: the busier the store
 batches (group commit). If the journal fails, the draft is dropped, all its writers are told, and
 nothing has changed.
 
-    submit -> [writer's queue] -> decide -> journal.append -> apply, publish -> wake, settle
+    submit -> [writer's queue] -> decide -> journal.append -> apply, publish -> tell, settle
                                   \\____ `_writing`: one batch at a time ____/
                                                               \\_ `_lock` _/
 
 `_lock` guards the keyspace and the watches, and is never held while the disk works; reads take only
-this one. `_writing` is held for a whole batch. Futures are settled and readers woken outside both,
+this one. `_writing` is held for a whole batch. Futures are settled and readers told outside both,
 so that their callbacks may call the store.
 
 INVARIANT (visible is durable): `_keyspace` changes only in `_apply`, after `journal.append`.
@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from celadon.store.contract import (
     WATCH_BUFFER,
@@ -38,7 +38,15 @@ from celadon.store.errors import Compacted, FutureRevision, StoreClosed, StoreEr
 from celadon.store.keyspace import Keyspace
 from celadon.store.retention import Retention, Schedule
 from celadon.store.watchers import Watcher, Watchers
-from celadon.store.writers import Compaction, Job, Writer
+from celadon.store.writers import Compaction, Job, Writer, settle
+
+Carrier: TypeAlias = Callable[[Callable[[], object]], object]
+"""Gets a function, once for each batch, and has it called where its effects are wanted."""
+
+
+def at_once(function: Callable[[], object]) -> None:
+    """The carrier that needs no carrying: effects happen in the writing thread."""
+    function()
 
 
 class Journal(Protocol):
@@ -56,7 +64,13 @@ class Journal(Protocol):
 
 
 class LocalStore:
-    """A `contract.Store`; `memory` and `sqlite` build it."""
+    """A `contract.Store`; `memory` and `sqlite` build it.
+
+    Futures are settled and readers are told by one function for each batch, which `carry` has
+    called. With `loop.call_soon_threadsafe` all that happens in the thread of the loop, for one
+    wake-up instead of one for each writer; a loop that is closed refuses with RuntimeError, and
+    the writing thread calls the function itself.
+    """
 
     def __init__(
         self,
@@ -65,12 +79,14 @@ class LocalStore:
         writer: Callable[[Callable[[Sequence[Job]], None]], Writer],
         retention: Retention,
         clock: Callable[[], float],
+        carry: Carrier,
     ) -> None:
         self._keyspace = keyspace
         self._journal = journal
         self._lock = Lock()
         self._writing = Lock()
-        self._watchers = Watchers(keyspace, self._lock)
+        self._carry = carry
+        self._watchers = Watchers(keyspace, self._lock, self._deliver)
         self._schedule = Schedule(retention, clock)
         self._schedule.note(keyspace.revision)
         self._writer = writer(self._write)
@@ -132,34 +148,38 @@ class LocalStore:
         with self._writing:
             with self._lock:
                 first, self._closed = not self._closed, True
-                woken = self._watchers.end_all(StoreClosed("the store is closed"))
+                told = self._watchers.end_all(StoreClosed("the store is closed"))
             if first:
                 self._journal.close()
-        self._watchers.wake(woken)
+        self._deliver(lambda: self._watchers.tell(told))
+
+    def _deliver(self, function: Callable[[], object]) -> None:
+        try:
+            self._carry(function)
+        except RuntimeError:
+            function()
 
     def _write(self, jobs: Sequence[Job]) -> None:
         """One batch, from its decisions to its acknowledgements."""
         accepted = [job for job in jobs if job.future.set_running_or_notify_cancel()]
-        woken: Iterable[Watcher] = ()
-        results: list[Any]
         try:
             with self._writing:
-                results, woken = self._commit(accepted)
+                results, told = self._commit(accepted)
         except BaseException as error:
-            for job in accepted:
-                job.future.set_exception(error)
+            failed = [error] * len(accepted)
+            self._deliver(lambda: settle(accepted, failed))
             if not isinstance(error, StoreError):
                 raise
             return
-        self._watchers.wake(woken)
-        for job, result in zip(accepted, results, strict=True):
-            if isinstance(result, StoreError):
-                job.future.set_exception(result)
-            else:
-                job.future.set_result(result)
+
+        def announce() -> None:
+            self._watchers.tell(told)
+            settle(accepted, results)
+
+        self._deliver(announce)
 
     def _commit(self, jobs: Sequence[Job]) -> tuple[list[Any], Iterable[Watcher]]:
-        """For each job an outcome, an oldest revision, or a StoreError; whom to wake."""
+        """For each job an outcome, an oldest revision, or a StoreError; whom to tell."""
         if self._closed:
             raise StoreClosed("the store is closed")
         space = self._keyspace  # changed by nobody else: reading it needs no lock here

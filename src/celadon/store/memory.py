@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from celadon.store.contract import Event
 from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import LocalStore
+from celadon.store.local_store import Carrier, LocalStore, at_once
 from celadon.store.retention import Retention
 from celadon.store.writers import DirectWriter
 
@@ -25,9 +25,11 @@ class _Nowhere:
 
 
 def open_memory(
-    retention: Retention | None = None, clock: Callable[[], float] = time.monotonic
+    retention: Retention | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    carry: Carrier = at_once,
 ) -> LocalStore:
-    """An empty store. Writes are carried out by the caller: their futures are done on return, and
-    watches have been notified by then. `retention` as `Retention()` unless given; `clock` in
-    seconds."""
-    return LocalStore(Keyspace(), _Nowhere(), DirectWriter, retention or Retention(), clock)
+    """An empty store. Writes are carried out by the caller: unless `carry` delays them (see
+    `LocalStore`), futures are done on return, and watches have been notified by then. `retention`
+    as `Retention()` unless given; `clock` in seconds."""
+    return LocalStore(Keyspace(), _Nowhere(), DirectWriter, retention or Retention(), clock, carry)

@@ -125,7 +125,7 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
     """The schema version in the file, after looking whether it is ours."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and (objects or version or application):
         raise NotAStore(path, "the database of another application")
     if version > len(MIGRATIONS):

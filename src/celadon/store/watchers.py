@@ -55,8 +55,9 @@ class Watcher:
 
     def request_progress(self) -> None:
         with self._watchers.lock:
-            wake = self._tell()
-        self._watchers.wake((self,) if wake else ())
+            if not self._tell():
+                return
+        self._watchers.deliver(lambda: self._watchers.tell((self,)))
 
     def close(self) -> None:
         with self._watchers.lock:
@@ -65,7 +66,7 @@ class Watcher:
             self._watchers.end(self, WatchEnded("the watch is closed"))
 
     def offer(self, event: Event) -> bool:
-        """Under the lock. Whether to wake the reader."""
+        """Under the lock. Whether to tell the reader."""
         if event.revision <= self._after:
             return False
         if len(self._waiting) - self._replayed >= self._buffer:
@@ -75,7 +76,7 @@ class Watcher:
         return self._tell()
 
     def finish(self, end: StoreError) -> bool:
-        """Under the lock. Whether to wake the reader. The first end counts."""
+        """Under the lock. Whether to tell the reader. The first end counts."""
         if self._end is not None:
             return False
         self._end = end
@@ -86,7 +87,7 @@ class Watcher:
         told, self._told = self._told, True
         return not told and self._notify is not None
 
-    def wake(self) -> None:
+    def notify(self) -> None:
         """Not under the lock."""
         notify = self._notify
         if notify is not None:
@@ -94,11 +95,15 @@ class Watcher:
 
 
 class Watchers:
-    """All watches of a store. `lock` guards them and `space`."""
+    """All watches of a store. `lock` guards them and `space`; what is called in the end goes
+    through `deliver`."""
 
-    def __init__(self, space: Keyspace, lock: Lock) -> None:
+    def __init__(
+        self, space: Keyspace, lock: Lock, deliver: Callable[[Callable[[], object]], None]
+    ) -> None:
         self.space = space
         self.lock = lock
+        self.deliver = deliver
         self._by_prefix: dict[str, dict[Watcher, None]] = {}
         self._lengths: tuple[int, ...] = ()
 
@@ -115,8 +120,8 @@ class Watchers:
         return watcher
 
     def publish(self, events: Iterable[Event]) -> dict[Watcher, None]:
-        """Under the lock. Which watches to wake when it is released."""
-        woken: dict[Watcher, None] = {}
+        """Under the lock. Which watches to tell when it is released."""
+        told: dict[Watcher, None] = {}
         for event in events:
             key = event.key
             for length in self._lengths:
@@ -124,11 +129,11 @@ class Watchers:
                     break
                 for watcher in tuple(self._by_prefix.get(key[:length], ())):
                     if watcher.offer(event):
-                        woken[watcher] = None
-        return woken
+                        told[watcher] = None
+        return told
 
     def end(self, watcher: Watcher, error: StoreError) -> bool:
-        """Under the lock. Whether to wake the reader."""
+        """Under the lock. Whether to tell the reader."""
         same = self._by_prefix.get(watcher.prefix, {})
         same.pop(watcher, None)
         if not same:
@@ -137,15 +142,15 @@ class Watchers:
         return watcher.finish(error)
 
     def end_all(self, error: StoreError) -> dict[Watcher, None]:
-        """Under the lock. Which watches to wake when it is released."""
+        """Under the lock. Which watches to tell when it is released."""
         watchers = [one for same in self._by_prefix.values() for one in same]
         return {one: None for one in watchers if self.end(one, error)}
 
-    def wake(self, watchers: Iterable[Watcher]) -> None:
+    def tell(self, watchers: Iterable[Watcher]) -> None:
         """Not under the lock. A reader that cannot be told (its event loop is closed) has gone."""
         for watcher in watchers:
             try:
-                watcher.wake()
+                watcher.notify()
             except Exception as error:  # noqa: BLE001  # House rule 17: foreign code, at our edge
                 ended = WatchEnded(f"the watch was cancelled: it could not be notified: {error}")
                 with self.lock:

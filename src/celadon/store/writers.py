@@ -32,6 +32,15 @@ class Job:
     future: Future[Any]
 
 
+def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
+    """Each job's future gets its result, or fails if that is an exception."""
+    for job, result in zip(jobs, results, strict=True):
+        if isinstance(result, BaseException):
+            job.future.set_exception(result)
+        else:
+            job.future.set_result(result)
+
+
 class Writer(Protocol):
     def put(self, job: Job) -> None:
         """See to it that the job is carried out. Raises StoreClosed."""
