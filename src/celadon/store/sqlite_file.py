@@ -27,6 +27,9 @@ from celadon.store.errors import (
 APPLICATION_ID: Final = 0x43454C41
 """`CELA` in ASCII, in the header of the file."""
 
+CACHED_STATEMENTS: Final = 256
+"""Python's default of 128 and then some: there is one statement for each size of a batch."""
+
 OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"
 """First of all: one connection owns the file, and WAL needs no shared memory beside it."""
 
@@ -94,7 +97,11 @@ def connect(path: str, max_bytes: int | None) -> sqlite3.Connection:
     at a time. Raises FileError, and then the file holds what it held before."""
     with file_errors(path):
         connection = sqlite3.connect(
-            path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=16
+            path,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=CACHED_STATEMENTS,
         )
         try:
             _prepare(path, connection, max_bytes)
