@@ -117,10 +117,14 @@ def test_compaction_leaves_what_is_in_force_and_what_came_later(path: str) -> No
     assert rows(path) == [(6, "/d", 6, b"6"), (7, "/a", 2, b"7")]
 
 
-def test_a_key_moves_within_its_transaction(path: str) -> None:
-    """Positions tell the changes of one revision apart, so the right ones are forgotten."""
-    with open_sqlite(path) as store:
-        store.submit(Transaction((), (Put("/a", b""), Put("/b", b""), Put("/c", b"")))).result()
+@pytest.mark.parametrize("reopened", [False, True])
+def test_compaction_tells_the_changes_of_a_transaction_apart(path: str, reopened: bool) -> None:
+    store = open_sqlite(path)
+    store.submit(Transaction((), (Put("/a", b""), Put("/b", b""), Put("/c", b"")))).result()
+    if reopened:
+        store.close()
+        store = open_sqlite(path)
+    with store:
         store.submit(Transaction((Condition("/b", 2),), (Put("/b", b"new"),))).result()
         store.compact(3).result()
     assert [(revision, key) for revision, key, _, _ in rows(path)] == [

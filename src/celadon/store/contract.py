@@ -195,8 +195,8 @@ class Delivery:
 
 class Watch(Protocol):
     """Events of one prefix. The reader sets the pace: it is told by `notify` that there is
-    something to take (events, progress that was asked for, or an end) and calls `take`. It is told
-    once, then not again before it has called `take`."""
+    something to take (events, progress that was asked for, or an end), and takes until nothing is
+    left. It is told once, then not again before it has called `take`."""
 
     def take(self, limit: int | None = None) -> Delivery:
         """What has come since the last time, possibly nothing; at most about `limit` events, as

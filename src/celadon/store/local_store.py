@@ -25,14 +25,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
-from celadon.store.contract import (
-    WATCH_BUFFER,
-    Entry,
-    Event,
-    Outcome,
-    Page,
-    Transaction,
-)
+from celadon.store.contract import WATCH_BUFFER, Entry, Event, Outcome, Page, Transaction
 from celadon.store.drafts import Draft
 from celadon.store.errors import Compacted, FutureRevision, StoreClosed, StoreError
 from celadon.store.keyspace import Keyspace
@@ -89,8 +82,8 @@ class LocalStore:
         self._watchers = Watchers(keyspace, self._lock, self._deliver)
         self._schedule = Schedule(retention, clock)
         self._schedule.note(keyspace.revision)
-        self._writer = writer(self._write)
         self._closed = False
+        self._writer = writer(self._write)
 
     def __enter__(self) -> LocalStore:
         return self
@@ -178,7 +171,7 @@ class LocalStore:
 
         self._deliver(announce)
 
-    def _commit(self, jobs: Sequence[Job]) -> tuple[list[Any], Iterable[Watcher]]:
+    def _commit(self, jobs: Sequence[Job]) -> tuple[Sequence[Any], Iterable[Watcher]]:
         """For each job an outcome, an oldest revision, or a StoreError; whom to tell."""
         if self._closed:
             raise StoreClosed("the store is closed")
