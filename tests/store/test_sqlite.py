@@ -324,6 +324,35 @@ def test_a_full_disk_fails_writes_and_nothing_else(path: str) -> None:
     assert os.path.getsize(path) <= quota
 
 
+def test_a_full_disk_leaves_no_compaction_half_done(path: str) -> None:
+    """Without history, each write forgets what was before, in the same transaction."""
+    with open_sqlite(path, Retention(events=0), max_bytes=100_000) as store:
+        for key in ("/a", "/b", "/a"):
+            store.submit(put(key, bytes(10_000))).result()
+        for _ in range(2):
+            with pytest.raises(DiskFull):
+                store.submit(put("/a", bytes(200_000))).result()
+            assert store.get("/a") == Entry("/a", bytes(10_000), 2, 4)
+            with pytest.raises(Compacted):
+                store.get("/a", 2)
+            assert store.get("/a", 3) == Entry("/a", bytes(10_000), 2, 2)
+        assert store.submit(put("/c", b"")).result().revision == 5
+    assert [(revision, key) for revision, key, _, _ in rows(path)] == [
+        (3, "/b"),
+        (4, "/a"),
+        (5, "/c"),
+    ]
+
+
+def test_what_cannot_be_stored_leaves_no_transaction_open(path: str) -> None:
+    with open_sqlite(path, Retention(events=0)) as store:
+        for _ in range(2):
+            store.submit(put("/a", b"")).result()
+        with pytest.raises(FileError, match="list"):
+            store.submit(put("/a", [])).result()  # type: ignore[arg-type]  # that is the point
+        assert store.submit(put("/b", b"")).result().revision == 4
+
+
 def _mount(folder: Path) -> bool:
     """Whether a small file system is there now."""
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
