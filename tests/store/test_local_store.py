@@ -26,7 +26,7 @@ from celadon.store import (
 )
 from celadon.store.keyspace import Keyspace
 from celadon.store.local_store import LocalStore, at_once
-from celadon.store.writers import MAX_BATCH, ThreadedWriter
+from celadon.store.writers import MAX_BATCH, Job, ThreadedWriter
 
 
 class SlowJournal:
@@ -289,6 +289,35 @@ def test_everything_happens_in_the_thread_of_the_loop(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert threads == {threading.get_ident()}
+
+
+class LateWriter:
+    """Carries out a job only when the store has been closed, as a thread may that was overtaken."""
+
+    def __init__(self, write: Callable[[Sequence[Job]], None]) -> None:
+        self.write, self.jobs = write, list[Job]()
+
+    def put(self, job: Job) -> None:
+        self.jobs.append(job)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_write_that_is_overtaken_by_the_end_fails(journal: SlowJournal) -> None:
+    writers: list[LateWriter] = []
+
+    def late(write: Callable[[Sequence[Job]], None]) -> LateWriter:
+        writers.append(LateWriter(write))
+        return writers[0]
+
+    store = LocalStore(Keyspace(), journal, late, Retention(), lambda: 0.0, at_once)
+    future = store.submit(put("/a", b""))
+    store.close()
+    writers[0].write(writers[0].jobs)
+    with pytest.raises(StoreClosed):
+        future.result(timeout=0)
+    assert store.revision() == 1
 
 
 def _counted(calls: list[int]) -> Callable[[], None]:

@@ -224,5 +224,7 @@ def test_the_store_behaves_as_the_model(machine: type[StoreMachine]) -> None:
     assert configured is not None
     run_state_machine_as_test(
         machine,
-        settings=settings(configured, stateful_step_count=25),
+        settings=settings(
+            configured, max_examples=configured.max_examples // 3, stateful_step_count=25
+        ),
     )
