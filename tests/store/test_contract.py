@@ -445,10 +445,10 @@ def test_watches_of_many_threads_see_everything_once(store: Store) -> None:
         watch = store.watch("/", after, ready.set)
         while not into or into[-1] < 101:
             ready.clear()
-            into += [event.revision for event in watch.take(limit=3).events]
-            if not into or into[-1] < store.revision():
-                continue
-            ready.wait(timeout=1)
+            delivery = watch.take(limit=3)
+            into += [event.revision for event in delivery.events]
+            if not delivery.events:
+                assert ready.wait(timeout=10)
 
     followers = [threading.Thread(target=follow, args=(into, 1)) for into in seen]
     writers = [
