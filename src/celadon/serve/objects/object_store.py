@@ -1,0 +1,155 @@
+"""Objects on a store: JSON in and out, with the revision of a key as `metadata.resourceVersion`.
+
+What is stored is an object in the version it was written as, without a resource version: that is
+the entry's. Reading an entry decodes it once; the result is shared by all who read it.
+
+INVARIANT (shared objects): nobody changes an object that came from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube.catalogue import Resource
+from celadon.serve.objects.object_keys import collection_prefix, object_key
+from celadon.store import (
+    Committed,
+    Entry,
+    Outcome,
+    Store,
+    Transaction,
+    create,
+    delete,
+    update,
+)
+
+JsonObject = Mapping[str, Any]
+_REMEMBERED: Final = 100_000
+"""Decoded objects that are kept; beyond, all are forgotten at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as it is at `revision`, which is also its resource version."""
+
+    object: JsonObject
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """Objects in the order of their keys, as they were at `revision`. `last` is the key, relative
+    to the prefix of the list, of the last one; `remaining` more follow."""
+
+    objects: tuple[StoredObject, ...]
+    revision: int
+    remaining: int
+    last: str
+
+
+class ObjectStore:
+    """Synchronous reads, asynchronous writes. Errors are the store's."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._decoded: dict[str, StoredObject] = {}
+
+    def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
+        """The object as it is now, in the version it was written as."""
+        entry = self.store.get(object_key(resource, namespace, name))
+        return None if entry is None else self.stored(entry)
+
+    def page(
+        self,
+        resource: Resource,
+        namespace: str = "",
+        *,
+        start: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> ObjectPage:
+        """Objects from the relative key `start` on. Raises celadon.store.RevisionError."""
+        prefix = collection_prefix(resource, namespace)
+        page = self.store.range(prefix, prefix + start if start else "", limit, revision)
+        last = page.entries[-1].key.removeprefix(prefix) if page.entries else ""
+        return ObjectPage(
+            tuple(map(self.stored, page.entries)), page.revision, page.remaining, last
+        )
+
+    def stored(self, entry: Entry) -> StoredObject:
+        """An entry, decoded."""
+        found = self._decoded.get(entry.key)
+        if found is not None and found.revision == entry.mod_revision:
+            return found
+        made = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
+        if len(self._decoded) >= _REMEMBERED:
+            self._decoded.clear()
+        if found is None or found.revision < entry.mod_revision:
+            self._decoded[entry.key] = made
+        return made
+
+    async def create(
+        self, resource: Resource, namespace: str, name: str, obj: JsonObject
+    ) -> StoredObject | None:
+        """None when there is one already."""
+        return await self._written(create(object_key(resource, namespace, name), encoded(obj)))
+
+    async def update(
+        self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
+    ) -> StoredObject | None:
+        """None when it is no longer at `revision`. What is there already is not written again."""
+        key, value = object_key(resource, namespace, name), encoded(obj)
+        entry = self.store.get(key)
+        if entry is not None and entry.mod_revision == revision and entry.value == value:
+            return self.stored(entry)
+        return await self._written(update(key, value, revision))
+
+    async def delete(
+        self, resource: Resource, namespace: str, name: str, revision: int
+    ) -> int | None:
+        """The revision of the deletion; None when the object is no longer at `revision`."""
+        outcome = await self._submitted(delete(object_key(resource, namespace, name), revision))
+        return outcome.revision if isinstance(outcome, Committed) else None
+
+    async def _written(self, transaction: Transaction) -> StoredObject | None:
+        outcome = await self._submitted(transaction)
+        if not isinstance(outcome, Committed):
+            return None
+        (event,) = outcome.events
+        assert event is not None
+        assert event.entry is not None
+        return self.stored(event.entry)
+
+    async def _submitted(self, transaction: Transaction) -> Outcome:
+        future = self.store.submit(transaction)
+        return future.result() if future.done() else await asyncio.wrap_future(future)
+
+
+def encoded(obj: JsonObject) -> bytes:
+    """What is stored: the member order stays, the place of the resource version is kept empty."""
+    metadata = obj.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("resourceVersion"):
+        obj = {**obj, "metadata": {**metadata, "resourceVersion": ""}}
+    return json.dumps(obj, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def decoded(value: bytes, revision: int) -> JsonObject:
+    """A stored object with its resource version, behind `uid` if it had no place for one."""
+    obj: dict[str, Any] = json.loads(value)
+    metadata = obj.setdefault("metadata", {})
+    if "resourceVersion" in metadata:
+        metadata["resourceVersion"] = str(revision)
+        return obj
+    placed: dict[str, Any] = {}
+    for key in ("name", "generateName", "namespace", "selfLink", "uid"):
+        if key in metadata:
+            placed[key] = metadata[key]
+    placed["resourceVersion"] = str(revision)
+    obj["metadata"] = {**placed, **metadata}
+    return obj

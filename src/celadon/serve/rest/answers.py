@@ -1,0 +1,65 @@
+"""Objects and errors as answers, in the form that was accepted.
+
+JSON is written as Go writes it: members in the order given (custom resources: sorted), `<>&`
+escaped, a line feed at the end of what is not pretty. As k8s.io/apimachinery
+`pkg/runtime/serializer/json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import yaml
+
+from celadon.kube import StatusError
+from celadon.kube.go import json_text
+from celadon.kube.protobuf import encode as protobuf_bytes
+from celadon.serve.http_messages import JSON, Header, HttpAnswer
+from celadon.serve.rest.negotiation import PROTOBUF, YAML, Accepted
+
+JsonObject = Mapping[str, Any]
+_HTML: Final = {
+    ord("<"): "\\u003c",
+    ord(">"): "\\u003e",
+    ord("&"): "\\u0026",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
+
+
+def object_answer(
+    code: int, obj: JsonObject, accepted: Accepted, *headers: Header, sort: bool = False
+) -> HttpAnswer:
+    """`sort` is for custom resources, whose members have no order of their own."""
+    return HttpAnswer(code, accepted.media_type, written(obj, accepted, sort=sort), headers)
+
+
+def status_answer(error: StatusError, accepted: Accepted, *headers: Header) -> HttpAnswer:
+    """A refusal. It keeps the media type, and is never shown as a table or as metadata."""
+    details = error.status.details
+    if details is not None and details.retry_after_seconds:
+        headers = (*headers, ("Retry-After", str(details.retry_after_seconds)))
+    return object_answer(error.code, error.status.to_json(), accepted, *headers)
+
+
+def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes:
+    """The body of an answer."""
+    if accepted.media_type == PROTOBUF:
+        return protobuf_bytes(obj)
+    if accepted.media_type == YAML:
+        text: str = yaml.safe_dump(obj, allow_unicode=True, width=1 << 30)
+        return text.encode("utf-8", "replace")
+    if accepted.pretty:
+        pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
+        return pretty.translate(_HTML).encode("utf-8", "replace")
+    if sort:
+        text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return text.translate(_HTML).encode("utf-8", "replace") + b"\n"
+    return json_text(obj).encode("utf-8", "replace") + b"\n"
+
+
+def json_answer(code: int, obj: JsonObject, *headers: Header) -> HttpAnswer:
+    """For documents that are not negotiated."""
+    return HttpAnswer(code, JSON, json_text(obj).encode() + b"\n", headers)

@@ -1,0 +1,96 @@
+"""Which resource a request means, and whether it can be asked for what the request asks.
+
+As the routes that k8s.io/apiserver `pkg/endpoints/installer.go` registers, and for custom resources
+`pkg/apiserver/customresource_handler.go` of k8s.io/apiextensions-apiserver: what a path cannot be
+is said in different ways by the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import GroupVersionKind, GroupVersionResource, status
+from celadon.kube.catalogue import Catalog, Resource, Subresource
+from celadon.serve.http_messages import plain_text
+from celadon.serve.rest.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
+from celadon.serve.rest.request_info import RequestInfo
+
+NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
+COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
+
+
+class NoSuchPath(Exception):
+    """What is not said as a Status: no API group of the server has this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A resource, or one of its subresources; `name` is empty for the collection."""
+
+    resource: Resource
+    subresource: Subresource | None
+    namespace: str
+    name: str
+    verb: str
+
+    @property
+    def kind(self) -> GroupVersionKind:
+        """What objects of this endpoint are."""
+        return self.resource.gvk if self.subresource is None else self.subresource.gvk
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        return CUSTOM_TYPES if self.resource.custom else BUILT_IN_TYPES
+
+    @property
+    def is_collection(self) -> bool:
+        return not self.name
+
+
+def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
+    """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
+    gvr = GroupVersionResource(info.group, info.version, info.resource)
+    resource = catalog.by_gvr(gvr)
+    if resource is None or not resource.served or not _fits_scope(info, resource):
+        if info.group not in groups:
+            raise NoSuchPath(info.path)
+        raise status.route_not_found()
+    if info.rest and not _may_have_rest(resource, info):
+        raise status.route_not_found()
+    subresource = resource.subresource(info.subresource) if info.subresource else None
+    if info.subresource and subresource is None:
+        raise status.route_not_found()
+    endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
+    _check_verb(endpoint, info)
+    return endpoint
+
+
+def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
+    """A cluster-scoped resource is not found inside a namespace."""
+    return resource.namespaced or not info.namespace or resource.gvr.resource == "namespaces"
+
+
+def _namespace(info: RequestInfo, resource: Resource) -> str:
+    return info.namespace if resource.namespaced else ""
+
+
+def _may_have_rest(resource: Resource, info: RequestInfo) -> bool:
+    found = resource.subresource(info.subresource)
+    return found is not None and found.connect
+
+
+def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
+    resource, subresource, verb = endpoint.resource, endpoint.subresource, endpoint.verb
+    offered = resource.verbs if subresource is None else subresource.verbs
+    if subresource is not None and subresource.connect:
+        return
+    selects_all = resource.namespaced and not endpoint.namespace
+    misplaced = selects_all and not (verb in ("list", "watch") or info.deprecated_watch)
+    named = bool(info.name) and verb not in COLLECTION_VERBS
+    if verb in offered and not misplaced and (verb != "create" or not named or subresource):
+        return
+    if verb in COLLECTION_VERBS and verb not in offered and "list" in offered:
+        raise status.verb_not_supported(resource.gvr.group_resource, verb)
+    raise status.method_not_allowed()

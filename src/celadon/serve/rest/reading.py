@@ -1,0 +1,226 @@
+"""GET: one object, or a list of them, at the revision that was asked for.
+
+As k8s.io/apiserver `pkg/endpoints/handlers/get.go` and `pkg/storage/etcd3/store.go`. What a list
+means by its options is the table in `_revision`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import World
+from celadon.kube import StatusError, metadata, status
+from celadon.kube.catalogue import Resource
+from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.objects.continue_tokens import (
+    LATEST,
+    ContinueToken,
+    ContinueTokenError,
+    read_continue_token,
+)
+from celadon.serve.objects.object_selection import ObjectSelection
+from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.rest.endpoints import Endpoint
+from celadon.serve.rest.list_options import EXACT, ListOptions, list_options, revision_of
+from celadon.store import Compacted
+
+JsonObject = Mapping[str, Any]
+
+WAIT_SECONDS: Final = 3.0
+"""How long a read waits for a revision that is yet to come."""
+
+_POLL_SECONDS: Final = 0.05
+_PAGE: Final = 500
+"""Entries read at once where a selector may leave out most of them."""
+
+TOO_OLD: Final = "The resourceVersion for the provided list is too old."
+CONTINUE_TOO_OLD: Final = (
+    "The provided continue parameter is too old to display a consistent list result. You can start "
+    "a new list without the continue parameter, or use the continue token in this response to "
+    "retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList:
+    """Objects in the version of the endpoint. `remaining` is None where it is not told."""
+
+    objects: tuple[JsonObject, ...]
+    revision: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+    def meta(self) -> dict[str, Any]:
+        """The list's `metadata`."""
+        meta: dict[str, Any] = {"resourceVersion": str(self.revision)}
+        if self.continue_token:
+            meta["continue"] = self.continue_token
+        if self.remaining:
+            meta["remainingItemCount"] = self.remaining
+        return meta
+
+
+class Reader:
+    """Reads of one server. `world` converts objects between versions."""
+
+    def __init__(self, objects: ObjectStore, world: World) -> None:
+        self._objects = objects
+        self._world = world
+
+    async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
+        """Raises StatusError."""
+        if request.first("export") == "true":
+            message = "the export parameter, deprecated since v1.14, is no longer supported"
+            raise status.bad_request(message)
+        try:
+            revision = revision_of(request.first("resourceVersion"))
+        except ValueError as error:
+            raise status.plain_error(str(error)) from None
+        await self.reach(revision)
+        return self.shown(self.existing(endpoint).object, endpoint.resource)
+
+    def existing(self, endpoint: Endpoint) -> StoredObject:
+        """The stored object of an endpoint with a name. Raises StatusError 404."""
+        resource = endpoint.resource
+        found = self._objects.get(resource, endpoint.namespace, endpoint.name)
+        if found is None:
+            raise status.not_found(resource.gvr.group_resource, endpoint.name)
+        return found
+
+    def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
+        """A stored object in the version of a resource."""
+        return self._world.convert(obj, resource.gvk)
+
+    async def reach(self, revision: int) -> None:
+        """Wait until the store has come to a revision. Raises StatusError 504 if it does not."""
+        waited = 0.0
+        while self._objects.store.revision() < revision:
+            if waited >= WAIT_SECONDS:
+                raise too_large(revision, self._objects.store.revision())
+            await asyncio.sleep(_POLL_SECONDS)
+            waited += _POLL_SECONDS
+
+    async def collection(self, endpoint: Endpoint, request: HttpRequest) -> ObjectList:
+        """Raises StatusError."""
+        options = list_options(request, endpoint.resource, watch=False)
+        token = _token(options)
+        limit = options.limit
+        if token is not None:
+            revision = None if token.revision == LATEST else token.revision
+        else:
+            revision, limit = await self._revision(options)
+        start = "" if token is None else token.start
+        try:
+            return self._page(endpoint, options, start, limit, revision)
+        except Compacted:
+            raise _expired(token) from None
+
+    async def _revision(self, options: ListOptions) -> tuple[int | None, int]:
+        """The revision to read at (None: the latest) and the limit that counts.
+
+        limit  resourceVersion  match             read at
+        any    ""                                 the latest
+        any    "0"              not Exact         the latest, without the limit
+        set    N                ""                N
+        unset  N                ""                the latest, which must not be older
+        any    N                NotOlderThan      the latest, which must not be older
+        any    N                Exact             N
+        """
+        try:
+            revision = revision_of(options.resource_version)
+        except ValueError as error:
+            raise status.bad_request(f"invalid resource version: {error}") from None
+        if not revision:
+            return None, 0 if options.resource_version else options.limit
+        await self.reach(revision)
+        exact = options.match == EXACT or (options.limit and not options.match)
+        return revision if exact else None, options.limit
+
+    def _page(
+        self,
+        endpoint: Endpoint,
+        options: ListOptions,
+        start: str,
+        limit: int,
+        revision: int | None,
+    ) -> ObjectList:
+        """Up to `limit` objects that are selected, however many entries have to be read for it."""
+        resource = endpoint.resource
+        selection = ObjectSelection(options.labels, options.fields, options.has_selector)
+        at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
+        chosen: list[JsonObject] = []
+        while True:
+            page = self._objects.page(
+                resource, endpoint.namespace, start=start, limit=at_once, revision=revision
+            )
+            revision = page.revision
+            for index, stored in enumerate(page.objects):
+                obj = self.shown(stored.object, resource)
+                if selection.matches(obj):
+                    chosen.append(obj)
+                if limit and len(chosen) == limit:
+                    rest = len(page.objects) - index - 1 + page.remaining
+                    return self._cut(chosen, stored, endpoint, options, revision, rest)
+            if not page.remaining:
+                return ObjectList(tuple(chosen), revision)
+            start = f"{page.last}\0"
+
+    def _cut(
+        self,
+        chosen: list[JsonObject],
+        last: StoredObject,
+        endpoint: Endpoint,
+        options: ListOptions,
+        revision: int,
+        rest: int,
+    ) -> ObjectList:
+        if not rest:
+            return ObjectList(tuple(chosen), revision)
+        key = metadata.name(last.object)
+        if endpoint.resource.namespaced and not endpoint.namespace:
+            key = f"{metadata.namespace(last.object)}/{key}"
+        token = ContinueToken(revision, f"{key}\0").text()
+        told = None if options.has_selector else rest
+        return ObjectList(tuple(chosen), revision, token, told)
+
+
+def _token(options: ListOptions) -> ContinueToken | None:
+    if not options.continue_token:
+        return None
+    try:
+        token = read_continue_token(options.continue_token)
+    except ContinueTokenError as error:
+        raise status.bad_request(f"invalid continue token: {error}") from None
+    if options.resource_version not in ("", "0"):
+        message = "specifying resource version is not allowed when using continue"
+        raise status.bad_request(message)
+    return token
+
+
+def _expired(token: ContinueToken | None) -> StatusError:
+    if token is None:
+        return status.expired(TOO_OLD)
+    refusal = status.expired(CONTINUE_TOO_OLD).status
+    following = ContinueToken(LATEST, token.start).text()
+    return StatusError(
+        Status(
+            message=refusal.message,
+            reason=refusal.reason,
+            code=refusal.code,
+            metadata={"continue": following},
+        )
+    )
+
+
+def too_large(revision: int, current: int) -> StatusError:
+    """A revision that is still to come, and has not come in time."""
+    message = f"Timeout: Too large resource version: {revision}, current: {current}"
+    cause = StatusCause("Too large resource version", "ResourceVersionTooLarge")
+    details = StatusDetails(causes=(cause,), retry_after_seconds=1)
+    return StatusError(Status(message=message, reason="Timeout", details=details, code=504))

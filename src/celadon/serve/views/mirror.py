@@ -1,0 +1,51 @@
+"""The entries under a prefix, kept current by a watch that is read when somebody asks.
+
+Asking costs one look at an empty queue when nothing has changed. A view that computes something
+from a mirror does so again when `refresh` says that there is something new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.store import Compacted, WatchOverflow
+
+
+class Mirror:
+    """Stored objects by key, in the order of their keys when listed."""
+
+    def __init__(self, objects: ObjectStore, prefix: str) -> None:
+        self._objects = objects
+        self._prefix = prefix
+        self._stored: dict[str, StoredObject] = {}
+        self._reload()
+
+    def refresh(self) -> bool:
+        """Take in what has happened; whether anything has."""
+        try:
+            events = self._watch.take().events
+        except (Compacted, WatchOverflow):
+            self._reload()
+            return True
+        for event in events:
+            if event.entry is None:
+                self._stored.pop(event.key, None)
+            else:
+                self._stored[event.key] = self._objects.stored(event.entry)
+        return bool(events)
+
+    def get(self, key: str) -> StoredObject | None:
+        """By the whole key, as of the last refresh."""
+        return self._stored.get(key)
+
+    def __iter__(self) -> Iterator[StoredObject]:
+        return (self._stored[key] for key in sorted(self._stored))
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def _reload(self) -> None:
+        page = self._objects.store.range(self._prefix)
+        self._watch = self._objects.store.watch(self._prefix, page.revision)
+        self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}
