@@ -12,7 +12,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from celadon.kube.catalogue import Resource
 from celadon.serve.objects.object_keys import collection_prefix, object_key
@@ -28,8 +28,13 @@ from celadon.store import (
 )
 
 JsonObject = Mapping[str, Any]
-_REMEMBERED: Final = 100_000
-"""Decoded objects that are kept; beyond, all are forgotten at once."""
+_K = TypeVar("_K")
+
+_CURRENT: Final = 100_000
+"""Decoded objects that are kept, one per key; beyond, all are forgotten at once."""
+
+_FORMER: Final = 1_000
+"""The same for objects that have been replaced, which many watches may want to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class ObjectStore:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._decoded: dict[str, StoredObject] = {}
+        self._former: dict[tuple[str, int], StoredObject] = {}
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""
@@ -85,12 +91,27 @@ class ObjectStore:
         found = self._decoded.get(entry.key)
         if found is not None and found.revision == entry.mod_revision:
             return found
+        if found is not None and found.revision > entry.mod_revision:
+            return self._former_object(entry)
+        if found is not None:
+            self._remember(self._former, _FORMER, (entry.key, found.revision), found)
         made = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
-        if len(self._decoded) >= _REMEMBERED:
-            self._decoded.clear()
-        if found is None or found.revision < entry.mod_revision:
-            self._decoded[entry.key] = made
+        self._remember(self._decoded, _CURRENT, entry.key, made)
         return made
+
+    def _former_object(self, entry: Entry) -> StoredObject:
+        key = (entry.key, entry.mod_revision)
+        found = self._former.get(key)
+        if found is None:
+            found = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
+            self._remember(self._former, _FORMER, key, found)
+        return found
+
+    @staticmethod
+    def _remember(memory: dict[_K, StoredObject], most: int, key: _K, obj: StoredObject) -> None:
+        if len(memory) >= most:
+            memory.clear()
+        memory[key] = obj
 
     async def create(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject

@@ -1,0 +1,232 @@
+"""Watches: what happens to the objects of a collection, as a stream of events.
+
+A watch begins with what is there (as ADDED events), or with the history after a revision, and goes
+on with what comes. It ends when its time is over, when the server closes, when its definition goes
+away, or when its reader is too slow. Bookmarks tell a client how far it has come.
+As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import StatusError, metadata, status
+from celadon.kube.catalogue import Resource
+from celadon.kube.schemas import round_trip
+from celadon.serve.objects.object_keys import collection_prefix
+from celadon.serve.objects.object_selection import ObjectSelection
+from celadon.serve.objects.object_store import ObjectPage, ObjectStore, decoded
+from celadon.serve.rest.endpoints import Endpoint
+from celadon.serve.rest.list_options import ListOptions, revision_of
+from celadon.serve.rest.reading import Reader
+from celadon.store import Compacted, Delivery, Entry, Event, StoreError, Watch
+
+JsonObject = Mapping[str, Any]
+
+ADDED: Final = "ADDED"
+MODIFIED: Final = "MODIFIED"
+DELETED: Final = "DELETED"
+BOOKMARK: Final = "BOOKMARK"
+ERROR: Final = "ERROR"
+
+BOOKMARK_SECONDS: Final = 60.0
+"""Between two bookmarks of one watch."""
+
+LAST_BOOKMARK_SECONDS: Final = 2.0
+"""How long before its end a watch gets its last bookmark."""
+
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+_AT_ONCE: Final = 200
+"""Events taken from the store before the loop gets a chance to do something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """`object` is in the version of the endpoint; a Status if `type` is ERROR."""
+
+    type: str
+    object: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
+    without which there is nothing to watch."""
+
+    endpoint: Endpoint
+    options: ListOptions
+    seconds: float
+    definition: str = ""
+
+    @property
+    def selection(self) -> ObjectSelection:
+        return ObjectSelection(self.options.labels, self.options.fields, self.options.has_selector)
+
+
+class Watching:
+    """Opens watches on the objects of one server."""
+
+    def __init__(self, objects: ObjectStore, reader: Reader) -> None:
+        self._objects = objects
+        self._reader = reader
+
+    def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
+        """Raises StatusError for what cannot be a watch; all later errors are events."""
+        try:
+            revision = revision_of(request.options.resource_version)
+        except ValueError as error:
+            raise status.plain_error(str(error)) from None
+        return self._events(request, revision)
+
+    async def _events(
+        self, request: WatchRequest, revision: int
+    ) -> AsyncGenerator[WatchEvent, None]:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + request.seconds
+        wake = asyncio.Event()
+        page: ObjectPage | None = None
+        try:
+            if request.options.send_initial_events:
+                await self._reader.reach(revision)
+                page = self._objects.page(request.endpoint.resource, request.endpoint.namespace)
+            after = page.revision if page is not None else revision or None
+            stream = _Stream(self, request, self._open(request, after, wake.set))
+        except StatusError as error:
+            yield WatchEvent(ERROR, error.status.to_json())
+            return
+        except Compacted as error:
+            text = f"too old resource version: {revision} ({error.oldest - 1})"
+            yield WatchEvent(ERROR, status.expired(text).status.to_json())
+            return
+        definition = self._definition(request, wake.set)
+        try:
+            if page is not None:
+                for event in self._initial(request, page):
+                    yield event
+                if request.options.allow_bookmarks:
+                    yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
+            async for event in stream.events(wake, deadline, definition):
+                yield event
+        finally:
+            stream.close()
+            if definition is not None:
+                definition.close()
+
+    def _open(self, request: WatchRequest, after: int | None, notify: Callable[[], None]) -> Watch:
+        endpoint = request.endpoint
+        prefix = collection_prefix(endpoint.resource, endpoint.namespace)
+        return self._objects.store.watch(prefix, after, notify)
+
+    def _definition(self, request: WatchRequest, notify: Callable[[], None]) -> Watch | None:
+        if not request.definition:
+            return None
+        return self._objects.store.watch(request.definition, None, notify)
+
+    def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterator[WatchEvent]:
+        selection = request.selection
+        for stored in page.objects:
+            obj = self._reader.shown(stored.object, request.endpoint.resource)
+            if selection.matches(obj):
+                yield WatchEvent(ADDED, obj)
+
+    def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
+        """What a change means to who sees only what is selected; None if nothing."""
+        selection = request.selection
+        old = self._shown(event.previous, request)
+        new = self._shown(event.entry, request)
+        was = old is not None and selection.matches(old)
+        if new is not None and selection.matches(new):
+            return WatchEvent(MODIFIED if was else ADDED, new)
+        if not was or event.previous is None:
+            return None
+        last = decoded(event.previous.value, event.revision)
+        return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
+
+    def _shown(self, entry: Entry | None, request: WatchRequest) -> JsonObject | None:
+        if entry is None:
+            return None
+        stored = self._objects.stored(entry)
+        return self._reader.shown(stored.object, request.endpoint.resource)
+
+
+class _Stream:
+    """The live part of one watch."""
+
+    def __init__(self, watching: Watching, request: WatchRequest, watch: Watch) -> None:
+        self._watching = watching
+        self._request = request
+        self._watch = watch
+
+    def close(self) -> None:
+        self._watch.close()
+
+    async def events(
+        self, wake: asyncio.Event, deadline: float, definition: Watch | None
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Until the deadline, or the end of what is watched."""
+        loop = asyncio.get_running_loop()
+        bookmarks = self._bookmarks(loop.time(), deadline)
+        next_bookmark = next(bookmarks)
+        while True:
+            wake.clear()
+            try:
+                delivery = self._watch.take(_AT_ONCE)
+            except StoreError:
+                return
+            for event in delivery.events:
+                seen = self._watching.translated(event, self._request)
+                if seen is not None:
+                    yield seen
+            if len(delivery.events) >= _AT_ONCE:
+                await asyncio.sleep(0)
+                continue
+            if definition is not None and _deleted(definition.take()):
+                return
+            now = loop.time()
+            if now >= deadline:
+                return
+            if now >= next_bookmark:
+                yield bookmark(self._request.endpoint.resource, delivery.revision)
+                next_bookmark = next(bookmarks)
+            if not wake.is_set():
+                await _until(wake, min(deadline, next_bookmark) - loop.time())
+
+    def _bookmarks(self, start: float, deadline: float) -> Iterator[float]:
+        """When bookmarks are due; never, if the client did not allow them."""
+        if self._request.options.allow_bookmarks:
+            due = start + BOOKMARK_SECONDS
+            while due < deadline - LAST_BOOKMARK_SECONDS:
+                yield due
+                due += BOOKMARK_SECONDS
+            yield max(deadline - LAST_BOOKMARK_SECONDS, start)
+        while True:
+            yield float("inf")
+
+
+async def _until(wake: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(max(seconds, 0)):
+            await wake.wait()
+    except TimeoutError:
+        pass
+
+
+def _deleted(delivery: Delivery) -> bool:
+    return any(event.entry is None for event in delivery.events)
+
+
+def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:
+    """The zero object of the kind with nothing but a resource version."""
+    meta: dict[str, Any] = {"resourceVersion": str(revision)}
+    if initial_end:
+        meta["annotations"] = {INITIAL_EVENTS_END: "true"}
+    obj = {"kind": resource.gvk.kind, "apiVersion": resource.gvk.api_version, "metadata": meta}
+    return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or obj)
+
+
+def is_initial_end(event: WatchEvent) -> bool:
+    """Whether the event says that all initial events have been sent."""
+    return event.type == BOOKMARK and INITIAL_EVENTS_END in metadata.annotations(event.object)

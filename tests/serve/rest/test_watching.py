@@ -1,0 +1,133 @@
+"""Watches as streams of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+
+import pytest
+
+from celadon.kube import metadata
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.rest.list_options import list_options
+from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest, is_initial_end
+from tests.serve.serving import Shelf, endpoint, resource
+
+Seen = tuple[str, str]
+
+
+def opened(
+    shelf: Shelf, query: str = "", seconds: float = 60.0, definition: str = ""
+) -> AsyncGenerator[WatchEvent, None]:
+    options = list_options(HttpRequest("GET", f"/?{query}"), resource(), watch=True)
+    request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition)
+    return Watching(shelf.objects, shelf.reader).open(request)
+
+
+async def taken(stream: AsyncGenerator[WatchEvent, None], count: int) -> list[Seen]:
+    async with asyncio.timeout(5):
+        return [seen(await anext(stream)) for _ in range(count)]
+
+
+def seen(event: WatchEvent) -> Seen:
+    return event.type, metadata.name(event.object)
+
+
+def run(scenario: Callable[[Shelf], Coroutine[None, None, None]]) -> None:
+    asyncio.run(scenario(Shelf()))
+
+
+def test_first_what_is_there_then_what_comes() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("b")
+        await shelf.create("a")
+        await shelf.create("other", "b")
+        stream = opened(shelf)
+        assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+        await shelf.update("a", k="v")
+        await shelf.delete("b")
+        assert await taken(stream, 2) == [("MODIFIED", "a"), ("DELETED", "b")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_the_history_after_a_revision() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        first = await shelf.create("a")
+        await shelf.create("b")
+        stream = opened(shelf, f"resourceVersion={first.revision}")
+        assert await taken(stream, 1) == [("ADDED", "b")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_objects_enter_and_leave_a_selection() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        stream = opened(shelf, "labelSelector=k")
+        waiting = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        await shelf.create("a")
+        await shelf.update("a", k="1")
+        assert seen(await waiting) == ("ADDED", "a")
+        await shelf.update("a", k="2")
+        left = await shelf.update("a")
+        assert await taken(stream, 1) == [("MODIFIED", "a")]
+        event = await anext(stream)
+        assert (event.type, metadata.labels(event.object)) == ("DELETED", {"k": "2"})
+        assert metadata.resource_version(event.object) == str(left.revision)
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_bookmarks_end_the_initial_events_and_the_watch() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        made = await shelf.create("a")
+        stream = opened(shelf, "allowWatchBookmarks=1", seconds=0.05)
+        async with asyncio.timeout(5):
+            events = [event async for event in stream]
+        assert [event.type for event in events] == ["ADDED", "BOOKMARK", "BOOKMARK"]
+        assert [is_initial_end(event) for event in events] == [False, True, False]
+        assert metadata.resource_version(events[-1].object) == str(made.revision)
+
+    run(scenario)
+
+
+def test_a_revision_that_is_too_old_is_an_event() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        for name in "abc":
+            await shelf.create(name)
+        shelf.store.compact(4).result()
+        (event,) = [event async for event in opened(shelf, "resourceVersion=2")]
+        assert (event.type, event.object["code"], event.object["message"]) == (
+            "ERROR",
+            410,
+            "too old resource version: 2 (3)",
+        )
+
+    run(scenario)
+
+
+def test_a_watch_ends_with_its_definition() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("definition", "elsewhere")
+        key = "/registry/core/configmaps/elsewhere/definition"
+        stream = opened(shelf, definition=key)
+        waiting = asyncio.ensure_future(anext(stream, None))
+        await asyncio.sleep(0.01)
+        await shelf.delete("definition", "elsewhere")
+        async with asyncio.timeout(5):
+            assert await waiting is None
+
+    run(scenario)
+
+
+def test_a_malformed_version_is_refused_before_the_stream() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        with pytest.raises(Exception, match="resourceVersion: Invalid value") as refused:
+            opened(shelf, "resourceVersion=abc")
+        assert getattr(refused.value, "code", 0) == 500
+
+    run(scenario)
