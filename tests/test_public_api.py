@@ -9,7 +9,8 @@ import types
 
 import pytest
 
-from tests.test_architecture import DOORS, MAY_USE, MODULES
+from tests.architecture.rooms import DOORS, MAY_USE
+from tests.architecture.source_tree import MODULES
 
 PRESENT = sorted(door for door in DOORS - {"celadon"} if door in MODULES)
 

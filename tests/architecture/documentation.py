@@ -1,0 +1,110 @@
+"""Which public names there are, and whether they are documented.
+
+Public are functions, classes and methods whose name, and whose class's and module's names, have no
+leading underscore; nested functions are not. Documented is what has a docstring; a constant or an
+alias, which can have none, has a text right below it or a comment right above.
+`python -m tests.architecture.documentation [ROOM]` prints the ratios, and for a room what is missing.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+
+from tests.architecture.rooms import DOORS, MAY_USE, room
+from tests.architecture.source_tree import MODULES, exported, path_of, tree_of
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@cache
+def public_names(module: str) -> dict[str, bool]:
+    """The module's public functions, classes and methods: whether each is documented."""
+    return dict(_definitions(tree_of(module).body, module))
+
+
+def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, bool]]:
+    for node in body:
+        if not isinstance(node, Definition) or node.name.startswith("_") or _is_overload(node):
+            continue
+        yield f"{prefix}.{node.name}", ast.get_docstring(node) is not None
+        if isinstance(node, ast.ClassDef):
+            yield from _definitions(node.body, f"{prefix}.{node.name}")
+
+
+def _is_overload(node: Definition) -> bool:
+    return any(ast.unparse(one).split(".")[-1] == "overload" for one in node.decorator_list)
+
+
+def documented_at_door(door: str) -> dict[str, bool]:
+    """What the door shows: whether each name is documented where it is defined."""
+    return {name: _is_documented(door, name) for name in sorted(exported(door))}
+
+
+def _is_documented(module: str, name: str) -> bool:
+    if f"{module}.{name}" in MODULES:
+        return ast.get_docstring(tree_of(f"{module}.{name}")) is not None
+    body = tree_of(module).body
+    for at, node in enumerate(body):
+        if isinstance(node, Definition) and node.name == name:
+            return ast.get_docstring(node) is not None
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    assert node.module is not None
+                    return _is_documented(node.module, alias.name)
+        if name in _assigned(node):
+            return _has_text(body[at + 1 :]) or _has_comment(module, node)
+    raise LookupError(f"{module}.{name}")
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.AnnAssign):
+        return [ast.unparse(node.target)]
+    return [ast.unparse(one) for one in node.targets] if isinstance(node, ast.Assign) else []
+
+
+def _has_text(rest: list[ast.stmt]) -> bool:
+    return bool(rest) and (
+        isinstance(rest[0], ast.Expr)
+        and isinstance(rest[0].value, ast.Constant)
+        and isinstance(rest[0].value.value, str)
+    )
+
+
+def _has_comment(module: str, node: ast.stmt) -> bool:
+    lines = path_of(module).read_text(encoding="utf-8").splitlines()
+    return lines[node.lineno - 2].startswith("#") or "  # " in lines[node.lineno - 1]
+
+
+def ratio(names: dict[str, bool]) -> float:
+    """The part that is documented, in percent; of nothing, all."""
+    return 100 * sum(names.values()) / len(names) if names else 100.0
+
+
+def of_room(name: str) -> dict[str, bool]:
+    """All public names of a room."""
+    return {
+        public: documented
+        for module in MODULES
+        if room(module) == name
+        for public, documented in public_names(module).items()
+    }
+
+
+def main(rooms: list[str]) -> None:
+    """Print the ratio of every room; of the rooms given, and of all doors, what is missing."""
+    for name in MAY_USE:
+        print(f"{name}: {ratio(of_room(name)):.1f} % of {len(of_room(name))} documented")
+    for name in rooms:
+        print(*(public for public, known in of_room(name).items() if not known), sep="\n")
+    for door in sorted(DOORS & set(MODULES)):
+        missing = [name for name, known in documented_at_door(door).items() if not known]
+        if missing:
+            print(f"{door}: {', '.join(missing)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

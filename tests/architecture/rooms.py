@@ -1,0 +1,48 @@
+"""The plan of the house: the rooms, who may use whom, and the doors."""
+
+from __future__ import annotations
+
+MAY_USE: dict[str, set[str]] = {
+    "cel": set(),
+    "kube": {"cel"},
+    "admission": {"cel", "kube"},
+    "store": {"kube"},
+    "serve": {"cel", "kube", "admission", "store"},
+    "cli": {"cel", "kube", "admission", "store", "serve"},
+}
+"""Which rooms a room may import, besides itself."""
+
+DOORS = {
+    "celadon",
+    "celadon.cel",
+    "celadon.cel.extend",
+    "celadon.cel.libraries",
+    "celadon.cel.value_functions",
+    "celadon.kube",
+    "celadon.kube.catalogue",
+    "celadon.kube.custom",
+    "celadon.kube.defaulting",
+    "celadon.kube.go",
+    "celadon.kube.library",
+    "celadon.kube.protobuf",
+    "celadon.kube.quantities",
+    "celadon.kube.schemas",
+    "celadon.kube.selection",
+    "celadon.kube.validation",
+    "celadon.kube.writes",
+    "celadon.admission",
+    "celadon.admission.lint",
+    "celadon.admission.registration",
+    "celadon.store",
+    "celadon.serve",
+}
+"""What one room may import of another."""
+
+PURE = ("cel", "kube", "admission")
+"""Rooms without input, output, threads, clocks, randomness or logging."""
+
+
+def room(module: str) -> str:
+    """`cel`, `kube`, ...; empty for the package itself."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in MAY_USE else ""

@@ -1,0 +1,71 @@
+"""What a module must not contain, and how large it may get."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source_tree import MODULES, path_of, tree_of
+
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "setattr", "globals", "__import__"}
+MAY_CALL: dict[tuple[str, str], str] = {
+    ("celadon.cel.program", "compile"): "the one place where generated Python is loaded",
+    ("celadon.cel.program", "exec"): "the one place where generated Python is loaded",
+}
+
+MAX_MODULE = 600
+MAX_FUNCTION = 60
+LONG_MODULES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_forbidden_constructs(module: str) -> None:
+    for node in ast.walk(tree_of(module)):
+        where = f"{module}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            assert name not in FORBIDDEN_CALLS or (module, name) in MAY_CALL, f"{where}: {name}()"
+            assert name != "print", f"{where}: print"
+        if isinstance(node, ast.ClassDef):
+            assert not [one for one in node.keywords if one.arg == "metaclass"], (
+                f"{where}: metaclass"
+            )
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.name != "__getattr__", f"{where}: __getattr__"
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, f"{where}: bare except"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_sizes(module: str) -> None:
+    lines = _lines(module)
+    assert lines <= MAX_MODULE or module in LONG_MODULES, f"{module} has {lines} lines"
+    for name, length in _functions(tree_of(module), module):
+        assert length <= MAX_FUNCTION or name in LONG_FUNCTIONS, f"{name} has {length} lines"
+
+
+def test_excuses_are_still_needed() -> None:
+    for module in LONG_MODULES:
+        assert _lines(module) > MAX_MODULE, module
+    functions = {
+        name: length for module in MODULES for name, length in _functions(tree_of(module), module)
+    }
+    for name in LONG_FUNCTIONS:
+        assert functions.get(name, 0) > MAX_FUNCTION, name
+
+
+def _lines(module: str) -> int:
+    return path_of(module).read_text(encoding="utf-8").count("\n")
+
+
+def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            yield f"{prefix}.{node.name}", node.end_lineno - node.lineno + 1
+            yield from _functions(node, f"{prefix}.{node.name}")
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}.{node.name}")
