@@ -3,7 +3,7 @@
 Public are functions, classes and methods whose name, and whose class's and module's names, have no
 leading underscore; nested functions are not. Documented is what has a docstring; a constant or an
 alias, which can have none, has a text right below it or a comment right above.
-`python -m tests.architecture.documentation [ROOM]` prints the ratios, and for a room what is missing.
+`python -m tests.architecture.documentation [ROOM]` prints the ratios, and a room's names without.
 """
 
 from __future__ import annotations
@@ -94,17 +94,17 @@ def of_room(name: str) -> dict[str, bool]:
     }
 
 
-def main(rooms: list[str]) -> None:
-    """Print the ratio of every room; of the rooms given, and of all doors, what is missing."""
+def report(rooms: list[str]) -> Iterator[str]:
+    """The ratio of every room; of the rooms given, and of all doors, what is missing."""
     for name in MAY_USE:
-        print(f"{name}: {ratio(of_room(name)):.1f} % of {len(of_room(name))} documented")
+        yield f"{name}: {ratio(of_room(name)):.1f} % of {len(of_room(name))} documented"
     for name in rooms:
-        print(*(public for public, known in of_room(name).items() if not known), sep="\n")
+        yield from (public for public, known in of_room(name).items() if not known)
     for door in sorted(DOORS & set(MODULES)):
         missing = [name for name, known in documented_at_door(door).items() if not known]
         if missing:
-            print(f"{door}: {', '.join(missing)}")
+            yield f"{door}: {', '.join(missing)}"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.stdout.writelines(f"{line}\n" for line in report(sys.argv[1:]))

@@ -162,7 +162,7 @@ def _found(pattern: str, value: str) -> bool:
         return False
 
 
-def _numeric(name: FieldPath, value: float, schema: Structural) -> Result:
+def _numeric(name: FieldPath, value: int | float, schema: Structural) -> Result:
     result = Result(matches=1)
     if schema.type == "integer" and value.__class__ is float and not _fits_int64(value):
         result.errors.append(
@@ -187,12 +187,12 @@ def _fits_int64(value: float) -> bool:
     return value.is_integer() and abs(value) <= _MAX_INT64
 
 
-def _as(value: float, limit: float) -> float:
+def _as(value: int | float, limit: float) -> int | float:
     """A limit in the kind of number that it is compared with."""
     return int(limit) if value.__class__ is int else float(limit)
 
 
-def _multiple(name: FieldPath, value: float, factor: float) -> list[FieldError]:
+def _multiple(name: FieldPath, value: int | float, factor: float) -> list[FieldError]:
     factor = _as(value, factor)
     if factor <= 0:
         return [openapi_texts.factor_not_positive(name, factor)]

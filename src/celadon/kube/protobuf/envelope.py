@@ -32,7 +32,10 @@ from celadon.kube.protobuf.wire.wire_format import LENGTH, read_payloads, sized,
 from celadon.kube.protobuf.wire.wire_texts import read_text, text_bytes
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
+"""What a client sends and accepts for one object."""
+
 MAGIC: Final = b"k8s\0"
+"""How every body begins; what does not is no protobuf of Kubernetes."""
 
 _UNKNOWN: Final = {1: "TypeMeta", 2: "Raw", 3: "ContentEncoding", 4: "ContentType"}
 _TYPE_META: Final = {1: "APIVersion", 2: "Kind"}

@@ -16,6 +16,7 @@ from celadon.kube.protobuf.wire.wire_format import LENGTH, read_payloads, sized,
 from celadon.kube.protobuf.wire.wire_texts import read_text, text_bytes
 
 STREAM_MEDIA_TYPE: Final = MEDIA_TYPE + ";stream=watch"
+"""What a watch is sent as, one frame after the other."""
 
 _HEADER: Final = 4
 _NOWHERE: Final = (0, 0)

@@ -114,12 +114,14 @@ def plain_path(node: Expr) -> Path | None:
 def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) -> str:
     if path[0] not in ("object", "oldObject") or not case.kinds:
         return ""
+    allowed: tuple[str, ...] = ()
     for kind in case.kinds:
         schema = bundle.schema(kind)
         field = None if schema is None else field_schema(schema, path[1:])
         if field is None or not field.enum or texts & set(field.enum):
             return ""
-    listed = ", ".join(f"'{one}'" for one in field.enum) if field is not None else ""
+        allowed = field.enum
+    listed = ", ".join(f"'{one}'" for one in allowed)
     return f"`{shown(path)}` is one of {listed}"
 
 

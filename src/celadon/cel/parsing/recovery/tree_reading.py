@@ -121,13 +121,13 @@ class Reader:
 
     def _nothing(self) -> _Reading:
         """For what could not be parsed; that was reported."""
+        yield from ()
         return self._unspecified(0)
-        yield
 
     def _failed_unary(self, node: ParseNode) -> _Reading:
         """cel-go puts a string here, which macros see."""
+        yield from ()
         return Literal(self.nodes.new_id(node.start.start), "<<error>>")
-        yield
 
     def _unspecified(self, offset: int) -> Expr:
         return Unspecified(self.nodes.new_id(offset))
@@ -237,11 +237,11 @@ class Reader:
         return f".{name.text}" if "leading_dot" in node.parts else name.text
 
     def _ident(self, node: ParseNode) -> _Reading:
+        yield from ()
         name = self._simple_name(node)
         if isinstance(name, Expr):
             return name
         return Ident(self.nodes.new_id(_offset(node, "id")), name)
-        yield
 
     def _index(self, node: ParseNode) -> _Reading:
         target = yield _part(node, "left")
@@ -314,6 +314,7 @@ class Reader:
         return Struct(node_id, name, tuple(fields))
 
     def _literal(self, node: ParseNode) -> _Reading:
+        yield from ()
         kind, token = _LITERAL_KINDS[node.name], _token(node, "tok")
         offset = node.start.start
         if token is None:
@@ -324,7 +325,6 @@ class Reader:
             self._report(str(error), offset)
             value = None
         return Literal(self.nodes.new_id(offset), value)
-        yield
 
 
 class _FieldNameError(Exception):

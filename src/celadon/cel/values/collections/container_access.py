@@ -48,7 +48,8 @@ __all__ = [
     "size",
 ]
 
-_SIZED = frozenset({str, bytes, list, dict})
+_SIZED: frozenset[type] = frozenset({str, bytes, list, dict})
+_NEVER_EQUAL_TO_OTHERS: frozenset[type] = frozenset({type(None), str, bytes})
 _FIRST_INEXACT = 1 << 53
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
@@ -190,7 +191,7 @@ def _equals_as_python(element: Any) -> bool:
     integers that are not exact as doubles."""
     if element.__class__ is int:
         return bool(1 < abs(element) < _FIRST_INEXACT)
-    return element is None or element.__class__ is str or element.__class__ is bytes
+    return element.__class__ in _NEVER_EQUAL_TO_OTHERS
 
 
 def size(value: Any) -> int:
