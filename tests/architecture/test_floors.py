@@ -19,6 +19,14 @@ DRAWERS = {"base", "common", "helpers", "manager", "misc", "shared", "utils"}
 """Names that say nothing of what is inside."""
 
 SHARED_NAMES: dict[str, tuple[set[str], str]] = {
+    "endpoints": (
+        {"celadon.cli.checking.endpoints", "celadon.serve.rest.endpoints"},
+        "which endpoint an object is sent to, and what an endpoint can be asked for",
+    ),
+    "errors": (
+        {"celadon.cel.errors", "celadon.store.errors"},
+        "the exceptions of a room, in every room under this name",
+    ),
     "lint": (
         {"celadon.admission.lint", "celadon.cli.commands.lint"},
         "a command is called as its user calls it",
@@ -34,6 +42,10 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
     "protobuf": (
         {"celadon.cel.protobuf", "celadon.kube.protobuf"},
         "messages as values of the language, and the bodies of requests and answers",
+    ),
+    "reading": (
+        {"celadon.cli.reading", "celadon.serve.rest.reading"},
+        "reading files, and reading objects from the store",
     ),
     "rules": (
         {"celadon.admission.lint.rules", "celadon.kube.custom.rules"},

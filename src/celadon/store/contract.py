@@ -103,6 +103,8 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Put:
+    """Writes a value under a key, whether there is one or not."""
+
     key: str
     value: bytes
 
@@ -181,6 +183,7 @@ class Conflict:
 
 
 Outcome: TypeAlias = Committed | Conflict
+"""What becomes of a transaction: all of it or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,8 @@ class Watch(Protocol):
 
 
 class Store(Protocol):
+    """Keys with values and revisions, transactions on them, and who watches them."""
+
     def revision(self) -> int:
         """The newest revision that can be read here."""
 
