@@ -11,7 +11,8 @@ from celadon.kube import GroupVersionKind, metadata, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form, stored_form, updated_form
-from celadon.kube.schemas.schema_model import Schema, schema_for
+from celadon.kube.schemas.pack_schemas import resolved, schema_for
+from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.schemas.typed_objects import unknown_fields
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes import request_bodies
@@ -211,10 +212,10 @@ def strategically(target: Any, patch: Any, schema: Schema | None) -> Any:
         if value is None:
             result.pop(key, None)
         elif isinstance(value, list) and member is not None and member.merge_key:
-            items = member.items.resolved() if member.items else None
+            items = resolved(member.items) if member.items else None
             result[key] = _by_key(result.get(key) or [], value, member.merge_key, items)
         else:
-            inner = member.resolved() if member else None
+            inner = resolved(member) if member else None
             result[key] = strategically(result.get(key), value, inner)
     return result
 
@@ -222,7 +223,7 @@ def strategically(target: Any, patch: Any, schema: Schema | None) -> Any:
 def _member(schema: Schema | None, key: str) -> Schema | None:
     if schema is None:
         return None
-    if schema.properties and key in schema.properties:
+    if key in schema.properties:
         return schema.properties[key]
     return schema.additional_properties
 

@@ -8,7 +8,7 @@ from typing import Any
 from celadon.kube import FieldPath, GroupKind, StatusError, fieldpath, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.go import Document, JsonSyntaxError, json_text, read_json
-from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.status import Status, StatusDetails
 from celadon.kube.writes import JsonPatchError, apply_json_patch, apply_merge_patch
@@ -65,15 +65,15 @@ def _check_lists(patch: Any, current: Any, schema: Schema | None) -> None:
         return
     current = current if isinstance(current, dict) else {}
     for key, value in patch.items():
-        member = (schema.properties or {}).get(key)
+        member = schema.properties.get(key)
         if member is None or value is None:
             continue
         if (member.items is not None) != isinstance(value, list):
             raise Unsupported("malformed strategic merge patches")
         if member.items is None:
-            _check_lists(value, current.get(key), member.resolved())
+            _check_lists(value, current.get(key), resolved(member))
         elif member.merge_key:
-            _check_items(value, current.get(key) or [], member.merge_key, member.items.resolved())
+            _check_items(value, current.get(key) or [], member.merge_key, resolved(member.items))
         elif member.patch_strategy == "merge":
             raise Unsupported("strategic merges of lists of scalars")
 

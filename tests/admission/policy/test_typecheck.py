@@ -11,7 +11,7 @@ from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
 from celadon.kube.schemas import custom_schemas
 from tests.admission.building import policy
-from tests.kube.schemas.test_structural_schema import definition
+from tests.kube.schemas.test_definition_schemas import definition
 
 DEPLOYMENTS = {
     "apiGroups": ["apps"],

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
-from celadon.kube.custom.structural import MAX_DEPTH
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.definition_schemas import MAX_DEPTH
 
 GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
 Json = dict[str, Any]

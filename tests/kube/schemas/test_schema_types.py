@@ -6,14 +6,22 @@ import pytest
 
 from celadon.cel import types
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.schema_model import Schema, schema_for
-from celadon.kube.schemas.schema_types import MAX_DEPTH, View, schema_type
+from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.schemas.schema_model import QUANTITY, Schema
+from celadon.kube.schemas.schema_types import (
+    MAX_DEPTH,
+    SchemaSizes,
+    View,
+    declared_type,
+    schema_type,
+)
 
 S = Schema
 TEXT = Schema(type="string")
 
 ROWS = [
-    ("int-or-string", S(format="int-or-string"), "dyn", "dyn"),
+    ("int-or-string", S(int_or_string=True), "dyn", "dyn"),
     ("string", TEXT, "string", "string"),
     ("byte", S(type="string", format="byte"), "bytes", "string"),
     ("duration", S(type="string", format="duration"), "google.protobuf.Duration", "string"),
@@ -23,7 +31,8 @@ ROWS = [
     ("boolean", S(type="boolean"), "bool", "bool"),
     ("integer", S(type="integer"), "int", "int"),
     ("number", S(type="number"), "double", "dyn"),
-    ("quantity", S(type="string", format="quantity"), None, "string"),
+    ("quantity", S(name=QUANTITY, type="string", format="quantity"), None, "string"),
+    ("a format of that name", S(type="string", format="quantity"), "string", "string"),
     ("no type", S(), None, "dyn"),
     ("list", S(type="array", items=TEXT), "list(string)", "list(string)"),
     ("list of nothing", S(type="array"), None, "list(dyn)"),
@@ -95,3 +104,57 @@ def test_depth_is_bounded() -> None:
         t, depth = t.params[0], depth + 1
     assert t == types.DYN
     assert depth == MAX_DEPTH + 1
+
+
+def test_objects_have_a_least_size() -> None:
+    schema = decode_schema(
+        {
+            "type": "object",
+            "required": ["name", "size", "port"],
+            "properties": {
+                "name": {"type": "string"},
+                "size": {"type": "integer", "default": 3},
+                "port": {"x-kubernetes-int-or-string": True},
+                "more": {"type": "boolean"},
+            },
+        }
+    )
+    found = declared_type(schema, "T")
+    assert found is not None
+    # {} and what "name":"", and "port":1, take; size may be left out.
+    assert found.min_size == 2 + (4 + 2 + 4) + (4 + 1 + 4)
+    assert found.max_cardinality == 3145728 // (found.min_size + 1)
+
+
+def test_what_no_expression_can_use() -> None:
+    for given in (
+        {},
+        {"type": "array"},
+        {"type": "array", "items": {}},
+        {"type": "object", "additionalProperties": {}},
+    ):
+        assert declared_type(decode_schema(given), "T") is None
+    found = declared_type(
+        decode_schema({"type": "object", "properties": {"a": {}, "1": {"type": "string"}}}), "T"
+    )
+    assert found is not None
+    assert found.fields == {}
+
+
+def test_resources_have_names() -> None:
+    found = declared_type(decode_schema({"type": "object"}), "T", is_root=True)
+    assert found is not None
+    assert set(found.fields) == {"apiVersion", "kind", "metadata"}
+    assert set(found.fields["metadata"].fields) == {"name", "generateName"}
+
+
+def test_sizes_by_path() -> None:
+    strings = {"type": "array", "items": {"type": "string"}}
+    values = {"type": "object", "additionalProperties": strings}
+    found = declared_type(decode_schema({"type": "object", "properties": {"a": values}}), "T")
+    assert found is not None
+    sizes = SchemaSizes(found)
+    assert sizes.size(("self", "a", "@values", "@items"), types.STRING) == (0, 3145726)
+    assert sizes.size(("self", "a", "@keys"), types.STRING) == (0, 3145726)
+    assert sizes.size(("self", "b", "c"), types.STRING) is None
+    assert sizes.size((), types.STRING) is None

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Resource, custom_resources, known_resources
-from celadon.kube.schemas import Schema, SchemaPack, custom_schemas
+from celadon.kube.go import json_text
+from celadon.kube.schemas import ABSENT, Schema, SchemaPack, custom_schemas
 
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
@@ -79,7 +80,7 @@ class Schemas:
         raise UnknownName(f"no kind `{api_version}{word}`", word, (kind.kind for kind in kinds))
 
     def _field(self, schema: Schema, word: str) -> Schema:
-        members = element(schema, self.pack).properties or {}
+        members = element(schema, self.pack).properties
         if word not in members:
             raise UnknownName(f"no field `{word}`", word, members)
         return members[word]
@@ -101,7 +102,7 @@ def type_name(schema: Schema, pack: SchemaPack) -> str:
         return f"[]{type_name(schema.items, pack)}"
     if schema.additional_properties is not None:
         return f"map[string]{type_name(schema.additional_properties, pack)}"
-    if schema.is_int_or_string:
+    if schema.int_or_string:
         return "IntOrString"
     if schema.name:
         return schema.name.rpartition(".")[2]
@@ -118,7 +119,7 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
     if schema.name:
         open_ |= {schema.name}
     made: dict[str, Any] = {}
-    if schema.is_int_or_string:
+    if schema.int_or_string:
         made["x-kubernetes-int-or-string"] = True
     elif schema.type:
         made["type"] = schema.type
@@ -138,14 +139,14 @@ def _own(schema: Schema) -> dict[str, Any]:
     said = {
         "required": list(schema.required),
         "enum": list(schema.enum),
-        "default": schema.default,
+        "default": None if schema.default is ABSENT else schema.default,
         "nullable": schema.nullable,
         "x-kubernetes-list-type": schema.list_type,
         "x-kubernetes-list-map-keys": list(schema.list_map_keys),
         "x-kubernetes-map-type": schema.map_type,
         "x-kubernetes-patch-merge-key": schema.merge_key,
         "x-kubernetes-patch-strategy": schema.patch_strategy,
-        "x-kubernetes-preserve-unknown-fields": schema.preserve_unknown,
+        "x-kubernetes-preserve-unknown-fields": schema.preserve_unknown or schema.open_values,
     }
     return {key: value for key, value in said.items() if value not in ([], "", False, None)}
 
@@ -171,7 +172,7 @@ def _rows(
     held = element(schema, pack)
     if held.name and held.name in open_:
         return
-    for name, member in sorted((held.properties or {}).items()):
+    for name, member in sorted(held.properties.items()):
         yield Row(depth, name, type_name(member, pack), _notes(name, member, held))
         if recursive:
             yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive)
@@ -180,17 +181,21 @@ def _rows(
 def _notes(name: str, member: Schema, owner: Schema) -> str:
     notes = ["required"] if name in owner.required else []
     if member.enum:
-        notes.append("one of " + ", ".join(member.enum))
-    if member.default is not None:
-        notes.append(f"default {member.default}")
+        notes.append("one of " + ", ".join(map(_shown, member.enum)))
+    if member.default is not ABSENT:
+        notes.append(f"default {_shown(member.default)}")
     if member.list_type in ("set", "map"):
         keys = ", ".join(member.list_map_keys)
         notes.append(f"unique by {keys}" if keys else "unique")
     if member.nullable:
         notes.append("nullable")
-    if member.preserve_unknown:
+    if member.preserve_unknown or member.open_values:
         notes.append("keeps unknown fields")
     return "; ".join(notes)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from celadon.kube.custom.structural import ABSENT, Structural
+from celadon.kube.schemas.schema_model import ABSENT, Schema
 
 Json = Any
 
 
-def defaulted(value: Json, schema: Structural | None) -> Json:
+def defaulted(value: Json, schema: Schema | None) -> Json:
     """The value with defaults; what was given is not changed."""
     if schema is None:
         return value
@@ -30,10 +30,10 @@ def defaulted(value: Json, schema: Structural | None) -> Json:
     return value
 
 
-def _members(value: dict[str, Json], schema: Structural) -> dict[str, Json]:
+def _members(value: dict[str, Json], schema: Schema) -> dict[str, Json]:
     made: dict[str, Json] = {}
     for key, one in value.items():
-        known = schema.properties.get(key, schema.additional)
+        known = schema.properties.get(key, schema.additional_properties)
         if not _is_refused(one, known):
             made[key] = defaulted(one, known)
         elif known is not None and known.default is not ABSENT:
@@ -44,11 +44,11 @@ def _members(value: dict[str, Json], schema: Structural) -> dict[str, Json]:
     return made
 
 
-def _is_refused(value: Json, schema: Structural | None) -> bool:
+def _is_refused(value: Json, schema: Schema | None) -> bool:
     return value is None and schema is not None and not schema.nullable
 
 
-def _default_of(schema: Structural | None) -> Json:
+def _default_of(schema: Schema | None) -> Json:
     if schema is None or schema.default is ABSENT:
         return None
     return defaulted(copy.deepcopy(schema.default), schema)

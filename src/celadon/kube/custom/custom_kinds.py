@@ -20,10 +20,11 @@ from celadon.kube.custom.pruning import Pruned, pruned
 from celadon.kube.custom.rules.correlation import Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
-from celadon.kube.custom.structural import OPEN, Structural, decode
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, invalid
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.definition_schemas import definition_schemas
+from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_meta_of_update,
@@ -49,7 +50,7 @@ class CustomKind:
     """A kind with its schema, and the compiled rules of the schema."""
 
     gvk: GroupVersionKind
-    schema: Structural
+    schema: Schema
     rules: RuleValidator | None = None
     has_status: bool = False
     namespaced: bool | None = None
@@ -94,15 +95,17 @@ def custom_kinds(
     spec = definition["spec"]
     rules_of = environment(version)
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
-    found = {}
-    for one in spec.get("versions") or ():
-        gvk = GroupVersionKind(spec["group"], one["name"], spec["names"]["kind"])
-        given = _member(one, "schema", "openAPIV3Schema")
-        schema = OPEN if given is None or spec.get("preserveUnknownFields") else decode(given)
-        has_status = _member(one, "subresources", "status") is not None
-        rules = rule_validator(schema, rules_of)
-        found[gvk] = CustomKind(gvk, schema, rules, has_status, namespaced)
-    return found
+    with_status = {
+        one["name"]
+        for one in spec.get("versions") or ()
+        if _member(one, "subresources", "status") is not None
+    }
+    return {
+        gvk: CustomKind(
+            gvk, schema, rule_validator(schema, rules_of), gvk.version in with_status, namespaced
+        )
+        for gvk, schema in definition_schemas(definition).items()
+    }
 
 
 def _member(version: Mapping[str, Json], *names: str) -> Json:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from celadon.kube.custom.structural import Structural
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, duplicate, invalid
 from celadon.kube.go.go_text import json_text
+from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
 
 
-def repeated_items(value: Json, schema: Structural, path: FieldPath = ROOT) -> list[FieldError]:
+def repeated_items(value: Json, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
     """Every repetition at or below a path."""
     if isinstance(value, dict):
         return _in_object(value, schema, path)
@@ -25,18 +25,18 @@ def repeated_items(value: Json, schema: Structural, path: FieldPath = ROOT) -> l
     return []
 
 
-def _in_object(value: dict[str, Json], schema: Structural, path: FieldPath) -> list[FieldError]:
+def _in_object(value: dict[str, Json], schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
-    if schema.additional is not None:
+    if schema.additional_properties is not None:
         for key, one in value.items():
-            found += repeated_items(one, schema.additional, path.key(key))
+            found += repeated_items(one, schema.additional_properties, path.key(key))
     for key, one in value.items():
         if key in schema.properties:
             found += repeated_items(one, schema.properties[key], path.child(key))
     return found
 
 
-def _in_list(value: list[Json], schema: Structural, path: FieldPath) -> list[FieldError]:
+def _in_list(value: list[Json], schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
     if schema.list_type == "set":
         found += [duplicate(path.index(i), value[i]) for i in _second_occurrences(value)]

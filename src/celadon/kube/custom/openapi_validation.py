@@ -19,8 +19,8 @@ from typing import Any, Final
 from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
-from celadon.kube.custom.structural import Structural, ValueLimits
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
+from celadon.kube.schemas.schema_model import Schema, ValueLimits
 
 Json = Any
 
@@ -40,20 +40,20 @@ class Result:
         self.matches += other.matches
 
 
-def value_errors(value: Json, schema: Structural, before: Json | Unknown) -> list[FieldError]:
+def value_errors(value: Json, schema: Schema, before: Json | Unknown) -> list[FieldError]:
     """What is wrong with a whole object. `before` is the stored object of an update, else
     `Unknown`."""
     return _ratcheted(ROOT, value, schema, before).errors
 
 
-def _ratcheted(name: FieldPath, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+def _ratcheted(name: FieldPath, value: Json, schema: Schema, before: Json | Unknown) -> Result:
     result = _check(name, value, schema, before)
     if result.errors and same(value, before):
         return Result(matches=result.matches)
     return result
 
 
-def _check(name: FieldPath, value: Json, schema: Structural, before: Json | Unknown) -> Result:
+def _check(name: FieldPath, value: Json, schema: Schema, before: Json | Unknown) -> Result:
     if value is None:
         null = _type(name, value, schema)
         null.take(_enum(name, value, schema))
@@ -70,7 +70,7 @@ def _check(name: FieldPath, value: Json, schema: Structural, before: Json | Unkn
     return result
 
 
-_Check = Callable[[FieldPath, Any, Structural], Result]
+_Check = Callable[[FieldPath, Any, Schema], Result]
 
 
 def _checks(value: Json) -> Iterable[_Check]:
@@ -96,7 +96,7 @@ def json_type(value: Json) -> str:
     return "number" if kind is float else _KINDS.get(kind, "object")
 
 
-def _type(name: FieldPath, value: Json, schema: Structural) -> Result:
+def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     wanted = schema.types
     format_ = string_formats.known_format(schema.format)
     if not wanted and not format_:
@@ -123,8 +123,8 @@ def _is_json_integer(value: float) -> bool:
     return value.is_integer() and abs(value) < 1 << 53
 
 
-def _enum(name: FieldPath, value: Json, schema: Structural) -> Result:
-    choices = schema.limits.enum
+def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:
+    choices = schema.enum
     if not choices or any(_equal(value, one) for one in choices):
         return Result(matches=1)
     return _fault(openapi_texts.not_in_enum(name, value, choices))
@@ -134,7 +134,7 @@ def _equal(a: Json, b: Json) -> bool:
     return (a.__class__ is bool) == (b.__class__ is bool) and bool(a == b)
 
 
-def _format(name: FieldPath, value: str, schema: Structural) -> Result:
+def _format(name: FieldPath, value: str, schema: Schema) -> Result:
     format_ = string_formats.known_format(schema.format)
     if format_ and not string_formats.matches(format_, value):
         return _fault(openapi_texts.type_mismatch(name, format_, value))
@@ -144,7 +144,7 @@ def _format(name: FieldPath, value: str, schema: Structural) -> Result:
 # --- strings and numbers ------------------------------------------------------------------------
 
 
-def _string(name: FieldPath, value: str, schema: Structural) -> Result:
+def _string(name: FieldPath, value: str, schema: Schema) -> Result:
     limits = schema.limits
     if limits.max_length is not None and len(value) > limits.max_length:
         return _fault(openapi_texts.too_long(name, limits.max_length))
@@ -162,7 +162,7 @@ def _found(pattern: str, value: str) -> bool:
         return False
 
 
-def _numeric(name: FieldPath, value: int | float, schema: Structural) -> Result:
+def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
     result = Result(matches=1)
     if schema.type == "integer" and value.__class__ is float and not _fits_int64(value):
         result.errors.append(
@@ -206,9 +206,7 @@ def _multiple(name: FieldPath, value: int | float, factor: float) -> list[FieldE
 # --- lists and objects --------------------------------------------------------------------------
 
 
-def _items(
-    name: FieldPath, value: list[Json], schema: Structural, before: Json | Unknown
-) -> Result:
+def _items(name: FieldPath, value: list[Json], schema: Schema, before: Json | Unknown) -> Result:
     result = Result(matches=1)
     if schema.items is not None:
         for i, one in enumerate(value):
@@ -223,17 +221,17 @@ def _items(
 
 
 def _object(
-    name: FieldPath, value: dict[str, Json], schema: Structural, before: Json | Unknown
+    name: FieldPath, value: dict[str, Json], schema: Schema, before: Json | Unknown
 ) -> Result:
     counted = _count(name, len(value), schema.limits)
     if counted is not None:
         return counted
     result = Result(matches=1)
-    if schema.additional is not None:
+    if schema.additional_properties is not None:
         for key in sorted(value.keys() - schema.properties.keys()):
             was = member_before(before, key)
             below = openapi_texts.additional(name, key)
-            result.take(_ratcheted(below, value[key], schema.additional, was))
+            result.take(_ratcheted(below, value[key], schema.additional_properties, was))
     for key in sorted(schema.properties.keys() & value.keys()):
         was = member_before(before, key)
         result.take(_ratcheted(name.child(key), value[key], schema.properties[key], was))
@@ -254,7 +252,7 @@ def _count(name: FieldPath, count: int, limits: ValueLimits) -> Result | None:
 # --- branches -----------------------------------------------------------------------------------
 
 
-def _branches(name: FieldPath, value: Json, schema: Structural) -> Result:
+def _branches(name: FieldPath, value: Json, schema: Schema) -> Result:
     """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
     result = Result(matches=1)
     if schema.any_of:

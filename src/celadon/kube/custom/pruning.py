@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.custom.structural import Structural
+from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
 
@@ -24,14 +24,14 @@ class Pruned(NamedTuple):
     dropped: tuple[str, ...]
 
 
-def pruned(value: Json, schema: Structural) -> Pruned:
+def pruned(value: Json, schema: Schema) -> Pruned:
     """For the root of a resource, whose metadata stays. What was given is not changed."""
     dropped: list[str] = []
     left = _prune(value, replace(schema, embedded_resource=True), "", dropped)
     return Pruned(left, tuple(sorted(dropped)))
 
 
-def _prune(value: Json, schema: Structural | None, path: str, dropped: list[str]) -> Json:
+def _prune(value: Json, schema: Schema | None, path: str, dropped: list[str]) -> Json:
     if isinstance(value, dict):
         return _members(value, schema, path, dropped)
     if not isinstance(value, list):
@@ -45,17 +45,18 @@ def _prune(value: Json, schema: Structural | None, path: str, dropped: list[str]
 
 
 def _members(
-    value: dict[str, Json], schema: Structural | None, path: str, dropped: list[str]
+    value: dict[str, Json], schema: Schema | None, path: str, dropped: list[str]
 ) -> dict[str, Json]:
     made: dict[str, Json] = {}
+    values = None if schema is None else schema.additional_properties
     for key, one in value.items():
         below = f"{path}.{key}" if path else key
         if schema is not None and schema.embedded_resource and key in _META_FIELDS:
             made[key] = one
         elif schema is not None and key in schema.properties:
             made[key] = _prune(one, schema.properties[key], below, dropped)
-        elif schema is not None and (schema.additional is not None or schema.open_values):
-            made[key] = _prune(one, schema.additional, below, dropped)
+        elif schema is not None and (values is not None or schema.open_values):
+            made[key] = _prune(one, values, below, dropped)
         elif schema is not None and schema.preserve_unknown:
             made[key] = one
         else:

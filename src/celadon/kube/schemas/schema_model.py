@@ -1,29 +1,25 @@
-"""The structure of every API type: fields, list and map semantics, enums, requirements.
+"""The one form in which the structure of an API type is worked with, built-in or custom.
 
-`component(name)` gives a type under its OpenAPI name (`io.k8s.api.core.v1.Pod`), `schema_for(gvk)`
-the type of a kind. A `Schema` that is only a mention of a component has `ref` set; `resolved`
-follows it. The facts come from the OpenAPI documents of Kubernetes 1.36, without their texts.
+A `Schema` is one node: a struct, a field, an item. `pack_schemas` makes those of the built-in
+kinds, `definition_schemas` those of CustomResourceDefinitions; whoever reads one need not know
+which it is. What only CRDs can say (`rules`, `limits`, the branches of `allOf` and its like) is
+empty in built-in schemas, and what only built-in types have (`ref`, `merge_key`, `patch_strategy`)
+in those of CRDs.
+
+How lists and maps are merged by server-side apply and by patches is said where they are mentioned:
+`list_type`, `list_map_keys`, `map_type`, `patch_strategy` and `merge_key` of a field stand in the
+field's own node, even if that is the mention of a component, which has a `map_type` of its own.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs
-from celadon.kube.schemas.schema_packing import encodings_of
 
-_NODE_TYPES: Final = {
-    "s": ("string", ""),
-    "y": ("string", "byte"),
-    "i": ("integer", "int32"),
-    "l": ("integer", "int64"),
-    "d": ("number", "double"),
-    "b": ("boolean", ""),
-}
+Json = Any
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
@@ -41,164 +37,118 @@ SCHEMA_OR_LIST: Final = _EXTENSIONS + "JSONSchemaPropsOrArray"
 SCHEMA_OR_STRINGS: Final = _EXTENSIONS + "JSONSchemaPropsOrStringArray"
 JSON_SCHEMA: Final = _EXTENSIONS + "JSONSchemaProps"
 
-_SCALAR_COMPONENTS: Final = {
-    QUANTITY: ("string", "quantity"),
-    INT_OR_STRING: ("", "int-or-string"),
-    TIME: ("string", "date-time"),
-    MICRO_TIME: ("string", "date-time"),
-}
-"""Components that are no objects, with type and format. A quantity may also come as a number."""
+SCALAR_COMPONENTS: Final = frozenset({QUANTITY, INT_OR_STRING, TIME, MICRO_TIME})
+"""Components that are no objects. A quantity may also come as a number."""
 
-_OPEN_COMPONENTS: Final = frozenset({FIELDS_V1, RAW_EXTENSION})
+OPEN_COMPONENTS: Final = frozenset({FIELDS_V1, RAW_EXTENSION})
 """Objects of any content."""
 
-_ANY_COMPONENTS: Final = frozenset({JSON, SCHEMA_OR_BOOL, SCHEMA_OR_LIST, SCHEMA_OR_STRINGS})
+ANY_COMPONENTS: Final = frozenset({JSON, SCHEMA_OR_BOOL, SCHEMA_OR_LIST, SCHEMA_OR_STRINGS})
+"""Values of several JSON types."""
 
-SPECIAL_COMPONENTS: Final = frozenset(_SCALAR_COMPONENTS) | _OPEN_COMPONENTS | _ANY_COMPONENTS
+SPECIAL_COMPONENTS: Final = SCALAR_COMPONENTS | OPEN_COMPONENTS | ANY_COMPONENTS
 """Components that are not a struct with the listed fields, on the wire or in JSON."""
+
+
+class Absent:
+    """The class of `ABSENT`: no default, which is something else than a default of null."""
+
+    __slots__ = ()
+
+
+ABSENT: Final = Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationRule:
+    """One of `x-kubernetes-validations`."""
+
+    rule: str = ""
+    message: str = ""
+    message_expression: str = ""
+    reason: str = ""
+    field_path: str = ""
+    optional_old_self: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLimits:
+    """What only validates a value; None is no limit. Numbers keep the kind they are written in."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    exclusive_maximum: bool = False
+    multiple_of: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str = ""
+    min_items: int | None = None
+    max_items: int | None = None
+    min_properties: int | None = None
+    max_properties: int | None = None
+
+
+NO_LIMITS: Final = ValueLimits()
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """`type` is empty for what may be of several types. Only objects have `properties`."""
+    """One node of a schema. `type` is empty for what may be of several types, and for the mention
+    of a component, which has `ref` set (`pack_schemas.resolved` follows it)."""
 
     name: str = ""
+    """The OpenAPI name of a component (`io.k8s.api.core.v1.Pod`); empty for what has none."""
     ref: str = ""
+    """The OpenAPI name of the component that is meant."""
+    gvk: GroupVersionKind | None = None
+    """The kind whose objects it describes."""
+
     type: str = ""
     format: str = ""
-    properties: Mapping[str, Schema] | None = None
-    required: tuple[str, ...] = ()
-    items: Schema | None = None
-    additional_properties: Schema | None = None
-    enum: tuple[str, ...] = ()
-    default: Any = None
-    list_type: str = ""
-    list_map_keys: tuple[str, ...] = ()
-    map_type: str = ""
-    merge_key: str = ""
-    patch_strategy: str = ""
-    preserve_unknown: bool = False
     nullable: bool = False
-    gvk: GroupVersionKind | None = None
+    default: Json | Absent = ABSENT
+    enum: tuple[Json, ...] = ()
+    """The values that are allowed; none is any."""
+    limits: ValueLimits = NO_LIMITS
+
+    properties: Mapping[str, Schema] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    additional_properties: Schema | None = None
+    open_values: bool = False
+    """`additionalProperties: true`: any further member, of whatever value."""
+    items: Schema | None = None
+
+    all_of: tuple[Schema, ...] = ()
+    any_of: tuple[Schema, ...] = ()
+    one_of: tuple[Schema, ...] = ()
+    not_: Schema | None = None
+    """These four validate; they say nothing about the structure."""
+
+    embedded_resource: bool = False
+    int_or_string: bool = False
+    preserve_unknown: bool = False
+
+    list_type: str = ""
+    """`atomic`, `set` or `map`; empty is atomic."""
+    list_map_keys: tuple[str, ...] = ()
+    """The members that identify an item of a `map` list."""
+    map_type: str = ""
+    """`granular` or `atomic`; empty is granular. Of objects and maps."""
+    patch_strategy: str = ""
+    """Of strategic merge patches: `merge`, `replace`, `retainKeys`, two of them with a comma."""
+    merge_key: str = ""
+    """The member that identifies an item for strategic merge patches."""
+
+    rules: tuple[ValidationRule, ...] = ()
 
     @property
-    def is_int_or_string(self) -> bool:
-        return self.format == "int-or-string"
-
-    def resolved(self) -> Schema:
-        """The component that a mention means; anything else is itself."""
-        return component(self.ref) if self.ref else self
-
-
-def _field(node: Any) -> Schema:
-    if isinstance(node, str):
-        return _SCALARS[node]
-    letter = node.get("type")
-    type_, format_ = _NODE_TYPES[letter] if letter else node.get("scalar", ("", ""))
-    if "items" in node:
-        type_ = "array"
-    elif "values" in node or "fields" in node:
-        type_ = "object"
-    return Schema(
-        ref=node.get("ref", ""),
-        type=type_,
-        format=format_,
-        properties=_fields(node) if "fields" in node else None,
-        required=tuple(node.get("required", ())),
-        items=_field(node["items"]) if "items" in node else None,
-        additional_properties=_field(node["values"]) if "values" in node else None,
-        enum=tuple(node.get("enum", ())),
-        default=node.get("default"),
-        list_type=node.get("list", ""),
-        list_map_keys=tuple(node.get("keys", ())),
-        map_type=node.get("map", ""),
-        merge_key=node.get("mergeKey", ""),
-        patch_strategy=node.get("patch", ""),
-        preserve_unknown=bool(node.get("open")),
-        nullable=bool(node.get("nullable")),
-    )
+    def types(self) -> tuple[str, ...]:
+        """The JSON types that a value may have; none is any."""
+        if self.int_or_string:
+            return ("integer", "string")
+        return (self.type,) if self.type else ()
 
 
-def _fields(entry: Any) -> dict[str, Schema]:
-    return {key: _field(node) for key, node in entry.get("fields", {}).items()}
-
-
-_SCALARS: Final = {
-    letter: Schema(type=type_, format=format_) for letter, (type_, format_) in _NODE_TYPES.items()
-}
-
-
-class SchemaPack:
-    """Types under their OpenAPI names, made from the entries of a pack when first asked for."""
-
-    __slots__ = ("_entries", "_made", "_names")
-
-    def __init__(self, entries: Mapping[str, Any]) -> None:
-        self._entries = entries
-        self._made: dict[str, Schema] = {}
-        self._names = {
-            GroupVersionKind(*entry["gvk"]): name
-            for name, entry in entries.items()
-            if "gvk" in entry
-        }
-
-    @property
-    def kinds(self) -> Mapping[GroupVersionKind, str]:
-        """The kinds, and the names of their types."""
-        return self._names
-
-    def encodings(self) -> dict[str, Any]:
-        """What it says about how Go writes its types, for a pack made of other documents."""
-        return encodings_of(self._entries)
-
-    def component(self, name: str) -> Schema:
-        """The type of that OpenAPI name; KeyError when there is none."""
-        found = self._made.get(name)
-        if found is None:
-            found = self._made[name] = _component(name, self._entries)
-        return found
-
-    def resolve(self, schema: Schema) -> Schema:
-        """The component that a mention means; anything else is itself."""
-        return self.component(schema.ref) if schema.ref else schema
-
-
-def _component(name: str, entries: Mapping[str, Any]) -> Schema:
-    if name in _SCALAR_COMPONENTS:
-        type_, format_ = _SCALAR_COMPONENTS[name]
-        return Schema(name=name, type=type_, format=format_)
-    if name in _ANY_COMPONENTS:
-        return Schema(name=name, preserve_unknown=True)
-    entry = entries[name]
-    gvk = entry.get("gvk")
-    return Schema(
-        name=name,
-        type="object",
-        properties=_fields(entry),
-        required=tuple(entry.get("required", ())),
-        map_type=entry.get("map", ""),
-        preserve_unknown=name in _OPEN_COMPONENTS,
-        gvk=GroupVersionKind(*gvk) if gvk else None,
-    )
-
-
-@functools.cache
-def built_in() -> SchemaPack:
-    """The types of Kubernetes 1.36."""
-    return SchemaPack(packs.load("schemas"))
-
-
-def component(name: str) -> Schema:
-    """The built-in type of that OpenAPI name; KeyError when there is none."""
-    return built_in().component(name)
-
-
-def component_name(gvk: GroupVersionKind) -> str | None:
-    """The OpenAPI name of a built-in kind's type."""
-    return built_in().kinds.get(gvk)
-
-
-def schema_for(gvk: GroupVersionKind) -> Schema | None:
-    """The type of a built-in kind; None for kinds that only a CRD can define."""
-    name = component_name(gvk)
-    return None if name is None else component(name)
+OPEN: Final = Schema(preserve_unknown=True)
+"""Allows everything and keeps it."""

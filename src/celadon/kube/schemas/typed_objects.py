@@ -23,6 +23,7 @@ from typing import Any, Final
 from celadon.kube.fieldpath import ROOT, FieldPath, MapKey
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs, schema_model, typed_values
+from celadon.kube.schemas.pack_schemas import component_name
 from celadon.kube.schemas.typed_values import (
     DROPPED,
     INT_RANGES,
@@ -299,7 +300,7 @@ def struct_codec(name: str) -> StructCodec:
 @functools.cache
 def codec_for(gvk: GroupVersionKind) -> StructCodec | None:
     """The codec of a built-in kind; None for kinds that only a CRD can define."""
-    name = schema_model.component_name(gvk)
+    name = component_name(gvk)
     return None if name is None else struct_codec(name)
 
 

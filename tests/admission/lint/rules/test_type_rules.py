@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.admission.lint.linting import about, found, policy
-from tests.kube.schemas.test_structural_schema import definition
+from tests.kube.schemas.test_definition_schemas import definition
 
 AT = "spec.validations[0].expression"
 

@@ -114,13 +114,13 @@ def plain_path(node: Expr) -> Path | None:
 def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) -> str:
     if path[0] not in ("object", "oldObject") or not case.kinds:
         return ""
-    allowed: tuple[str, ...] = ()
+    allowed: list[str] = []
     for kind in case.kinds:
         schema = bundle.schema(kind)
         field = None if schema is None else field_schema(schema, path[1:])
-        if field is None or not field.enum or texts & set(field.enum):
+        allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+        if not allowed or texts.intersection(allowed):
             return ""
-        allowed = field.enum
     listed = ", ".join(f"'{one}'" for one in allowed)
     return f"`{shown(path)}` is one of {listed}"
 
@@ -166,7 +166,7 @@ def _raw_name(bundle: Bundle, case: PolicyCase, path: Path) -> str | None:
     for kind in case.kinds:
         schema = bundle.schema(kind)
         parent = None if schema is None else field_schema(schema, path[1:-1])
-        members = {} if parent is None else parent.properties or {}
+        members = {} if parent is None else parent.properties
         if path[-1] in members:
             return None
         for raw in members:

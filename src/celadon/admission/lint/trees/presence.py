@@ -13,7 +13,14 @@ from typing import Any, Final
 from celadon.admission.lint.model.access_facts import ITEM, Path
 from celadon.kube import GroupVersionKind
 from celadon.kube.defaulting import admit_form
-from celadon.kube.schemas import DecodeError, Schema, component_name, schema_for
+from celadon.kube.schemas import (
+    ABSENT,
+    DecodeError,
+    Schema,
+    component_name,
+    resolved,
+    schema_for,
+)
 
 _MAX_DEPTH: Final = 24
 """Levels of required fields that are filled in; no built-in kind needs as many."""
@@ -37,17 +44,17 @@ _VALIDATED: Final[tuple[Path, ...]] = (
 
 def field_schema(schema: Schema, path: Path) -> Schema | None:
     """The schema below a root's, `path` being the steps; None where it is not declared."""
-    here = schema.resolved()
+    here = resolved(schema)
     for step in path:
         if step == ITEM and here.items is not None:
             inner: Schema | None = here.items
         elif here.additional_properties is not None:
             inner = here.additional_properties
         else:
-            inner = (here.properties or {}).get(step)
+            inner = here.properties.get(step)
         if inner is None:
             return None
-        here = inner.resolved()
+        here = resolved(inner)
     return here
 
 
@@ -71,8 +78,8 @@ def _is_demanded(parent: Schema | None, field: str) -> bool:
     """For custom resources: required, or with a default."""
     if parent is None or field in parent.required:
         return True
-    member = (parent.properties or {}).get(field)
-    return member is not None and member.default is not None
+    member = parent.properties.get(field)
+    return member is not None and member.default is not ABSENT
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +102,7 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
 
 def _least(schema: Schema, path: Path, depth: int) -> Any:
     """The least value with the steps of `path` in it."""
-    here = schema.resolved()
+    here = resolved(schema)
     step, rest = (path[0], path[1:]) if path else ("", ())
     if here.items is not None or here.type == "array":
         return [] if here.items is None else [_least(here.items, rest, depth + 1)]
@@ -103,11 +110,11 @@ def _least(schema: Schema, path: Path, depth: int) -> Any:
         return {step: _least(here.additional_properties, rest, depth + 1)} if step else {}
     if here.type == "object":
         made = {}
-        members = here.properties or {}
+        members = here.properties
         for name in {*here.required, step} & members.keys():
             if depth < _MAX_DEPTH:
                 made[name] = _least(members[name], rest if name == step else (), depth + 1)
         return made
     if here.type == "string":
         return here.enum[0] if here.enum else _FORMATS.get(here.format, "x")
-    return _SCALARS.get(here.type, 1 if here.is_int_or_string else {})
+    return _SCALARS.get(here.type, 1 if here.int_or_string else {})

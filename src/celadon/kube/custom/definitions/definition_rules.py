@@ -8,19 +8,20 @@ Nodes are visited from below, members in the order of their names (upstream: tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from celadon.cel import Environment
 from celadon.kube import fieldpath
 from celadon.kube.custom.definitions import definition_texts as texts
+from celadon.kube.custom.definitions.given_schemas import GivenSchema, given_schemas
 from celadon.kube.custom.rules.compiled_rules import CompiledRule, NodeRules, compile_rules
 from celadon.kube.custom.rules.rule_field_paths import field_path
-from celadon.kube.custom.structural import MAX_DEPTH, Structural, decode
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.library.releases import DEFAULT, environment, previous_minor
+from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
 
@@ -40,36 +41,24 @@ _REASONS: Final = (
 
 
 def rule_errors(definition: Mapping[str, Json], version: str = DEFAULT) -> list[FieldError]:
-    """What is wrong with the rules of a CustomResourceDefinition, for all its versions."""
-    spec = definition["spec"]
-    versions = spec.get("versions") or []
-    schemas = [_schema_of(one) for one in versions]
+    """What is wrong with the rules of a CustomResourceDefinition, for all its versions, on a server
+    of release `version`."""
+    return rule_errors_of(given_schemas(definition["spec"]), version)
+
+
+def rule_errors_of(schemas: Iterable[GivenSchema], version: str) -> list[FieldError]:
+    """The same for schemas that have been decoded."""
     rules_of = environment(previous_minor(version))
-    root = FieldPath("spec")
-    if schemas and all(one == schemas[0] for one in schemas):
-        # Upstream keeps a schema that all versions share in one place.
-        return _schema_errors(schemas[0], root.child("validation", "openAPIV3Schema"), rules_of)
-    found: list[FieldError] = []
-    for i, schema in enumerate(schemas):
-        path = root.child("versions").index(i).child("schema", "openAPIV3Schema")
-        found += _schema_errors(schema, path, rules_of)
-    return found
+    return [error for one in schemas for error in _schema_errors(one, rules_of)]
 
 
-def _schema_of(version: Mapping[str, Json]) -> Json:
-    schema = version.get("schema")
-    return schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
-
-
-def _schema_errors(schema: Json, path: FieldPath, rules_of: Environment) -> list[FieldError]:
-    if not isinstance(schema, dict):
-        return []
+def _schema_errors(one: GivenSchema, rules_of: Environment) -> list[FieldError]:
     check = _Check(rules_of)
-    check.visit(schema, _Node(path, is_root=True))
+    check.visit(one.schema, one.given, _Node(one.path, is_root=True))
     found = check.malformed + check.refused
     if check.total > DEFINITION_COST_LIMIT:
         found += [texts.contributed(where) for _, where in check.most_expensive()]
-        found.append(texts.too_expensive_together(path, check.total, DEFINITION_COST_LIMIT))
+        found.append(texts.too_expensive_together(one.path, check.total, DEFINITION_COST_LIMIT))
     return found
 
 
@@ -82,14 +71,13 @@ class _Node:
     is_root: bool = False
     cardinality: int | None = 1
     uncorrelatable: str = ""
-    depth: int = 0
 
     def below(self, *names: str) -> _Node:
-        return replace(self, path=self.path.child(*names), is_root=False, depth=self.depth + 1)
+        return replace(self, path=self.path.child(*names), is_root=False)
 
-    def repeated(self, most: Json) -> _Node:
+    def repeated(self, most: int | None) -> _Node:
         """Of a part that occurs at most so many times in each of these."""
-        if self.cardinality is None or most.__class__ is not int:
+        if self.cardinality is None or most is None:
             return replace(self, cardinality=None)
         return replace(self, cardinality=min(self.cardinality * most, _MAX_UINT64))
 
@@ -110,45 +98,39 @@ class _Check:
     def most_expensive(self) -> list[tuple[int, FieldPath]]:
         return sorted(self.costs, key=lambda one: -one[0])[:_LISTED]
 
-    def visit(self, schema: Mapping[str, Json], node: _Node) -> None:
-        if node.depth > MAX_DEPTH:
-            return
+    def visit(self, schema: Schema, given: Mapping[str, Json], node: _Node) -> None:
+        """`given` is the JSON of the schema: what it says of rules is shown as it was written."""
         before = len(self.malformed)
-        additional, items = schema.get("additionalProperties"), schema.get("items")
-        if isinstance(additional, dict):
-            below = node.below("additionalProperties").repeated(schema.get("maxProperties"))
-            self.visit(additional, below)
-        properties = schema.get("properties")
-        if isinstance(properties, dict):
-            for name, member in sorted(properties.items()):
-                if isinstance(member, dict):
-                    below = node.below("properties")
-                    self.visit(member, replace(below, path=below.path.key(name)))
-        if isinstance(items, dict):
-            below = node.below("items").repeated(schema.get("maxItems"))
-            if schema.get("x-kubernetes-list-type") != "map" and not node.uncorrelatable:
+        values, items = schema.additional_properties, schema.items
+        if values is not None:
+            below = node.below("additionalProperties").repeated(schema.limits.max_properties)
+            self.visit(values, given["additionalProperties"], below)
+        for name, member in sorted(schema.properties.items()):
+            below = node.below("properties")
+            text = given["properties"][name]
+            self.visit(member, text, replace(below, path=below.path.key(name)))
+        if items is not None:
+            below = node.below("items").repeated(schema.limits.max_items)
+            if schema.list_type != "map" and not node.uncorrelatable:
                 below = replace(below, uncorrelatable=str(node.path))
-            self.visit(items, below)
-        rules = schema.get("x-kubernetes-validations")
-        if isinstance(rules, list) and rules:
-            self._rules(schema, rules, node, clean=len(self.malformed) == before)
+            self.visit(items, given["items"], below)
+        if schema.rules:
+            clean = len(self.malformed) == before
+            self._rules(schema, given["x-kubernetes-validations"], node, clean=clean)
 
-    def _rules(
-        self, schema: Mapping[str, Json], rules: list[Json], node: _Node, *, clean: bool
-    ) -> None:
-        read = decode(schema)
+    def _rules(self, schema: Schema, given: list[Json], node: _Node, *, clean: bool) -> None:
         at = node.path.child("x-kubernetes-validations")
-        for i, rule in enumerate(rules):
-            found = list(_shape(rule if isinstance(rule, dict) else {}, at.index(i), read))
+        for i, rule in enumerate(given):
+            found = list(_shape(rule if isinstance(rule, dict) else {}, at.index(i), schema))
             self.malformed += found
             clean = clean and not found
         if not clean:
             return
-        compiled = compile_rules(read, self.rules_of, is_root=node.is_root)
+        compiled = compile_rules(schema, self.rules_of, is_root=node.is_root)
         if compiled.error:
             self.refused.append(fieldpath.internal(at, compiled.error))
         for i, one in enumerate(compiled.rules):
-            self._rule(one, rules[i], at.index(i), node, compiled)
+            self._rule(one, given[i], at.index(i), node, compiled)
 
     def _rule(
         self, rule: CompiledRule, given: Json, at: FieldPath, node: _Node, compiled: NodeRules
@@ -181,7 +163,7 @@ class _Check:
             self.refused.append(texts.too_expensive(at.child(what), what, cost, RULE_COST_LIMIT))
 
 
-def _shape(rule: Mapping[str, Json], at: FieldPath, schema: Structural) -> list[FieldError]:
+def _shape(rule: Mapping[str, Json], at: FieldPath, schema: Schema) -> list[FieldError]:
     """What can be wrong with a rule before it is compiled."""
     found = []
     rule_text, message = _text(rule, "rule"), _text(rule, "message")
@@ -202,7 +184,7 @@ def _shape(rule: Mapping[str, Json], at: FieldPath, schema: Structural) -> list[
     return found + _field_path(_text(rule, "fieldPath"), at.child("fieldPath"), schema)
 
 
-def _field_path(path: str, at: FieldPath, schema: Structural) -> list[FieldError]:
+def _field_path(path: str, at: FieldPath, schema: Schema) -> list[FieldError]:
     found = []
     if path and not trim_space(path):
         found.append(fieldpath.invalid(at, path, texts.EMPTY_PATH))

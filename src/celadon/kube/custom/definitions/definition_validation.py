@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.custom.definitions.definition_rules import rule_errors
+from celadon.kube.custom.definitions.definition_rules import rule_errors_of
+from celadon.kube.custom.definitions.given_schemas import given_schemas
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.library.releases import DEFAULT
+from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import Naming, validate_object_meta
 
 Json = Any
@@ -128,45 +130,33 @@ def _label(at: FieldPath, text: str) -> Errors:
 
 
 def _schemas(spec: Mapping[str, Json], version: str) -> list[FieldError]:
-    versions = spec.get("versions") or []
-    given = [one["schema"]["openAPIV3Schema"] for one in versions]
+    schemas = given_schemas(spec)
     found: list[FieldError] = []
-    if given and all(one == given[0] for one in given):
-        found += _types(given[0], _SPEC.child("validation", "openAPIV3Schema"), "at the root")
-    else:
-        for i, one in enumerate(given):
-            at = _VERSIONS.index(i).child("schema", "openAPIV3Schema")
-            found += _types(one, at, "at the root")
-    return found or rule_errors({"spec": spec}, version)
+    for one in schemas:
+        found += _types(one.schema, one.path, "at the root")
+    return found or rule_errors_of(schemas, version)
 
 
-def _types(schema: Json, at: FieldPath, where: str) -> Errors:
+def _types(schema: Schema, at: FieldPath, where: str) -> Errors:
     """Every node must say its type, or that it need not have one."""
-    if not isinstance(schema, dict):
-        return
-    items, values = schema.get("items"), schema.get("additionalProperties")
-    yield from _types(items, at.child("items"), "for specified array items")
-    for name, member in sorted((schema.get("properties") or {}).items()):
+    items, values = schema.items, schema.additional_properties
+    if items is not None:
+        yield from _types(items, at.child("items"), "for specified array items")
+    for name, member in sorted(schema.properties.items()):
         yield from _types(member, at.child("properties").key(name), "for specified object fields")
-    yield from _types(values, at.child("additionalProperties"), "for specified object fields")
-    type_ = schema.get("type") or ""
+    if values is not None:
+        yield from _types(values, at.child("additionalProperties"), "for specified object fields")
+    type_ = schema.type
     embedded = "must be object if x-kubernetes-embedded-resource is true"
-    if schema.get("x-kubernetes-embedded-resource") and type_ != "object":
+    if schema.embedded_resource and type_ != "object":
         if type_:
             yield fieldpath.invalid(at.child("type"), type_, embedded)
         else:
             yield fieldpath.required(at.child("type"), embedded)
-    elif not type_ and not _is_open(schema):
+    elif not (type_ or schema.int_or_string or schema.preserve_unknown):
         yield fieldpath.required(at.child("type"), f"{_UNTYPED} {where}")
     if where == "at the root" and type_ and type_ != "object":
         yield fieldpath.invalid(at.child("type"), type_, "must be object at the root")
-
-
-def _is_open(schema: Mapping[str, Json]) -> bool:
-    return bool(
-        schema.get("x-kubernetes-int-or-string")
-        or schema.get("x-kubernetes-preserve-unknown-fields")
-    )
 
 
 def _stored_versions(obj: Mapping[str, Json], spec: Mapping[str, Json]) -> Errors:

@@ -1,6 +1,5 @@
 """Validation rules of custom resources (`x-kubernetes-validations`): compiled and evaluated.
 
-`schema_declarations` are the types rules are checked against, `compiled_rules` the rules at one
-node, `rule_validation` runs them over an object whose parts carry their schema (`typed_data`) and
-know what they were before (`correlation`).
+`compiled_rules` are the rules at one node, `rule_validation` runs them over an object whose parts
+carry their schema (`typed_data`) and know what they were before (`correlation`).
 """

@@ -12,10 +12,10 @@ from typing import Final
 from celadon.cel import CheckedAst, Environment, Program, ProgramError
 from celadon.cel.extend import types
 from celadon.kube.custom.rules.rule_field_paths import field_path
-from celadon.kube.custom.rules.schema_declarations import Declared, SchemaSizes, declared
-from celadon.kube.custom.structural import Structural, ValidationRule
 from celadon.kube.fieldpath import ROOT, FieldPath
 from celadon.kube.go.go_text import trim_space
+from celadon.kube.schemas.schema_model import Schema, ValidationRule
+from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType, declared_type
 
 SELF: Final = "self"
 OLD_SELF: Final = "oldSelf"
@@ -50,15 +50,15 @@ class NodeRules:
     """The rules at a node, and the type they see; without a type there is an `error`."""
 
     rules: tuple[CompiledRule, ...]
-    declared: Declared | None
+    declared: SchemaType | None
     error: str = ""
 
 
-def compile_rules(schema: Structural, environment: Environment, *, is_root: bool) -> NodeRules:
+def compile_rules(schema: Schema, environment: Environment, *, is_root: bool) -> NodeRules:
     """Compiles the rules of one node, not of those below it."""
     if not schema.rules:
         return NodeRules((), None)
-    found = declared(schema, TYPE_NAME, is_root=is_root)
+    found = declared_type(schema, TYPE_NAME, is_root=is_root)
     if found is None:
         keeps = "true" if schema.preserve_unknown else "false"
         error = (
@@ -106,7 +106,7 @@ class _Refused(Exception):
 
 
 def _compile(
-    source: ValidationRule, environment: Environment, found: Declared, schema: Structural
+    source: ValidationRule, environment: Environment, found: SchemaType, schema: Schema
 ) -> CompiledRule:
     if not trim_space(source.rule):
         return CompiledRule(source)
@@ -126,7 +126,7 @@ def _compile(
 
 
 def _expression(
-    text: str, environment: Environment, found: Declared, texts: _Texts
+    text: str, environment: Environment, found: SchemaType, texts: _Texts
 ) -> tuple[CheckedAst, Expression]:
     compilation = environment.compile(text)
     checked = compilation.ast

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.kube.custom.structural import Structural
+from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
 
@@ -26,7 +26,7 @@ def member_before(before: Json | Unknown, key: str) -> Json | Unknown:
     return Unknown()
 
 
-def item_before(schema: Structural, before: Json | Unknown, item: Json) -> Json | Unknown:
+def item_before(schema: Schema, before: Json | Unknown, item: Json) -> Json | Unknown:
     """What an item was: the last one that had its keys."""
     if schema.list_type != "map" or not isinstance(before, list) or not isinstance(item, dict):
         return Unknown()
@@ -38,7 +38,7 @@ def item_before(schema: Structural, before: Json | Unknown, item: Json) -> Json 
     return found
 
 
-def key_of(item: dict[str, Json], schema: Structural) -> tuple[Json, ...]:
+def key_of(item: dict[str, Json], schema: Schema) -> tuple[Json, ...]:
     """The values of an item's keys, each with its kind."""
     return tuple((item.get(key).__class__, item.get(key)) for key in schema.list_map_keys)
 

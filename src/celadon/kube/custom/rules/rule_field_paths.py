@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from celadon.kube.custom.structural import Structural
 from celadon.kube.fieldpath import ROOT, FieldPath, MapKey, SpelledStep
+from celadon.kube.schemas.schema_model import Schema
 
 _STEP: Final = re.compile(r"\.([^.\[\]']+)|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -26,7 +26,7 @@ _ESCAPES: Final = {
 }
 
 
-def field_path(text: str, schema: Structural) -> FieldPath | None:
+def field_path(text: str, schema: Schema) -> FieldPath | None:
     """The field it names in a schema; None if there is no such field."""
     path: FieldPath = ROOT
     position = 0
@@ -43,7 +43,7 @@ def field_path(text: str, schema: Structural) -> FieldPath | None:
     return path
 
 
-def _step(name: str, schema: Structural, *, is_first: bool) -> FieldPath:
+def _step(name: str, schema: Schema, *, is_first: bool) -> FieldPath:
     """A key that comes first is written behind a dot, as what follows the path of the rule's node
     is one name to upstream."""
     if schema.properties:
@@ -51,8 +51,8 @@ def _step(name: str, schema: Structural, *, is_first: bool) -> FieldPath:
     return FieldPath(SpelledStep(name, f".[{name}]") if is_first else MapKey(name))
 
 
-def _below(schema: Structural, name: str) -> Structural | None:
-    return schema.properties.get(name) if schema.properties else schema.additional
+def _below(schema: Schema, name: str) -> Schema | None:
+    return schema.properties.get(name) if schema.properties else schema.additional_properties
 
 
 def _unescaped(text: str) -> str | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.kube import fieldpath
-from celadon.kube.custom.structural import ValidationRule
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import quote, trim_space
+from celadon.kube.schemas.schema_model import ValidationRule
 
 OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"

@@ -30,11 +30,11 @@ from celadon.kube.custom.rules.compiled_rules import (
     compile_rules,
 )
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
-from celadon.kube.custom.rules.schema_declarations import with_type_and_meta
 from celadon.kube.custom.rules.typed_data import typed
-from celadon.kube.custom.structural import Structural
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
+from celadon.kube.schemas.definition_schemas import with_type_and_meta
+from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
 
@@ -50,7 +50,7 @@ MESSAGE_BYTES: Final = 5 * 1024
 class RuleValidator:
     """The rules at a node and below it."""
 
-    schema: Structural
+    schema: Schema
     node: NodeRules
     is_root: bool = False
     properties: Mapping[str, RuleValidator] = field(default_factory=dict)
@@ -76,19 +76,19 @@ class RuleOutcome:
     cost: int = 0
 
 
-def rule_validator(schema: Structural, environment: Environment) -> RuleValidator | None:
+def rule_validator(schema: Schema, environment: Environment) -> RuleValidator | None:
     """Compiles all rules of a resource's schema; None if it has none."""
     return _build(schema, environment, is_root=True)
 
 
 def _build(
-    schema: Structural | None, environment: Environment, *, is_root: bool = False
+    schema: Schema | None, environment: Environment, *, is_root: bool = False
 ) -> RuleValidator | None:
     if schema is None:
         return None
     members = ((key, _build(one, environment)) for key, one in schema.properties.items())
     properties = {key: one for key, one in members if one is not None}
-    additional = _build(schema.additional, environment)
+    additional = _build(schema.additional_properties, environment)
     items = _build(schema.items, environment)
     branches = (_build(_typed_as(one, schema), environment) for one in schema.all_of)
     all_of = tuple(one for one in branches if one is not None)
@@ -98,20 +98,18 @@ def _build(
     return RuleValidator(schema, node, is_root, properties, additional, items, all_of)
 
 
-def _typed_as(branch: Structural, schema: Structural) -> Structural:
+def _typed_as(branch: Schema, schema: Schema) -> Schema:
     """A branch of `allOf` says nothing of types: it has those of what it is a branch of."""
-    return Structural(
+    return Schema(
         type=schema.type,
         format=schema.format,
         nullable=schema.nullable,
         properties={
-            key: _typed_as(branch.properties.get(key, Structural()), one)
+            key: _typed_as(branch.properties.get(key, Schema()), one)
             for key, one in schema.properties.items()
         },
-        additional=schema.additional,
-        items=None
-        if schema.items is None
-        else _typed_as(branch.items or Structural(), schema.items),
+        additional_properties=schema.additional_properties,
+        items=None if schema.items is None else _typed_as(branch.items or Schema(), schema.items),
         int_or_string=schema.int_or_string,
         preserve_unknown=schema.preserve_unknown,
         embedded_resource=schema.embedded_resource,

@@ -18,10 +18,11 @@ from typing import Any, Final
 from celadon.cel.extend import Duration, EvaluationError, Opaque, types
 from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.custom.rules.correlation import same
-from celadon.kube.custom.structural import Structural
 from celadon.kube.go.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go.go_duration import DurationError, parse_duration
 from celadon.kube.schemas.escaping import escape
+from celadon.kube.schemas.pack_schemas import resolved
+from celadon.kube.schemas.schema_model import QUANTITY, Schema
 
 Json = Any
 
@@ -52,13 +53,14 @@ class Preserved(Opaque):
         return isinstance(other, Preserved) and same(self.value, other.value)
 
 
-def typed(value: Json, schema: Structural) -> Any:
+def typed(value: Json, schema: Schema) -> Any:
     """The value of a schema's type; raises `EvaluationError` for what does not fit."""
     if value is None:
         if schema.nullable:
             return None
         raise EvaluationError("invalid data, got null for schema with nullable=false")
-    if schema.int_or_string:
+    schema = resolved(schema)
+    if schema.int_or_string or schema.name == QUANTITY:
         if value.__class__ in (int, str):
             return value
         raise EvaluationError(
@@ -76,13 +78,13 @@ def typed(value: Json, schema: Structural) -> Any:
     )
 
 
-def _object(value: Json, schema: Structural) -> Any:
+def _object(value: Json, schema: Schema) -> Any:
     if not isinstance(value, dict):
         raise EvaluationError(
             "invalid data, expected a map for the provided schema with type=object"
         )
-    if schema.additional is not None:
-        return {key: typed(one, schema.additional) for key, one in value.items()}
+    if schema.additional_properties is not None:
+        return {key: typed(one, schema.additional_properties) for key, one in value.items()}
     made: dict[str, Any] = {}
     keywords = False
     for key, one in value.items():
@@ -96,7 +98,7 @@ def _object(value: Json, schema: Structural) -> Any:
     return KeywordObject(made) if keywords else made
 
 
-def _array(value: Json, schema: Structural) -> Any:
+def _array(value: Json, schema: Schema) -> Any:
     if not isinstance(value, list):
         raise EvaluationError(
             "invalid data, expected an array for the provided schema with type=array"
@@ -116,7 +118,7 @@ def _array(value: Json, schema: Structural) -> Any:
     return items
 
 
-def _string(value: Json, schema: Structural) -> Any:
+def _string(value: Json, schema: Schema) -> Any:
     if not isinstance(value, str):
         raise EvaluationError(f"invalid data, expected string, got {_go_type(value)}")
     convert = _FORMATS.get(schema.format)
@@ -151,13 +153,13 @@ def _bytes(text: str) -> Any:
         raise EvaluationError(f"Invalid byte formatted string {text}: {error}") from None
 
 
-def _number(value: Json, schema: Structural) -> Any:
+def _number(value: Json, schema: Schema) -> Any:
     if value.__class__ in (int, float):
         return float(value)
     raise EvaluationError(f"invalid data, expected float, got {_go_type(value)}")
 
 
-def _integer(value: Json, schema: Structural) -> Any:
+def _integer(value: Json, schema: Schema) -> Any:
     if value.__class__ is int:
         return value
     if value.__class__ is float and value.is_integer():
@@ -165,7 +167,7 @@ def _integer(value: Json, schema: Structural) -> Any:
     raise EvaluationError(f"invalid data, expected int, got {_go_type(value)}")
 
 
-def _boolean(value: Json, schema: Structural) -> Any:
+def _boolean(value: Json, schema: Schema) -> Any:
     if value.__class__ is bool:
         return value
     raise EvaluationError(f"invalid data, expected bool, got {_go_type(value)}")
@@ -185,7 +187,7 @@ def _go_type(value: Json) -> str:
     return _GO_TYPES.get(value.__class__, "<nil>")
 
 
-_CONVERTERS: Final[Mapping[str, Callable[[Json, Structural], Any]]] = {
+_CONVERTERS: Final[Mapping[str, Callable[[Json, Schema], Any]]] = {
     "object": _object,
     "array": _array,
     "string": _string,

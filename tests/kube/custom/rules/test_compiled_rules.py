@@ -1,4 +1,4 @@
-"""Sizes and estimates from schemas: the examples of the reference."""
+"""Estimates from schemas: the examples of the reference."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.cel import types
 from celadon.kube.custom.rules.compiled_rules import compile_rules
-from celadon.kube.custom.rules.schema_declarations import SchemaSizes, declared
-from celadon.kube.custom.structural import decode
 from celadon.kube.library.releases import environment
+from celadon.kube.schemas.definition_schemas import decode_schema
 
 ALL = "self.all(x, true)"
-NUMBERS = {"type": "array", "items": {"type": "number"}}
-STRINGS = {"type": "array", "items": {"type": "string"}}
 
 
 def text(**more: Any) -> dict[str, Any]:
@@ -72,52 +68,7 @@ ESTIMATES = [
 @pytest.mark.parametrize(("schema", "rule", "cost"), ESTIMATES)
 def test_estimates(schema: dict[str, Any], rule: str, cost: int | None) -> None:
     given = {**schema, "x-kubernetes-validations": [{"rule": rule}]}
-    [compiled] = compile_rules(decode(given), environment("1.36"), is_root=False).rules
+    [compiled] = compile_rules(decode_schema(given), environment("1.36"), is_root=False).rules
     assert compiled.rule is not None, compiled.error
     if cost is not None:
         assert compiled.rule.max_cost == cost
-
-
-def test_objects_have_a_least_size() -> None:
-    schema = decode(
-        {
-            "type": "object",
-            "required": ["name", "size", "port"],
-            "properties": {
-                "name": {"type": "string"},
-                "size": {"type": "integer", "default": 3},
-                "port": {"x-kubernetes-int-or-string": True},
-                "more": {"type": "boolean"},
-            },
-        }
-    )
-    found = declared(schema, "T")
-    assert found is not None
-    # {} and what "name":"", and "port":1, take; size may be left out.
-    assert found.min_size == 2 + (4 + 2 + 4) + (4 + 1 + 4)
-    assert found.max_cardinality == 3145728 // (found.min_size + 1)
-
-
-def test_what_no_expression_can_use() -> None:
-    for given in ({}, {"type": "array"}, {"type": "array", "items": {}}, mapping({})):
-        assert declared(decode(given), "T") is None
-    found = declared(decode({"type": "object", "properties": {"a": {}, "1": text()}}), "T")
-    assert found is not None
-    assert found.fields == {}
-
-
-def test_resources_have_names() -> None:
-    found = declared(decode({"type": "object"}), "T", is_root=True)
-    assert found is not None
-    assert set(found.fields) == {"apiVersion", "kind", "metadata"}
-    assert set(found.fields["metadata"].fields) == {"name", "generateName"}
-
-
-def test_sizes_by_path() -> None:
-    found = declared(decode({"type": "object", "properties": {"a": mapping(STRINGS)}}), "T")
-    assert found is not None
-    sizes = SchemaSizes(found)
-    assert sizes.size(("self", "a", "@values", "@items"), types.STRING) == (0, 3145726)
-    assert sizes.size(("self", "a", "@keys"), types.STRING) == (0, 3145726)
-    assert sizes.size(("self", "b", "c"), types.STRING) is None
-    assert sizes.size((), types.STRING) is None
