@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check packs bench clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -19,6 +19,9 @@ check: $(VENV)/.developed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict -p celadon -p tests
+
+packs: $(VENV)/.installed
+	$(BIN)/python tools/build_packs.py
 
 bench: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench

@@ -1,16 +1,16 @@
-"""Builds the data packs of `celadon.kube` from reference tables and OpenAPI documents.
+"""Builds the data packs of `celadon.kube` from the sources in `data/`: `make packs`.
 
-    python tools/build_packs.py FOLDER
+    python tools/build_packs.py [SOURCES [PACKS]]
 
-reads `FOLDER/reference/{defaults,resources}.json` and `FOLDER/openapi/v3/*.json` and writes
-`src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
+writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
 
-    defaults    defaulting rules per kind: see kube/defaulting/rules.py
-    resources   groups and resources a server knows: see kube/resources.py
-    columns     printer columns per resource, in the order of `resources`
-    schemas     structure of every API type: see kube/schema.py
+    resources   groups and resources a server knows: see kube/catalogue/resources.py
+    columns     printer columns per resource: see kube/catalogue/printer_columns.py
+    defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
+    schemas     structure of every API type: see kube/schemas/schema_packing.py
 
-The same input gives the same bytes.
+The same sources give the same JSON. A pack that already says it is left as it is, for not every
+zlib compresses to the same bytes.
 """
 
 from __future__ import annotations
@@ -19,39 +19,92 @@ import json
 import sys
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from celadon.kube.schemas.schema_packing import pack
+from pack_sources import ROOT, SOURCES, read, with_letters
 
-DATA = Path(__file__).resolve().parent.parent / "src" / "celadon" / "kube" / "data"
+from celadon.kube.schemas.schema_packing import completed
 
+Json = Any
 
-def schemas(folder: Path, encodings: dict[str, Any]) -> dict[str, Any]:
-    paths = sorted((folder / "openapi" / "v3").glob("*__*.json"))
-    return pack((json.loads(path.read_text()) for path in paths), encodings)
-
-
-def write(name: str, value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    packed = zlib.compress(text.encode(), 9)
-    (DATA / f"{name}.json.z").write_bytes(packed)
-    sys.stdout.write(f"{name}: {len(text)} characters, {len(packed)} bytes packed\n")
+PACKS: Final = ROOT / "src" / "celadon" / "kube" / "data"
+_COLUMNS: Final = ("columns", "extraCells")
 
 
-def main(folder: Path) -> None:
-    defaults = json.loads((folder / "reference" / "defaults.json").read_text())
-    resources = json.loads((folder / "reference" / "resources.json").read_text())
-    columns = [
-        {"columns": entry.pop("columns", []), "extraCells": entry.pop("extraCells", [])}
-        for entry in resources["resources"]
-    ]
-    encodings = defaults.pop("types")
-    DATA.mkdir(exist_ok=True)
-    write("defaults", {key: defaults[key] for key in ("gates", "allBeta", "sets", "kinds")})
-    write("resources", {key: resources[key] for key in ("legacy", "groups", "resources")})
-    write("columns", columns)
-    write("schemas", schemas(folder, encodings))
+def texts(sources: Path) -> dict[str, str]:
+    """The JSON of each pack."""
+    resources = _resources(sources)
+    made = {
+        "resources": {
+            **_file(sources / "groups.json"),
+            "resources": [_without(one, _COLUMNS) for one in resources],
+        },
+        "columns": {
+            _name(one): {key: one[key] for key in _COLUMNS if key in one}
+            for one in resources
+            if "columns" in one
+        },
+        "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
+        "schemas": _schemas(sources),
+    }
+    return {
+        name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
+        for name, pack in made.items()
+    }
+
+
+def _file(path: Path) -> Json:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _without(entry: Json, keys: tuple[str, ...]) -> Json:
+    return {key: value for key, value in entry.items() if key not in keys}
+
+
+def _name(resource: Json) -> str:
+    return "/".join((resource["group"], resource["version"], resource["resource"]))
+
+
+def _resources(sources: Path) -> list[Json]:
+    """In the order of discovery: groups and versions as `groups.json` has them."""
+    files = dict(read(sources / "resources"))
+    groups = _file(sources / "groups.json")
+    found = []
+    for group in (groups["legacy"], *groups["groups"]):
+        for version in group["versions"]:
+            name = group.get("group", group.get("name"))
+            for resource, entry in files.pop(f"{name or 'core'}.{version}", {}).items():
+                found.append({"group": name, "version": version, "resource": resource, **entry})
+    assert not files, f"not in groups.json: {', '.join(files)}"
+    return found
+
+
+def _defaults(sources: Path) -> dict[str, Json]:
+    found = {}
+    for name, kinds in read(sources / "defaults"):
+        group, _, version = name.rpartition(".")
+        prefix = version if group == "core" else f"{group}/{version}"
+        found.update({f"{prefix}/{kind}": rules for kind, rules in kinds.items()})
+    return found
+
+
+def _schemas(sources: Path) -> dict[str, Json]:
+    return completed(
+        {
+            f"{package}.{name}": with_letters(entry)
+            for package, types in read(sources / "schemas")
+            for name, entry in types.items()
+        }
+    )
+
+
+def main(sources: Path = SOURCES, packs: Path = PACKS) -> None:
+    for name, text in texts(sources).items():
+        path = packs / f"{name}.json.z"
+        if not path.exists() or zlib.decompress(path.read_bytes()) != text.encode():
+            path.write_bytes(zlib.compress(text.encode(), 9))
+            sys.stdout.write(f"{path.name}: {len(text)} characters\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

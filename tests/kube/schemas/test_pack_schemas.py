@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs
 from celadon.kube.schemas.pack_schemas import component, component_name, resolved, schema_for
+from celadon.kube.schemas.schema_model import SPECIAL_COMPONENTS
+from tests.paths import shared
 
 
 def test_a_kind() -> None:
@@ -51,3 +55,30 @@ def test_every_mention_leads_somewhere() -> None:
             inner = field.items or field.additional_properties or field
             inner = inner.items or inner
             assert resolved(inner).type or resolved(inner).name
+
+
+MERGING = {
+    "x-kubernetes-list-type": "list_type",
+    "x-kubernetes-list-map-keys": "list_map_keys",
+    "x-kubernetes-map-type": "map_type",
+    "x-kubernetes-patch-merge-key": "merge_key",
+    "x-kubernetes-patch-strategy": "patch_strategy",
+}
+
+
+def test_lists_and_maps_are_merged_as_the_openapi_documents_say() -> None:
+    told = 0
+    for path in sorted(shared("openapi", "v3").glob("*__*.json")):
+        for name, given in json.loads(path.read_text())["components"]["schemas"].items():
+            known = component(name)
+            assert known.map_type == given.get("x-kubernetes-map-type", "")
+            for field, member in given.get("properties", {}).items():
+                if name in SPECIAL_COMPONENTS:
+                    continue
+                node = known.properties[field]
+                for extension, attribute in MERGING.items():
+                    wanted = member.get(extension, "")
+                    found = getattr(node, attribute)
+                    assert found == (tuple(wanted) if isinstance(found, tuple) else wanted)
+                    told += bool(found)
+    assert told > 1000

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.schemas import packs
 
@@ -43,13 +42,12 @@ def _column(entry: Mapping[str, Any] | str, *, hidden: bool) -> Column:
 
 @functools.cache
 def _columns() -> Mapping[GroupVersionResource, tuple[Column, ...]]:
-    resources = known_resources(all_versions=True)
     return {
-        resource.gvr: (
+        GroupVersionResource(*name.split("/")): (
             *(_column(column, hidden=False) for column in entry["columns"]),
-            *(_column(cell, hidden=True) for cell in entry["extraCells"]),
+            *(_column(cell, hidden=True) for cell in entry.get("extraCells", ())),
         )
-        for resource, entry in zip(resources, packs.load("columns"), strict=True)
+        for name, entry in packs.load("columns").items()
     }
 
 

@@ -47,8 +47,7 @@ def pack(documents: Iterable[Json], encodings: Mapping[str, Json]) -> dict[str, 
         for name, schema in components.items():
             if isinstance(schema, dict):
                 found[name] = component(schema, encodings.get(name, {}))
-    _mark_incomplete(found)
-    return dict(sorted(found.items()))
+    return completed(found)
 
 
 def encodings_of(packed: Mapping[str, Json]) -> dict[str, Json]:
@@ -118,8 +117,9 @@ def _member(value: Json, key: str) -> dict[str, Json]:
     return found if isinstance(found, dict) else {}
 
 
-def _mark_incomplete(components: dict[str, Json]) -> None:
-    """`complete`: encoding must look for fields that are always written, here or further below."""
+def completed(components: Mapping[str, Json]) -> dict[str, Json]:
+    """The types sorted by name, with what follows from them all: `complete` says that encoding
+    must look for fields that are always written, in a type or further below."""
     marked = {
         name
         for name, made in components.items()
@@ -134,8 +134,10 @@ def _mark_incomplete(components: dict[str, Json]) -> None:
         }
         marked |= above
         grown = bool(above)
-    for name in marked:
-        components[name]["complete"] = True
+    return {
+        name: {**made, "complete": True} if name in marked else made
+        for name, made in sorted(components.items())
+    }
 
 
 def _references(made: Mapping[str, Json]) -> list[str]:

@@ -1,0 +1,80 @@
+"""Writes the sources in `data/` anew, from OpenAPI documents and reference tables of a release.
+
+    python tools/import_upstream.py FOLDER
+
+reads `FOLDER/reference/{defaults,resources}.json` and `FOLDER/openapi/v3/*.json`. `make packs` then
+builds the packs. Corrections made in `data/` by hand are lost unless the tables have them too: read
+the diff.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pack_sources import SOURCES, text_of, with_words
+
+from celadon.kube.schemas.schema_packing import pack
+
+Json = Any
+Files = Mapping[str, Mapping[str, Json]]
+
+_DEFAULTING: Final = ("gates", "allBeta", "sets")
+
+
+def main(folder: Path, sources: Path = SOURCES) -> None:
+    defaults = json.loads((folder / "reference" / "defaults.json").read_text())
+    resources = json.loads((folder / "reference" / "resources.json").read_text())
+    write(sources / "groups.json", {key: resources[key] for key in ("legacy", "groups")})
+    write(sources / "defaulting.json", {key: defaults[key] for key in _DEFAULTING})
+    write_all(sources / "resources", resource_files(resources["resources"]))
+    write_all(sources / "defaults", default_files(defaults["kinds"]))
+    documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
+    types = pack((json.loads(path.read_text()) for path in documents), defaults["types"])
+    write_all(sources / "schemas", schema_files(types))
+
+
+def write(path: Path, value: Json) -> None:
+    path.write_text(text_of(value), encoding="utf-8")
+
+
+def write_all(folder: Path, files: Files) -> None:
+    """The only files of a folder, with what they say sorted by name."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, value in files.items():
+        write(folder / f"{name}.json", dict(sorted(value.items())))
+
+
+def resource_files(resources: list[Json]) -> Files:
+    found: dict[str, dict[str, Json]] = defaultdict(dict)
+    for entry in resources:
+        group, version, name = (entry.pop(key) for key in ("group", "version", "resource"))
+        found[f"{group or 'core'}.{version}"][name] = entry
+    return found
+
+
+def default_files(kinds: Mapping[str, Json]) -> Files:
+    found: dict[str, dict[str, Json]] = defaultdict(dict)
+    for name, rules in kinds.items():
+        group, version, kind = ["core", *name.split("/")][-3:]
+        found[f"{group}.{version}"][kind] = rules
+    return found
+
+
+def schema_files(types: Mapping[str, Json]) -> Files:
+    found: dict[str, dict[str, Json]] = defaultdict(dict)
+    for name, entry in types.items():
+        package, _, kind = name.rpartition(".")
+        entry.pop("complete", None)  # follows from the others
+        found[package][kind] = with_words(entry)
+    return found
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,87 @@
+"""The readable sources of the data packs: the folders below `data/`, one JSON file per API group.
+
+`data/README.md` describes what the files say. Their text has one form, which `text_of` writes: two
+spaces per level, one line per field, rule or column; so a change shows as the lines it changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+Json = Any
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SOURCES: Final = ROOT / "data"
+
+_OPEN_LEVELS: Final = 3
+"""Below so many levels everything stands on one line."""
+_WORDS: Final = {
+    "s": "string",
+    "y": "bytes",
+    "i": "int32",
+    "l": "int64",
+    "d": "double",
+    "b": "boolean",
+}
+"""The scalar types of fields: the letters of the packs, the words of the sources."""
+_LETTERS: Final = {word: letter for letter, word in _WORDS.items()}
+
+
+def read(folder: Path) -> Iterator[tuple[str, Json]]:
+    """The files of one folder: what each is called without its ending, and what it says."""
+    for path in sorted(folder.glob("*.json")):
+        yield path.stem, json.loads(path.read_text(encoding="utf-8"))
+
+
+def text_of(value: Json) -> str:
+    """The one form in which a source is written."""
+    return "\n".join(_lines(value, 0)) + "\n"
+
+
+def _lines(value: Json, depth: int) -> Iterator[str]:
+    if not value or depth == _OPEN_LEVELS or not _is_open(value):
+        yield json.dumps(value, ensure_ascii=False)
+        return
+    is_object = isinstance(value, dict)
+    members = value.items() if is_object else enumerate(value)
+    yield "{" if is_object else "["
+    for i, (key, member) in enumerate(members):
+        first, *more = _lines(member, depth + 1)
+        named = f"{json.dumps(key, ensure_ascii=False)}: {first}" if is_object else first
+        shown = ["  " + line for line in (named, *more)]
+        shown[-1] += "," if i + 1 < len(value) else ""
+        yield from shown
+    yield "}" if is_object else "]"
+
+
+def _is_open(value: Json) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    )
+
+
+def with_words(entry: Mapping[str, Json]) -> Json:
+    """A type of the schema pack with the types of its fields in words."""
+    return _translated(entry, _WORDS)
+
+
+def with_letters(entry: Mapping[str, Json]) -> Json:
+    """The way back."""
+    return _translated(entry, _LETTERS)
+
+
+def _translated(node: Json, names: Mapping[str, str]) -> Json:
+    if isinstance(node, str):
+        return names[node]
+    made = dict(node)
+    if "type" in made:
+        made["type"] = names[made["type"]]
+    for key in ("items", "values"):
+        if key in made:
+            made[key] = _translated(made[key], names)
+    if "fields" in made:
+        made["fields"] = {name: _translated(one, names) for name, one in made["fields"].items()}
+    return made
