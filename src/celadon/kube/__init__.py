@@ -23,6 +23,7 @@ Read `names` first, then `catalogue` and `defaulting`.
 
 from celadon.kube import fieldpath, metadata, name_rules, status
 from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 from celadon.kube.names import (
@@ -48,6 +49,7 @@ __all__ = [
     "GroupVersionKind",
     "GroupVersionResource",
     "JSONPathError",
+    "KubeError",
     "NamedText",
     "Ruling",
     "Status",

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 _DICT_KEY: Final = re.compile(r"'([^']*)'")
@@ -23,7 +25,7 @@ _MAX_DEPTH: Final = 50
 """Unions and filters inside each other."""
 
 
-class JSONPathError(ValueError):
+class JSONPathError(MalformedText):
     """`str()` is the text of client-go's error."""
 
 

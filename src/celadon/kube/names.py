@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from celadon.kube.errors import MalformedText
+
 
 class GroupVersion(NamedTuple):
     group: str
@@ -78,7 +80,7 @@ class GroupVersionResource(NamedTuple):
         return f"{self.group}/{self.version}, Resource={self.resource}"
 
 
-class ApiVersionError(ValueError):
+class ApiVersionError(MalformedText):
     """An `apiVersion` with more than one slash."""
 
     def __init__(self, text: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 
 _MAX_UINT64: Final = (1 << 64) - 1
@@ -16,7 +17,7 @@ _DIGITS: Final = frozenset("0123456789")
 _ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789")
 
 
-class SemverError(ValueError):
+class SemverError(MalformedText):
     """The text is blang/semver's."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind, GroupResource
@@ -102,7 +103,7 @@ class Status:
         return members
 
 
-class StatusError(Exception):
+class StatusError(KubeError):
     """An outcome that the client of an API server gets as a `Status`."""
 
     def __init__(self, status: Status) -> None:

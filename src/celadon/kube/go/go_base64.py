@@ -10,6 +10,8 @@ import base64
 import re
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 _CHARACTER: Final = "[A-Za-z0-9+/]"
 _WELL_FORMED: Final = re.compile(
     f"(?:{_CHARACTER}{{4}})*(?:{_CHARACTER}{{2}}==|{_CHARACTER}{{3}}=)?"
@@ -18,7 +20,7 @@ _QUANTUM: Final = re.compile(f"(?:[\r\n]*{_CHARACTER}){{4}}")
 _BREAKS: Final = "\r\n"
 
 
-class Base64Error(ValueError):
+class Base64Error(MalformedText):
     """The text is no base64; the message is Go's."""
 
     def __init__(self, position: int) -> None:

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from celadon.cel.value_functions import parse_duration as parse_go_duration
+from celadon.kube.errors import MalformedText
 
 _SECOND: Final = 1_000_000_000
 _UNITS: Final = (
@@ -26,7 +27,7 @@ _UNITS: Final = (
 _PART: Final = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
 
 
-class DurationError(ValueError):
+class DurationError(MalformedText):
     """A text that is no duration; `str()` is upstream's complaint."""
 
 

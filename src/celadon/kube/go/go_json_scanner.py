@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 _SPACE: Final = b" \t\r\n"
 _HEX: Final = b"0123456789abcdefABCDEF"
 _DIGITS: Final = b"0123456789"
@@ -20,7 +22,7 @@ MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""
 
 
-class JsonSyntaxError(ValueError):
+class JsonSyntaxError(MalformedText):
     """`str()` is the text of Go's error."""
 
 

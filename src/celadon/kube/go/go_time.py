@@ -12,6 +12,7 @@ import functools
 import re
 from typing import Final
 
+from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
@@ -51,7 +52,7 @@ _RANGES: Final = {
 }
 
 
-class TimeError(ValueError):
+class TimeError(MalformedText):
     """A text that is no timestamp; the message is Go's."""
 
 

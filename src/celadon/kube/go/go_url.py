@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.cel.value_functions import netaddr
+from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 
 #: More parameters make the whole query unreadable (GODEBUG `urlmaxqueryparams`).
@@ -54,7 +55,7 @@ _SAFE: Final = {
 _HOST_PARTS: Final = frozenset({Part.HOST, Part.ZONE})
 
 
-class URLError(ValueError):
+class URLError(MalformedText):
     """`parse "<url>": <reason>`."""
 
 

@@ -20,6 +20,7 @@ from celadon.cel import Environment, Switches
 from celadon.cel.extend import Library, Validator
 from celadon.cel.extend import validators as ast_validators
 from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.kube.errors import MalformedText
 from celadon.kube.library import (
     authz,
     call_costs,
@@ -43,7 +44,7 @@ DEFAULT: Final = "1.36"
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
 
-class VersionError(ValueError):
+class VersionError(MalformedText):
     """Not a release this table knows."""
 
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
 
@@ -66,7 +68,7 @@ _PARTS: Final = re.compile(
 _EXPONENT: Final = re.compile(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
 
-class QuantityError(ValueError):
+class QuantityError(MalformedText):
     """A text that is no quantity, or arithmetic beyond all bounds."""
 
 

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
+from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ROOT, FieldPath, Step
 from celadon.kube.go.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
@@ -36,7 +37,7 @@ SCALAR_CLASSES: Final[Mapping[str, type]] = {"s": str, "b": bool}
 ZEROS: Final = {"s": "", "y": "", "b": False, "i": 0, "l": 0, "d": 0}
 
 
-class DecodeError(ValueError):
+class DecodeError(KubeError, ValueError):
     """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `.
 
     `path` is where the value stands, in steps from the object that was to be decoded.
@@ -47,7 +48,7 @@ class DecodeError(ValueError):
         self.path = path
 
 
-class Mismatch(Exception):
+class Mismatch(KubeError):
     """A JSON value of the wrong kind, on its way up to where the path is known."""
 
     def __init__(self, value: Any, node: Any) -> None:

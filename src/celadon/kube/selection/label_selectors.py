@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import fieldpath
+from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, aggregate
 from celadon.kube.go.go_text import quote
 from celadon.kube.name_rules import label_value, qualified_name
 
 
-class SelectorError(ValueError):
+class SelectorError(MalformedText):
     """A selector that cannot be understood; the text is the one a client gets."""
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import json_text, quote
 
 COPY_LIMIT: Final = 3 * 1024 * 1024
@@ -23,7 +24,7 @@ _INTEGER: Final = re.compile("[+-]?[0-9]+")
 _MISSING: Final = "missing value"
 
 
-class JsonPatchError(ValueError):
+class JsonPatchError(KubeError, ValueError):
     """The patch does not apply; the message is the library's."""
 
 

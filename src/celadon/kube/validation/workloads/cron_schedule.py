@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 
 DESCRIPTORS: Final = frozenset(
@@ -27,7 +28,7 @@ _ZONED: Final = re.compile("(?:CRON_)?TZ=")
 _MAX_DIGITS: Final = 18
 
 
-class ScheduleError(ValueError):
+class ScheduleError(MalformedText):
     """A schedule that cannot be parsed, in the parser's words."""
 
 

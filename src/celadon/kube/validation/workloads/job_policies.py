@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.kube import fieldpath
+from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.validation.field_checks import (
@@ -25,7 +26,7 @@ MAX_EXIT_CODES: Final = 255
 MAX_INDEXES_BYTES: Final = 64 * 1024
 
 
-class IndexesError(ValueError):
+class IndexesError(MalformedText):
     """A list of indexes that cannot be read."""
 
 

@@ -1,0 +1,36 @@
+"""The exceptions of this room. They say that a caller gave something that cannot be what it should.
+
+    KubeError
+      StatusError               status               what an API server answers, with its Status
+      MalformedText             here                 a text that is not what it should be
+        ApiVersionError           names                `apps/v1`
+        Base64Error               go.go_base64
+        DurationError             go.go_duration       `1h30m`
+        IndexesError              validation.workloads `0-3,7`, of a Job
+        JSONPathError             jsonpath             `{.spec.host}`
+        JsonSyntaxError           go.go_json_scanner   a document
+        QuantityError             quantities           `500m`
+        ScheduleError             validation.workloads `*/5 * * * *`
+        SelectorError             selection            `app in (a, b)`
+        SemverError               semver               `1.2.3`
+        TimeError                 go.go_time           `2024-01-02T03:04:05Z`
+        URLError                  go.go_url
+        VersionError              library              `1.36`
+      DecodeError               schemas              an object that does not fit its type
+      Mismatch                  schemas              the same, before it is known where
+      JsonPatchError            writes               a patch that is malformed, or cannot be applied
+        JsonPatchTestFailed       writes               its `test` operation failed
+
+`str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are
+no exceptions but `fieldpath.FieldError` values; those of CEL expressions are `celadon.cel`'s.
+"""
+
+from __future__ import annotations
+
+
+class KubeError(Exception):
+    """Any exception of this room; what else comes out of it is a bug."""
+
+
+class MalformedText(KubeError, ValueError):
+    """A text that cannot be read; its subclasses say as what."""
