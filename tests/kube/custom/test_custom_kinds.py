@@ -117,6 +117,8 @@ def test_the_root_keeps_its_metadata() -> None:
 
 
 NOTHING = '<nil>: Invalid value: "": '
+NOT_INTEGER = 'spec: Invalid value: "number": spec in body must be of type integer: "number"'
+
 INVALID: list[tuple[str, Json, Any, list[str]]] = [
     ("type", INTEGER, "3",
      ['spec: Invalid value: "string": spec in body must be of type integer: "string"']),
@@ -136,8 +138,13 @@ INVALID: list[tuple[str, Json, Any, list[str]]] = [
     ("multiple", INTEGER | {"multipleOf": 3}, 7,
      ["spec: Invalid value: 7: spec in body should be a multiple of 3"]),
     ("large", INTEGER, 1e300,
-     ['spec: Invalid value: "number": spec in body must be of type integer: "number"',
+     [NOT_INTEGER,
       NOTHING + "Checked value must be of type integer (default format) in spec"]),
+    ("largest integral double", INTEGER, 2.0**53 - 1, []),
+    ("least integral double", INTEGER, 1 - 2.0**53, []),
+    ("beyond 2^53 a double is no integer", INTEGER, 2.0**53, [NOT_INTEGER]),
+    ("nor below -2^53", INTEGER, -(2.0**53), [NOT_INTEGER]),
+    ("integers go on to 2^63", INTEGER, 2**63 - 1, []),
     ("few items", {"type": "array", "items": INTEGER, "minItems": 1}, [],
      ["spec: Invalid value: 0: spec in body should have at least 1 items"]),
     ("few properties", {"type": "object", "additionalProperties": INTEGER, "minProperties": 1}, {},

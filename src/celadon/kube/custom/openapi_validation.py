@@ -25,6 +25,9 @@ from celadon.kube.schemas.schema_model import Schema, ValueLimits
 Json = Any
 
 _MAX_INT64: Final = (1 << 63) - 1
+_MAX_JSON_INTEGER: Final = (1 << 53) - 1
+"""A double beyond it does not say which integer it is (github.com/go-openapi/swag
+`IsFloat64AJSONInteger`)."""
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
 
@@ -120,7 +123,7 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
 
 
 def _is_json_integer(value: float) -> bool:
-    return value.is_integer() and abs(value) < 1 << 53
+    return value.is_integer() and abs(value) <= _MAX_JSON_INTEGER
 
 
 def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:

@@ -11,6 +11,7 @@ from tests.kube.validation.objects import complaints, container, pod, update_com
 
 LABEL = name_rules.dns1123_label("A_")[0]
 C = "spec.containers[0]"
+GRACE = "terminationGracePeriodSeconds"
 ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
@@ -144,6 +145,21 @@ CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
             '"HTTP", "HTTPS"',
             f"{C}.readinessProbe.timeoutSeconds: Invalid value: -1: must be greater than or equal "
             "to 0",
+        ],
+    ),
+    *(
+        (
+            {"livenessProbe": {"exec": {"command": ["x"]}, "successThreshold": 1, GRACE: seconds}},
+            [f"{C}.livenessProbe.{GRACE}: Invalid value: {seconds}: must be greater than 0"],
+        )
+        for seconds in (0, -1)
+    ),
+    ({"livenessProbe": {"exec": {"command": ["x"]}, "successThreshold": 1, GRACE: 1}}, []),
+    (
+        {"readinessProbe": {"exec": {"command": ["x"]}, GRACE: 0}},
+        [
+            f"{C}.readinessProbe.{GRACE}: Invalid value: 0: must be greater than 0",
+            f"{C}.readinessProbe.{GRACE}: Invalid value: 0: must not be set for readinessProbes",
         ],
     ),
     (
