@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import keyword
+import linecache
 import re
 import sys
 import threading
 import traceback
 import tracemalloc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ import pytest
 from celadon.cel import Environment, EvaluationError, Program, Switches, types
 from celadon.cel.libraries import comprehensions, lists, optionals, strings
 from celadon.cel.runtime import EXPORTS
+from celadon.cel.syntax import Comprehension, Ident, ListLiteral
 from tests.properties.interpreter import show
 
 ENVIRONMENT = Environment(
@@ -254,24 +258,134 @@ def test_activations_are_not_changed() -> None:
     assert json.dumps(activation) == before
 
 
-def test_tracebacks_show_generated_lines() -> None:
-    class Hostile(dict[str, object]):
-        def __contains__(self, key: object) -> bool:
-            raise ZeroDivisionError
+class _Broken(dict[str, object]):
+    """An activation that fails as none of ours does when it is asked for `x`."""
 
-    env = Environment({"object": types.DYN})
-    program = env.program(env.compile("object.a == 1").checked(), "require-a")
-    with pytest.raises(ZeroDivisionError) as caught:
-        program.evaluate_metered(Hostile())
+    def __contains__(self, key: object) -> bool:
+        if key == "x":
+            raise ZeroDivisionError("inside")
+        return super().__contains__(key)
+
+    def __getitem__(self, key: str) -> object:
+        if key == "x":
+            raise KeyboardInterrupt
+        return super().__getitem__(key)
+
+
+TWO_LINES = "object.a == 1\n  && x.all(i, i < 2)"
+
+
+def test_tracebacks_name_the_program_and_show_the_cel() -> None:
+    one = ENVIRONMENT.program(ENVIRONMENT.compile(TWO_LINES).checked(), "require-a validations[0]")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        one.evaluate(_Broken(object={"a": 1}))
     shown = "".join(traceback.format_exception(caught.value))
-    assert 'File "celadon: require-a (metered)", line ' in shown
-    assert " if k" in shown
+    where = r'File "<celadon require-a validations\[0\] #\d+>", line \d+, in plain\n'
+    assert re.search(rf"{where} +x\d+ = a\[k\d+\] +# x\n", shown)
 
 
-def test_lines_know_their_nodes() -> None:
-    env = Environment({"object": types.DYN})
-    checked = env.compile("object.a == 1").checked()
-    program = env.program(checked)
-    nodes = program.line_map()
-    assert len(nodes) == len(program.metered_source.splitlines())
-    assert checked.root.id in nodes
+def test_a_failure_of_generated_code_names_its_place_in_the_source() -> None:
+    one = ENVIRONMENT.program(ENVIRONMENT.compile(TWO_LINES).checked(), "require-a validations[0]")
+    with pytest.raises(ZeroDivisionError) as caught:
+        one.evaluate_metered(_Broken(object={"a": 1}))
+    assert caught.value.__notes__ == [
+        "ERROR: <input>:2:6: internal error in `require-a validations[0]`\n"
+        " |   && x.all(i, i < 2)\n"
+        " | .....^"
+    ]
+
+
+def test_texts_of_collected_programs_are_gone() -> None:
+    one = ENVIRONMENT.program(ENVIRONMENT.compile("x == 1").checked(), "collected").prepare()
+    files = [name for name in linecache.cache if name.startswith("<celadon collected #")]
+    assert len(files) == 2
+    assert linecache.getline(files[0], 1).startswith("def plain(a):")
+    del one
+    gc.collect()
+    assert not linecache.cache.keys() & set(files)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "a\nb", "\u202e", "x" * 10_000, "{}%s<>"])
+def test_any_name_will_do(name: str) -> None:
+    one = ENVIRONMENT.program(ENVIRONMENT.compile("1 + x").checked(), name)
+    assert one.evaluate({"x": 1}) == 2
+
+
+#: A fragment of the generated line, and the CEL that is shown behind it.
+LISTED = [
+    ("x.a == 1", "return (", "x.a == 1"),
+    ("x.a == 1", " = a[k", "x"),
+    ("x.all(i, i < 2 && i != object)", "for v", "x.all(i, i < 2 && i != object)"),
+    ("x.all(i, i < 2 && i != object)", "break", "i < 2 && i != object"),
+    ("x.exists(i, i < 2)", "for v", "x.exists(i, i < 2)"),
+    ("x.exists_one(i, i < 2)", "+= 1", "i < 2"),
+    ("x.exists_one(i, i < 2)", "for v", "x.exists_one(i, i < 2)"),
+    ("x.map(i, i < 2)", "append", "i < 2"),
+    ("x.map(i, i > 1, i < 2)", "for v", "x.map(i, i > 1, i < 2)"),
+    ("x.filter(i, i < 2)", "for v", "x.filter(i, i < 2)"),
+    ("x.transformList(i, v, v)", "for v", "x.transformList(i, v, v)"),
+    ("x.transformMap(i, v, v + 1)", "for v", "x.transformMap(i, v, v + 1)"),
+    ("x.transformMapEntry(i, v, {v: i})", "for v", "x.transformMapEntry(i, v, {v: i})"),
+    ("x.a == 'a\\n\\u202e'", "return (", 'x.a == "a\\n\\u202e"'),
+]
+
+
+@pytest.mark.parametrize(("text", "part", "cel"), LISTED)
+@pytest.mark.parametrize("tracked", [True, False])
+def test_every_line_of_a_listing_shows_its_cel(
+    text: str, part: str, cel: str, *, tracked: bool
+) -> None:
+    """Also where the calls of macros were not kept."""
+    environment = Environment(
+        {"object": types.DYN, "x": types.DYN},
+        libraries=(comprehensions.LIBRARY,),
+        switches=Switches(track_macros=tracked),
+    )
+    shown = environment.program(environment.compile(text).checked()).listing().splitlines()
+    lines = [line for line in shown if not line.startswith("#")]
+    assert all("  # " in line for line in lines)
+    assert [line.split("  # ")[1] for line in lines if part in line] == [cel]
+
+
+LEGENDS = [
+    ("x == 'some text'", '= "some text"'),
+    ("x in ['b', 'a']", '= the set of "a", "b"'),
+    ("x.matches('^[a-z]')", '= searches for "^[a-z]"'),
+    ("x - object", "= `_-_`"),
+    ("optional.of(x)", "= `optional.of`, overload optional_of"),
+    ("x == [1, {'a': 2.5}]", '= [1, {"a": 2.5}]'),
+    ("x == 1", "# a = the variables, by name"),
+    ("x == 1", "# from celadon.cel.runtime: Exception"),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), LEGENDS)
+def test_legends_explain_the_names(text: str, line: str) -> None:
+    shown = [one for one in program(text).listing().splitlines() if one.startswith("# ")]
+    assert [one for one in shown if one.endswith(line) or one.startswith(line)]
+
+
+def hand_built_sum() -> Program:
+    """A fold that no macro gives: `x` summed up, until the sum is 10 or more."""
+    ast, _ = ENVIRONMENT.parse("[x, 0, @result < 10, @result + i]".replace("@result", "sum"))
+    assert ast is not None
+    assert isinstance(ast.root, ListLiteral)
+    items, start, condition, step = ast.root.elements
+    root = Comprehension(
+        ast.root.id, items, "i", "", "sum", start, condition, step, Ident(99, "sum")
+    )
+    return ENVIRONMENT.program(ENVIRONMENT.check(replace(ast, root=root)).checked())
+
+
+@pytest.mark.parametrize(("items", "expected"), [([], 0), ([1, 2], 3), ([9, 9, 9], 18)])
+def test_a_fold_runs_literally(items: list[int], expected: int) -> None:
+    assert outcomes(hand_built_sum(), {"x": items}) == [f"types.Int({expected})"] * 2
+
+
+def test_where_there_is_no_plain_variant_the_listing_is_of_the_metered() -> None:
+    one = hand_built_sum()
+    assert one.source == ""
+    shown = one.listing()
+    assert "# c = the cost so far" in shown
+    assert re.search(r"\n +for v\d+ in t\d+: +# \.\.\.\n", shown)
+    assert re.search(r"\n +t\d+ = t\d+ +# sum \+ i\n", shown)

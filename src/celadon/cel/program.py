@@ -3,20 +3,27 @@
 The only module that calls `compile` and `exec`. The code runs without builtins, with exactly the
 names the emitter recorded. A program is immutable and may be used by any number of threads.
 
+Tracebacks name the program (`<celadon require-owner validations[0] #3>`) and show each line with
+its CEL, as long as the program lives; a failure of the generated code, which no expression should
+be able to cause, gets a note with the place in the source.
+
 `evaluate` is the plain function itself; when it meets anything unusual it hands over to the
 metered one, which decides the value or the error (see `codegen`).
 """
 
 from __future__ import annotations
 
+import linecache
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import count
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.emitter import Emitter
-from celadon.cel.codegen.metered import Metered
-from celadon.cel.codegen.plain import Plain, Unsupported
-from celadon.cel.codegen.shared_prefixes import shared_prefixes
+from celadon.cel.codegen.emitter import GeneratedModule
+from celadon.cel.codegen.metered import metered_module
+from celadon.cel.codegen.plain import plain_module
 from celadon.cel.errors import EvaluationError
 from celadon.cel.issues import Issues
 from celadon.cel.partial.unknowns import AttributePattern
@@ -31,15 +38,20 @@ UNLIMITED = (1 << 64) - 1
 
 Activation = Mapping[str, Any]
 
+#: Longest name of a program that its file name shows, in characters.
+_MAX_NAME: Final = 300
+_numbers: Final = count(1)
+
 
 class Program:
     """One expression, ready to run.
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
-    `source` is the generated Python of the plain variant, `metered_source` that of the other,
-    which is generated when it is first needed: most programs of most users never need it. Who must
-    not compile while evaluating calls `prepare` beforehand. (Two threads that need it at once both
-    generate it, and either result serves.)
+    `source` is the generated Python of the plain variant (empty if there is none),
+    `metered_source` that of the other, which is generated when it is first needed: most programs of
+    most users never need it. Who must not compile while evaluating calls `prepare` beforehand. (Two
+    threads that need it at once both generate it, and either result serves.) `name` says to people
+    whose expression this is, and which: `require-owner validations[0]`.
     """
 
     __slots__ = (
@@ -60,12 +72,12 @@ class Program:
         self.type: Type = context.checked.type
         self._context = context
         self._bound: CostBound | None = None
-        self._metered: _Module | None = None
-        plain = _plain_source(context)
+        self._metered: _Loaded | None = None
+        plain = plain_module(context)
         if plain is None:
             self.source, self.evaluate = "", self._exact
         else:
-            loaded = _load(plain, f"celadon: {name}", exact=self._exact)
+            loaded = self._load(plain, {"exact": self._exact})
             self.source, self.evaluate = loaded.source, loaded.functions["plain"]
 
     def prepare(self) -> Program:
@@ -77,15 +89,25 @@ class Program:
     def metered_source(self) -> str:
         return self._metered_module().source
 
-    def line_map(self) -> tuple[int, ...]:
-        """For each line of `metered_source` the id of the node it was written for (0: none)."""
-        return _metered_source(self._context)[1]
+    def listing(self) -> str:
+        """The plain variant, or the metered one where there is no other, for people to read: a
+        legend of its names, then its lines, each with its CEL as a comment. Without a final line
+        feed."""
+        from celadon.cel.codegen.listing import listing  # House rule 12: as below
+
+        return listing(plain_module(self._context) or metered_module(self._context), self._context)
 
     def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
         `CostLimitExceeded` when the cost goes over the limit."""
         module = self._metered or self._metered_module()
-        value, cost = module.functions["metered"](activation, limit)
+        try:
+            value, cost = module.functions["metered"](activation, limit)
+        except EvaluationError:
+            raise
+        except Exception as failure:
+            failure.add_note(self._place(module, failure))
+            raise
         if isinstance(value, EvaluationError):
             error = EvaluationError(value.message)
             error.cost = cost
@@ -120,10 +142,28 @@ class Program:
     def _exact(self, activation: Activation) -> Any:
         return self.evaluate_metered(activation)[0]
 
-    def _metered_module(self) -> _Module:
+    def _metered_module(self) -> _Loaded:
         if self._metered is None:
-            self._metered = _load(_metered_source(self._context), f"celadon: {self.name} (metered)")
+            self._metered = self._load(metered_module(self._context), {})
         return self._metered
+
+    def _load(self, generated: GeneratedModule, names: Mapping[str, Any]) -> _Loaded:
+        """Load a module, and let tracebacks and debuggers get at its text for as long as the
+        program lives: to `linecache` it is a file that is never out of date."""
+        file_name = _file_name(self.name)
+        lines = _Lines(generated.source, generated.nodes, self._context)
+        linecache.cache[file_name] = len(lines), None, lines, file_name  # type: ignore[assignment]  # any sequence serves
+        weakref.finalize(self, linecache.cache.pop, file_name, None).atexit = False
+        functions = _executed(file_name, generated, names)
+        return _Loaded(file_name, generated.source, generated.nodes, functions)
+
+    def _place(self, module: _Loaded, failure: Exception) -> str:
+        """Where in the source the generated code failed, for people to read."""
+        ast = self._context.checked.ast
+        node = module.node_at(failure.__traceback__)
+        issues = Issues(ast.source)
+        issues.add(f"internal error in `{self.name}`", ast.positions.get(node), node)
+        return issues.display()
 
     @property
     def bound(self) -> CostBound:
@@ -145,50 +185,71 @@ class Program:
         return self.bound.size(size)
 
 
-class _Module(NamedTuple):
-    """A generated module: its text and its functions."""
+class _Lines(Sequence[str]):
+    """The lines of a module as `linecache` wants them, line feeds included, each with its CEL as a
+    comment. They are made when the first is asked for."""
 
+    __slots__ = ("_context", "_lines", "_nodes", "_source")
+
+    def __init__(self, source: str, nodes: tuple[int, ...], context: Context) -> None:
+        self._source = source
+        self._nodes = nodes
+        self._context = context
+        self._lines: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if self._lines is None:
+            from celadon.cel.codegen.listing import annotated  # House rule 12: as above
+
+            lines = annotated(self._source, self._nodes, self._context)
+            self._lines = [f"{line}\n" for line in lines]
+        return self._lines[index]
+
+
+class _Loaded(NamedTuple):
+    """A generated module that can run: the name of its file in tracebacks, its text, the node of
+    each line, and its functions."""
+
+    file_name: str
     source: str
+    nodes: tuple[int, ...]
     functions: dict[str, Any]
 
-
-_Generated = tuple[str, tuple[int, ...], dict[str, Any]]
-"""The text of a module, the node id behind each line (0: none), and its constants."""
-
-
-def _metered_source(context: Context) -> _Generated:
-    emitter = Emitter()
-    Metered(context, emitter).write("metered")
-    return *emitter.finish(), emitter.constants
-
-
-def _plain_source(context: Context) -> _Generated | None:
-    emitter = Emitter()
-    try:
-        Plain(context, emitter, shared_prefixes(context.checked.root)).write("plain")
-    except (Unsupported, RecursionError):  # too deep for this one; the metered one is flatter
-        return None
-    return *emitter.finish(), emitter.constants
+    def node_at(self, trace: TracebackType | None) -> int:
+        """The id of the node whose line of this module ran last; 0 if none did."""
+        node = 0
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.file_name:
+                node = self.nodes[trace.tb_lineno - 1]
+            trace = trace.tb_next
+        return node
 
 
-class _Text:
-    """The loader of a generated module: how tracebacks and debuggers get at its text, without an
-    entry anywhere that would outlive the program."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def get_source(self, name: str) -> str:
-        return self.text
+def _file_name(name: str) -> str:
+    """A name that no other module has. What a compiler would not take in one is left out."""
+    shown = "".join(c for c in name[:_MAX_NAME] if c.isascii() and c.isprintable())
+    return f"<celadon {shown} #{next(_numbers)}>"
 
 
-def _load(generated: _Generated, name: str, **names: Any) -> _Module:
-    source, _, constants = generated
-    # `linecache` asks the loader only for names without angle brackets
-    frame = {"__builtins__": {}, "__name__": name, "__loader__": _Text(source)}
-    namespace: dict[str, Any] = {**frame, **constants, **names}
-    code = compile(source, name, "exec", dont_inherit=True, optimize=1)
+def _executed(
+    file_name: str, generated: GeneratedModule, names: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The global names of the module after its definitions ran."""
+    namespace: dict[str, Any] = {
+        "__builtins__": {},
+        "__name__": file_name,
+        **generated.constants,
+        **names,
+    }
+    code = compile(generated.source, file_name, "exec", dont_inherit=True, optimize=1)
     exec(code, namespace)  # noqa: S102  # house rule 18: the one place; all names are minted
-    return _Module(source, namespace)
+    return namespace

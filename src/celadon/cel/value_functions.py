@@ -9,6 +9,7 @@ from celadon.cel.values.collections.typed_lists import MapList, SetList
 from celadon.cel.values.conversions import duration_to_string
 from celadon.cel.values.equality import compare, equal, is_comparable
 from celadon.cel.values.times.timestamps import format_timestamp, parse_duration, parse_timestamp
+from celadon.cel.values.value_notation import notation
 
 __all__ = [
     "MapList",
@@ -20,6 +21,7 @@ __all__ = [
     "format_timestamp",
     "is_comparable",
     "netaddr",
+    "notation",
     "parse_duration",
     "parse_timestamp",
     "text",

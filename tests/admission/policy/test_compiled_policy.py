@@ -1,4 +1,4 @@
-"""What a compiled policy keeps in memory."""
+"""What a compiled policy keeps in memory, and what its programs are called."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from celadon.admission import Engine, decode_binding, decode_policy
+from celadon.admission.policy.compiled_policy import compile_policy
 
 #: Bytes per policy with five expressions, all of them generated.
 KEPT = 100 * 1024
@@ -68,3 +69,39 @@ def test_memory_of_a_policy() -> None:
         tracemalloc.stop()
     assert kept is not None
     assert size <= KEPT, f"{size:.0f} bytes"
+
+
+def test_programs_are_named_by_policy_and_field() -> None:
+    """So that a traceback says where it comes from."""
+    policy = decode_policy(
+        {
+            "metadata": {"name": "require-owner"},
+            "spec": {
+                "matchConditions": [{"name": "all", "expression": "true"}],
+                "variables": [{"name": "owner", "expression": "object.metadata.labels.owner"}],
+                "validations": [
+                    {"expression": "true"},
+                    {"expression": "variables.owner != ''", "messageExpression": "'no'"},
+                ],
+                "auditAnnotations": [{"key": "owner", "valueExpression": "'owner'"}],
+            },
+        }
+    ).value
+    compiled = compile_policy(policy)
+    message = compiled.validations[1].message_expression
+    assert message is not None
+    expressions = [
+        compiled.conditions[0].expression,
+        compiled.variables["owner"],
+        *(validation.expression for validation in compiled.validations),
+        message,
+        compiled.annotations[0].expression,
+    ]
+    assert [one.program and one.program.name for one in expressions] == [
+        "require-owner matchConditions[0]",
+        "require-owner variables[0]",
+        "require-owner validations[0]",
+        "require-owner validations[1]",
+        "require-owner validations[1].messageExpression",
+        "require-owner auditAnnotations[0]",
+    ]

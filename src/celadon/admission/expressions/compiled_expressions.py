@@ -85,9 +85,14 @@ def base_environment(
 
 
 def compile_expression(
-    env: Environment, text: str, allowed: tuple[types.Type, ...] = ANY_RESULT
+    env: Environment,
+    text: str,
+    allowed: tuple[types.Type, ...] = ANY_RESULT,
+    *,
+    name: str = "expression",
 ) -> Expression:
-    """`allowed` are the result types; none at all allows everything."""
+    """`allowed` are the result types; none at all allows everything. `name` is what tracebacks call
+    the program."""
     compilation = env.compile(text)
     checked = compilation.ast
     if checked is None:
@@ -97,7 +102,7 @@ def compile_expression(
     if allowed and result not in allowed:
         return Expression(text, None, ExpressionError(_wrong_type(result, allowed)))
     try:
-        program = env.program(checked)
+        program = env.program(checked, name)
     except ProgramError as error:
         detail = f"program instantiation failed: {error}"
         return Expression(text, None, ExpressionError(detail, internal=True))
@@ -113,21 +118,28 @@ def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
 class PolicyScope:
     """The names that the expressions of one policy see, growing with each variable.
 
-    `version` is the server's; expressions are compiled as new ones, at the version before, unless
-    `stored` says that the stored object already has them. A policy without variables has no
-    `variables` at all; one with variables has it from the first of them on, empty as yet.
+    `owner` is the name of the policy, which tracebacks show with the field that an expression is
+    in (`validations[0]`). `version` is the server's; expressions are compiled as new ones, at the
+    version before, unless `stored` says that the stored object already has them. A policy without
+    variables has no `variables` at all; one with variables has it from the first of them on, empty
+    as yet.
     """
 
-    def __init__(self, version: str, *, has_params: bool, has_variables: bool) -> None:
+    def __init__(
+        self, version: str, *, has_params: bool, has_variables: bool, owner: str = "policy"
+    ) -> None:
+        self._owner = owner
         self._versions = {False: previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
         self._fields: dict[str, types.Type] = {}
         self._environments: dict[tuple[bool, bool, bool], Environment] = {}
 
-    def declare(self, name: str, text: str, *, stored: bool = False) -> Expression:
+    def declare(
+        self, name: str, text: str, *, stored: bool = False, field: str = "variables"
+    ) -> Expression:
         """Compile a variable and let later expressions see it; a broken one is dyn."""
-        expression = self.compile(text, stored=stored)
+        expression = self.compile(text, stored=stored, field=field)
         self._fields[name] = variable_type(expression.type)
         self._environments.clear()
         return expression
@@ -139,8 +151,10 @@ class PolicyScope:
         *,
         authorizer: bool = True,
         stored: bool = False,
+        field: str = "expression",
     ) -> Expression:
-        return compile_expression(self._environment(stored, authorizer), text, allowed)
+        env = self._environment(stored, authorizer)
+        return compile_expression(env, text, allowed, name=f"{self._owner} {field}")
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
         """A match condition, as written objects are checked: without the variables."""

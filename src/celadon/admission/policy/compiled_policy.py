@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from celadon.admission import policy_limits
 from celadon.admission.expressions.compiled_expressions import (
@@ -30,6 +30,8 @@ from celadon.admission.registration.registration_types import (
     Validation,
 )
 from celadon.kube.library import DEFAULT_VERSION
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +107,28 @@ def compile_policy(
     """As a stored policy: everything this version of Kubernetes knows may be used."""
     spec = policy.spec
     scope = PolicyScope(
-        version, has_params=spec.param_kind is not None, has_variables=bool(spec.variables)
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=bool(spec.variables),
+        owner=policy.name,
     )
     variables: dict[str, Expression] = {}
-    for variable in spec.variables:
-        variables[variable.name] = scope.declare(variable.name, variable.expression, stored=True)
+    for where, variable in _numbered("variables", spec.variables):
+        variables[variable.name] = scope.declare(
+            variable.name, variable.expression, stored=True, field=where
+        )
     conditions = tuple(
-        Condition(c.name, scope.compile(c.expression, BOOL_RESULT, stored=True))
-        for c in spec.match_conditions
+        Condition(c.name, scope.compile(c.expression, BOOL_RESULT, stored=True, field=where))
+        for where, c in _numbered("matchConditions", spec.match_conditions)
     )
-    validations = tuple(_validation(v, scope) for v in spec.validations)
+    validations = tuple(
+        _validation(v, scope, where) for where, v in _numbered("validations", spec.validations)
+    )
     annotations = tuple(
-        CompiledAnnotation(a.key, scope.compile(a.value_expression, ANNOTATION_RESULT, stored=True))
-        for a in spec.audit_annotations
+        CompiledAnnotation(
+            a.key, scope.compile(a.value_expression, ANNOTATION_RESULT, stored=True, field=where)
+        )
+        for where, a in _numbered("auditAnnotations", spec.audit_annotations)
     )
     parts = _Parts(
         [c.expression for c in conditions],
@@ -140,15 +151,24 @@ def compile_policy(
     )
 
 
-def _validation(validation: Validation, scope: PolicyScope) -> CompiledValidation:
+def _numbered(name: str, items: Sequence[_Item]) -> Iterable[tuple[str, _Item]]:
+    """The items of a list in the spec, each with its field: `validations[0]`."""
+    return ((f"{name}[{i}]", item) for i, item in enumerate(items))
+
+
+def _validation(validation: Validation, scope: PolicyScope, where: str) -> CompiledValidation:
     message = None
     if validation.message_expression:
         message = scope.compile(
-            validation.message_expression, MESSAGE_RESULT, authorizer=False, stored=True
+            validation.message_expression,
+            MESSAGE_RESULT,
+            authorizer=False,
+            stored=True,
+            field=f"{where}.messageExpression",
         )
     default = trim_space(validation.message)
     return CompiledValidation(
-        scope.compile(validation.expression, BOOL_RESULT, stored=True),
+        scope.compile(validation.expression, BOOL_RESULT, stored=True, field=where),
         message,
         default or f"failed expression: {trim_space(validation.expression)}",
         validation.reason or "",

@@ -100,6 +100,44 @@ def _quantified(node: Comprehension, step: Expr) -> Shape:
     return Fold()
 
 
+def macro_call(node: Comprehension) -> Call | None:
+    """A call of a macro that expands to a node of this meaning, for people to read; None if no
+    macro does. Its variables get negative ids, which no parsed node has."""
+    shape = classify(node)
+    match shape:
+        case Bind():
+            name = Ident(-2 * node.id, shape.name)
+            return Call(node.id, "cel.bind", None, (name, shape.value, shape.body))
+        case Fold():
+            return None
+    names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
+    variables = (Ident(-2 * node.id - number, name) for number, name in enumerate(names))
+    macro, parts = _macro_parts(node, shape)
+    given = (part for part in parts if part is not None)
+    return Call(node.id, macro, node.iter_range, (*variables, *given))
+
+
+def _macro_parts(
+    node: Comprehension, shape: Quantified | ExistsOne | Collect | Insert
+) -> tuple[str, tuple[Expr | None, ...]]:
+    """The name of a macro with that shape, and its arguments behind the variables."""
+    match shape:
+        case Quantified():
+            return shape.quantifier.value, (shape.predicate,)
+        case ExistsOne():
+            return "exists_one", (shape.predicate,)
+        case Collect() if node.iter_var2:
+            return "transformList", (shape.predicate, shape.element)
+        case Collect() if _is(shape.element, node.iter_var):
+            return "filter", (shape.predicate,)
+        case Collect():
+            return "map", (shape.predicate, shape.element)
+        case Insert(key=None):
+            return "transformMapEntry", (shape.predicate, shape.value)
+        case Insert():
+            return "transformMap", (shape.predicate, shape.value)
+
+
 def _is(node: Expr, name: str) -> bool:
     return isinstance(node, Ident) and node.name == name
 

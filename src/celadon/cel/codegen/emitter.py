@@ -8,9 +8,9 @@ None are written as literals, and only when their exact type allows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.cel.runtime import EXPORTS
 
@@ -25,6 +25,16 @@ _SMALL = 1 << 64
 _SCALARS = frozenset({type(None), bool, int, float, bytes})
 
 
+class GeneratedModule(NamedTuple):
+    """The text of a module, per line the id of the node it was written for, and what its names
+    stand for: the values of the global ones, and in words the fixed ones of its main function."""
+
+    source: str
+    nodes: tuple[int, ...]
+    constants: dict[str, Any]
+    parameters: Mapping[str, str]
+
+
 class Emitter:
     """Writes one module of generated functions."""
 
@@ -34,15 +44,16 @@ class Emitter:
         self.nodes: list[int] = []
         self.indent = 1
         self.loops = 0
+        self._node = 0
         self._counter = 0
         self._by_identity: dict[int, str] = {}
         self._strings: dict[str, str] = {}
         self._finished: list[tuple[list[str], list[int]]] = []
 
     def emit(self, line: str, node: int = 0) -> None:
-        """Append one line at the current depth, on behalf of a node id (0: none)."""
+        """Append one line at the current depth, on behalf of a node id (0: the block's)."""
         self.lines.append(_INDENT * self.indent + line)
-        self.nodes.append(node)
+        self.nodes.append(node or self._node)
 
     def name(self, prefix: str = "t") -> str:
         self._counter += 1
@@ -59,10 +70,12 @@ class Emitter:
         """A compound statement; writes `pass` when nothing was emitted inside."""
         self.emit(header, node)
         before = len(self.lines)
+        outer, self._node = self._node, node or self._node
         with self._indented(1):
             yield
             if len(self.lines) == before:
                 self.emit("pass")
+        self._node = outer
 
     @contextmanager
     def _indented(self, levels: int) -> Iterator[None]:
@@ -98,13 +111,13 @@ class Emitter:
         self.nodes += captured[1]
 
     @contextmanager
-    def function(self, header: str) -> Iterator[None]:
-        """A new module-level function, written while another one is being written."""
-        saved = (self.lines, self.nodes, self.indent, self.loops)
-        self.lines, self.nodes, self.indent, self.loops = [header], [0], 1, 0
+    def function(self, header: str, node: int) -> Iterator[None]:
+        """A new module-level function for a node, written while another one is being written."""
+        saved = (self.lines, self.nodes, self.indent, self.loops, self._node)
+        self.lines, self.nodes, self.indent, self.loops, self._node = [header], [node], 1, 0, node
         yield
         self._finished.append((self.lines, self.nodes))
-        self.lines, self.nodes, self.indent, self.loops = saved
+        self.lines, self.nodes, self.indent, self.loops, self._node = saved
 
     def constant(self, value: Any) -> str:
         """The source of a constant: a literal for plain numbers, else a minted global."""
@@ -141,11 +154,11 @@ class Emitter:
         self.constants[name] = value
         return name
 
-    def finish(self) -> tuple[str, tuple[int, ...]]:
-        """The module's text and, per line, the node id it was written for."""
+    def finish(self, parameters: Mapping[str, str]) -> GeneratedModule:
+        """Everything written, once the last function is complete."""
         text: list[str] = []
         nodes: list[int] = []
         for lines, ids in self._finished:
             text += lines
             nodes += ids
-        return "\n".join(text) + "\n", tuple(nodes)
+        return GeneratedModule("\n".join(text) + "\n", tuple(nodes), self.constants, parameters)

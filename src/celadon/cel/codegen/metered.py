@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import assert_never
+from typing import Final, assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.attribute_chains import Step, chain_of
 from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import metered_calls
-from celadon.cel.codegen.emitter import Emitter
+from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.metered_loops import comprehension
 from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.runtime import unbound
@@ -41,6 +41,19 @@ from celadon.cel.syntax import (
     Unspecified,
 )
 
+_PARAMETERS: Final = {
+    "a": "the variables, by name",
+    "c": "the cost so far",
+    "L": "the limit of the cost",
+}
+
+
+def metered_module(context: Context) -> GeneratedModule:
+    """The module whose function `metered(a, L)` returns the value or error, and the cost."""
+    emitter = Emitter()
+    Metered(context, emitter).write("metered")
+    return emitter.finish(_PARAMETERS)
+
 
 class Metered:
     """Writes the metered variant of one expression into an emitter."""
@@ -51,16 +64,17 @@ class Metered:
         self.locals: Mapping[str, str] = {}
         self.lazies: frozenset[str] = frozenset()
         self._pending = 0
-        self._inputs: dict[str, str] = {}
+        self._inputs: dict[str, tuple[str, int]] = {}
 
     # --- functions ----------------------------------------------------------------------------
 
     def write(self, name: str) -> None:
         """`name(a, L)` returns (value or error, cost)."""
         e = self.emitter
-        with e.function(f"def {name}(a, L):"):
+        root = self.context.checked.root
+        with e.function(f"def {name}(a, L):", root.id):
             e.emit("c = 0")
-            self._body(self.context.checked.root)
+            self._body(root)
 
     def _body(self, root: Expr) -> None:
         e = self.emitter
@@ -71,9 +85,9 @@ class Metered:
             self.flush()
             e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)")
             e.emit(f"return {result}, c", root.id)
-        for variable, local in self._inputs.items():
+        for variable, (local, node) in self._inputs.items():
             key, missing = e.constant(variable), e.bind(unbound(variable), "u")
-            e.emit(f"{local} = a[{key}] if {key} in a else {missing}")
+            e.emit(f"{local} = a[{key}] if {key} in a else {missing}", node)
         e.splice(captured)
         self._inputs, self._pending = outer, pending
 
@@ -83,7 +97,7 @@ class Metered:
         self.flush()
         name = e.name("f")
         names = ", ".join(["a", "L", "c", *dict.fromkeys(self.locals.values())])
-        with e.function(f"def {name}({names}):"):
+        with e.function(f"def {name}({names}):", node.id):
             self._body(node)
         result = e.name()
         e.emit(f"{result}, c = {name}({names})", node.id)
@@ -95,7 +109,7 @@ class Metered:
         self.flush()
         compute, bound = e.name("g"), e.name("b")
         pending, self._pending = self._pending, 0
-        with e.block(f"def {compute}(c):"):
+        with e.block(f"def {compute}(c):", node.id):
             result = self.value(node)
             self.flush()
             e.emit(f"return {result}, c")
@@ -187,7 +201,7 @@ class Metered:
         """The local of an identifier, nothing charged for the identifier itself."""
         local = self.locals.get(node.name)
         if local is None:
-            return self._input(node.name)
+            return self._input(node)
         if node.name not in self.lazies:
             return local
         result = self.emitter.name()
@@ -195,11 +209,11 @@ class Metered:
         self.emitter.emit(f"{result}, c = {local}.get(c)", node.id)
         return result
 
-    def _input(self, name: str) -> str:
-        name = name.removeprefix(".")
+    def _input(self, node: Ident) -> str:
+        name = node.name.removeprefix(".")
         if name not in self._inputs:
-            self._inputs[name] = self.emitter.name("x")
-        return self._inputs[name]
+            self._inputs[name] = self.emitter.name("x"), node.id
+        return self._inputs[name][0]
 
     def _base(self, base: Expr, branch: bool) -> str:
         """The value a chain starts from: an identifier or conditional is part of the attribute;

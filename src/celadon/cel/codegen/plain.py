@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import assert_never
+from typing import Final, assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
@@ -30,8 +30,8 @@ from celadon.cel.analysis.comprehension_shapes import (
 )
 from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import plain_calls
-from celadon.cel.codegen.emitter import Emitter
-from celadon.cel.codegen.shared_prefixes import SharedPrefixes
+from celadon.cel.codegen.emitter import Emitter, GeneratedModule
+from celadon.cel.codegen.shared_prefixes import SharedPrefixes, shared_prefixes
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -50,8 +50,25 @@ from celadon.cel.syntax import (
 MAX_EXPRESSION = 400
 
 
+_PARAMETERS: Final = {
+    "a": "the variables, by name",
+    "exact": "the metered variant, which decides where this one gives up",
+}
+
+
 class Unsupported(Exception):
     """The plain variant cannot express this node; the metered one serves alone."""
+
+
+def plain_module(context: Context) -> GeneratedModule | None:
+    """The module whose function `plain(a)` returns the value, or what `exact(a)` gives, a name that
+    whoever loads it defines. None for what the plain variant cannot express."""
+    emitter = Emitter()
+    try:
+        Plain(context, emitter, shared_prefixes(context.checked.root)).write("plain")
+    except (Unsupported, RecursionError):  # too deep for this one; the metered one is flatter
+        return None
+    return emitter.finish(_PARAMETERS)
 
 
 class Plain:
@@ -62,7 +79,7 @@ class Plain:
         self.emitter = emitter
         self.prefixes = prefixes
         self.locals: Mapping[str, str] = {}
-        self.inputs: dict[str, str] = {}
+        self._inputs: dict[str, tuple[str, int]] = {}
 
     # --- functions -------------------------------------------------------------------------
 
@@ -70,7 +87,7 @@ class Plain:
         """The whole function `name(a)`: inputs first, the metered variant behind everything."""
         e = self.emitter
         root = self.context.checked.root
-        with e.function(f"def {name}(a):"):
+        with e.function(f"def {name}(a):", root.id):
             with e.block("try:"):
                 self._body(root)
             with e.block(f"except {e.runtime('Exception')}:"):
@@ -78,23 +95,23 @@ class Plain:
 
     def _body(self, root: Expr) -> None:
         e = self.emitter
-        outer, self.inputs = self.inputs, {}
+        outer, self._inputs = self._inputs, {}
         with e.capture(levels=0) as captured:
             hoisted = self._hoist(None)
             code = self.value(root)
             e.emit(f"return {code}", root.id)
         self.prefixes.release(hoisted)
-        for variable, local in self.inputs.items():
-            e.emit(f"{local} = a[{e.constant(variable)}]")
+        for variable, (local, node) in self._inputs.items():
+            e.emit(f"{local} = a[{e.constant(variable)}]", node)
         e.splice(captured)
-        self.inputs = outer
+        self._inputs = outer
 
     def _outlined(self, node: Expr) -> str:
         """The node as a call of a function of its own, because the nesting is too deep here."""
         e = self.emitter
         name = e.name("f")
         parameters = ", ".join(["a", *dict.fromkeys(self.locals.values())])
-        with e.function(f"def {name}({parameters}):"), self.prefixes.hidden():
+        with e.function(f"def {name}({parameters}):", node.id), self.prefixes.hidden():
             self._body(node)
         return f"{name}({parameters})"
 
@@ -159,14 +176,14 @@ class Plain:
             return self.locals[node.name]
         if node.id in self.context.constants:
             return self.emitter.constant(self.context.constants[node.id])
-        return self.input(node.name)
+        return self._input(node)
 
-    def input(self, name: str) -> str:
+    def _input(self, node: Ident) -> str:
         """The local that holds an activation variable, loaded at the head of the function."""
-        name = name.removeprefix(".")
-        if name not in self.inputs:
-            self.inputs[name] = self.emitter.name("x")
-        return self.inputs[name]
+        name = node.name.removeprefix(".")
+        if name not in self._inputs:
+            self._inputs[name] = self.emitter.name("x"), node.id
+        return self._inputs[name][0]
 
     def _chain(self, node: Expr) -> str:
         chain = chain_of(node)
@@ -339,8 +356,8 @@ class Plain:
             if not captured[0]:
                 codes.append(code)
                 continue
-            result = e.assign(f" {word} ".join(codes))
-            with e.block(header.format(result)):
+            result = e.assign(f" {word} ".join(codes), operands[0].id)
+            with e.block(header.format(result), operand.id):
                 e.splice(captured)
                 e.emit(f"{result} = {code}", operand.id)
             codes = [result]
@@ -373,11 +390,11 @@ class Plain:
         if not first[0] and not second[0]:
             return f"({yes_code} if {condition} else {no_code})"
         result = e.name()
-        for header, captured, code in (
-            (f"if {condition}:", first, yes_code),
-            ("else:", second, no_code),
+        for header, captured, code, node in (
+            (f"if {condition}:", first, yes_code, yes.id),
+            ("else:", second, no_code, no.id),
         ):
-            with e.block(header):
+            with e.block(header, node):
                 e.splice(captured)
                 e.emit(f"{result} = {code}")
         return result
@@ -436,7 +453,7 @@ class Plain:
         """Compute the chain prefixes that this scope shares, once, at its head."""
         done: list[object] = []
         for key, base, steps in self.prefixes.for_scope(scope):
-            name = self.emitter.assign(self._steps(base, steps))
+            name = self.emitter.assign(self._steps(base, steps), steps[-1].node.id)
             self.prefixes.share(key, name)
             done.append(key)
         return done
@@ -444,36 +461,36 @@ class Plain:
     def _quantified(self, node: Comprehension, shape: Quantified) -> str:
         e = self.emitter
         empty = shape.quantifier is Quantifier.ALL
-        result = e.assign(str(empty))
+        result = e.assign(str(empty), node.id)
         with self._loop(node):
             test = self.boolean(shape.predicate)
-            with e.block(f"if not {test}:" if empty else f"if {test}:"):
+            with e.block(f"if not {test}:" if empty else f"if {test}:", shape.predicate.id):
                 e.emit(f"{result} = {not empty}")
                 e.emit("break")
         return result
 
     def _exists_one(self, node: Comprehension, shape: ExistsOne) -> str:
         e = self.emitter
-        count = e.assign("0")
-        with self._loop(node), e.block(f"if {self.boolean(shape.predicate)}:"):
+        count = e.assign("0", node.id)
+        with self._loop(node), self._where(shape.predicate):
             e.emit(f"{count} += 1")
         return f"({count} == 1)"
 
     def _collect(self, node: Comprehension, shape: Collect) -> str:
         e = self.emitter
-        result = e.assign("[]")
+        result = e.assign("[]", node.id)
         with self._loop(node), self._where(shape.predicate):
             e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
         return result
 
     def _insert(self, node: Comprehension, shape: Insert) -> str:
         e = self.emitter
-        result = e.assign("{}")
+        result = e.assign("{}", node.id)
         insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
         with self._loop(node), self._where(shape.predicate):
             parts = [shape.value] if shape.key is None else [shape.key, shape.value]
             args = ", ".join(self.value(part) for part in parts)
-            e.emit(f"{result} = {insert}({result}, {args})")
+            e.emit(f"{result} = {insert}({result}, {args})", shape.value.id)
         return result
 
     @contextmanager
@@ -481,5 +498,5 @@ class Plain:
         if predicate is None:
             yield
             return
-        with self.emitter.block(f"if {self.boolean(predicate)}:"):
+        with self.emitter.block(f"if {self.boolean(predicate)}:", predicate.id):
             yield

@@ -69,7 +69,16 @@ _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\
 
 def unparse(ast: Ast) -> str:
     """Raises `UnparseError` for expanded macros that are not in `macro_calls`."""
-    writer = _Writer(ast.macro_calls)
+    return _written(ast, _Writer(ast.macro_calls))[ast.root.id]
+
+
+def fragments(ast: Ast) -> dict[int, str]:
+    """The text of every node, by its id, but for those that only the expansion of a macro has.
+    Parts that no source text gives are `...`."""
+    return _written(ast, _Writer(ast.macro_calls, unknown="..."))
+
+
+def _written(ast: Ast, writer: _Writer) -> dict[int, str]:
     pending: list[tuple[Expr, bool]] = [(ast.root, False)]
     while pending:
         node, is_ready = pending.pop()
@@ -78,28 +87,35 @@ def unparse(ast: Ast) -> str:
         else:
             pending.append((node, True))
             pending.extend((child, False) for child in children(writer.origin(node)))
-    return writer.texts[ast.root.id]
+    return writer.texts
 
 
 class _Writer:
-    """The texts of the nodes done so far, and how strongly each binds."""
+    """The texts of the nodes done so far, and how strongly each binds. `unknown` is the text of
+    nodes that have none; without it they are an error."""
 
-    __slots__ = ("_macro_calls", "_strengths", "texts")
+    __slots__ = ("_macro_calls", "_strengths", "_unknown", "texts")
 
-    def __init__(self, macro_calls: dict[int, Call]) -> None:
+    def __init__(self, macro_calls: dict[int, Call], *, unknown: str | None = None) -> None:
         self._macro_calls = macro_calls
+        self._unknown = unknown
         self._strengths: dict[int, int] = {}
         self.texts: dict[int, str] = {}
 
     def origin(self, node: Expr) -> Expr:
         """The macro call that became this node, or the node."""
         origin = self._macro_calls.get(node.id, node)
-        if isinstance(origin, Comprehension):
+        if isinstance(origin, Comprehension) and self._unknown is None:
             raise UnparseError("macro calls were not kept when this was parsed")
         return origin
 
     def write(self, node: Expr) -> None:
-        strength, text = self._text(self.origin(node))
+        try:
+            strength, text = self._text(self.origin(node))
+        except UnparseError:
+            if self._unknown is None:
+                raise
+            strength, text = _MEMBER, self._unknown
         self._strengths[node.id] = strength
         self.texts[node.id] = text
 

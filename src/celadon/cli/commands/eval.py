@@ -72,14 +72,14 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, Any]) -> Exit:
     from celadon.cel import EvaluationError, print_checked
-    from celadon.cli.evaluating.value_notation import notation
+    from celadon.cel.value_functions import notation
 
     checked = env.compile(options.expression).checked()
     if options.show_ast:
         output.write(print_checked(checked) + "\n")
     program = env.program(checked)
     if options.show_python:
-        output.write(program.source.rstrip("\n") + "\n")
+        output.write(program.listing() + "\n")
     try:
         value, cost = program.evaluate_metered(bound)
     except EvaluationError as error:

@@ -1,1 +1,1 @@
-"""`celadon eval`: variables from options, and values as text."""
+"""`celadon eval`: variables from options."""

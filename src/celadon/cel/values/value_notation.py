@@ -6,9 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from celadon.cel import types
-from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint
-from celadon.cel.value_functions import duration_to_string, format_timestamp
+from celadon.cel.types import Type
+from celadon.cel.values.conversions import duration_to_string
+from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 
 def notation(value: Any) -> str:
@@ -52,7 +55,7 @@ def _named(value: Any) -> str:
         return f'duration("{duration_to_string(value)}")'
     if isinstance(value, Optional):
         return "optional.none()" if value is NONE else f"optional.of({notation(value.value)})"
-    if isinstance(value, types.Type):
+    if isinstance(value, Type):
         return value.runtime_name
     if isinstance(value, Opaque):
         return f"{value.cel_type.name}({json.dumps(value.display(), ensure_ascii=False)})"
