@@ -70,19 +70,12 @@ class Emitter:
         """A compound statement; writes `pass` when nothing was emitted inside."""
         self.emit(header, node)
         before = len(self.lines)
-        outer, self._node = self._node, node or self._node
-        with self._indented(1):
-            yield
-            if len(self.lines) == before:
-                self.emit("pass")
-        self._node = outer
-
-    @contextmanager
-    def _indented(self, levels: int) -> Iterator[None]:
-        outer = self.indent
-        self.indent += levels
+        outer = self.indent, self._node
+        self.indent, self._node = self.indent + 1, node or self._node
         yield
-        self.indent = outer
+        if len(self.lines) == before:
+            self.emit("pass")
+        self.indent, self._node = outer
 
     @contextmanager
     def loop(self, header: str, node: int = 0) -> Iterator[None]:
@@ -99,12 +92,11 @@ class Emitter:
     def capture(self, *, levels: int = 1) -> Iterator[tuple[list[str], list[int]]]:
         """Collect what is emitted that many levels deeper, to be placed later with `splice` or
         dropped if nothing was: how the generators learn whether a branch needs statements."""
-        saved = (self.lines, self.nodes)
-        self.lines, self.nodes = [], []
-        captured = (self.lines, self.nodes)
-        with self._indented(levels):
-            yield captured
-        self.lines, self.nodes = saved
+        saved = (self.lines, self.nodes, self.indent)
+        captured: tuple[list[str], list[int]] = ([], [])
+        self.lines, self.nodes, self.indent = *captured, self.indent + levels
+        yield captured
+        self.lines, self.nodes, self.indent = saved
 
     def splice(self, captured: tuple[list[str], list[int]]) -> None:
         self.lines += captured[0]
