@@ -26,6 +26,14 @@ from celadon.cel.parsing.balancing import balance
 from celadon.cel.parsing.expansion import MacroError, MacroTable, Nodes, expand, find_macro
 from celadon.cel.parsing.lexer import TokenList, tokenize
 from celadon.cel.parsing.literals import LiteralError, decode_literal
+from celadon.cel.parsing.operator_table import (
+    AND,
+    BINARY,
+    LOGIC,
+    OR,
+    RELATION,
+    TERNARY,
+)
 from celadon.cel.parsing.parse_options import ParseOptions
 from celadon.cel.parsing.source import Source
 from celadon.cel.syntax import (
@@ -42,31 +50,12 @@ from celadon.cel.syntax import (
     StructField,
 )
 
-#: Binding strength of the operators; a ternary is looser than all of them.
-_TERNARY, _OR, _AND, _RELATION, _SUM, _PRODUCT = range(6)
-
 #: Strength, the strength from which pending operators are finished first, and function.
 #: Runs of `&&` and of `||` are finished as a whole, the others from the left.
 _OPERATORS: dict[str, tuple[int, int, str]] = {
-    "||": (_OR, _AND, syntax.LOGICAL_OR),
-    "&&": (_AND, _RELATION, syntax.LOGICAL_AND),
-    "<": (_RELATION, _RELATION, syntax.LESS),
-    "<=": (_RELATION, _RELATION, syntax.LESS_EQUALS),
-    ">=": (_RELATION, _RELATION, syntax.GREATER_EQUALS),
-    ">": (_RELATION, _RELATION, syntax.GREATER),
-    "==": (_RELATION, _RELATION, syntax.EQUALS),
-    "!=": (_RELATION, _RELATION, syntax.NOT_EQUALS),
-    "in": (_RELATION, _RELATION, syntax.IN),
-    "+": (_SUM, _SUM, syntax.ADD),
-    "-": (_SUM, _SUM, syntax.SUBTRACT),
-    "*": (_PRODUCT, _PRODUCT, syntax.MULTIPLY),
-    "/": (_PRODUCT, _PRODUCT, syntax.DIVIDE),
-    "%": (_PRODUCT, _PRODUCT, syntax.MODULO),
+    **{one.sign: (one.strength, one.strength + 1, one.function) for one in LOGIC},
+    **{one.sign: (one.strength, one.strength, one.function) for one in BINARY},
 }
-_LITERALS = frozenset(
-    {tokens.STRING, tokens.INT, tokens.FLOAT, tokens.UINT, tokens.BYTES, "true", "false", "null"}
-)
-_SIGNED = frozenset({tokens.INT, tokens.FLOAT})
 
 
 class _GiveUp(Exception):
@@ -142,11 +131,11 @@ class _Descent:
                 strength, floor, function = operator
                 if pending:
                     operand = self._reduce(pending, operand, floor)
-                if strength > _AND:
-                    self._open_rules(0, strength == _RELATION, strength > _RELATION)
+                if strength > AND:
+                    self._open_rules(0, strength == RELATION, strength > RELATION)
             elif kind == "?" and not _awaits_colon(pending):
-                operand = self._reduce(pending, operand, _OR)
-                strength, function = _TERNARY, syntax.CONDITIONAL
+                operand = self._reduce(pending, operand, OR)
+                strength, function = TERNARY, syntax.CONDITIONAL
             elif kind == ":" and _awaits_colon(pending):
                 self._begin_else(pending, operand)
                 continue
@@ -156,7 +145,7 @@ class _Descent:
             self.at += 1
             pending.append(_Pending(strength, function, node_id, operand, self.height))
         if pending:
-            operand = self._reduce(pending, operand, _TERNARY)
+            operand = self._reduce(pending, operand, TERNARY)
         self.exprs, self.relations, self.calcs = outside
         return operand
 
@@ -170,7 +159,7 @@ class _Descent:
 
     def _begin_else(self, pending: list[_Pending], operand: Expr) -> None:
         """At the `:` of the innermost ternary; `operand` ends its middle part."""
-        then = self._reduce(pending, operand, _OR)
+        then = self._reduce(pending, operand, OR)
         ternary = pending.pop()
         height = max(ternary.height, self.height)
         pending.append(ternary._replace(then=then, height=height))
@@ -183,7 +172,7 @@ class _Descent:
         while pending and pending[-1].strength >= floor:
             strength, function, node_id, left, left_height, then = pending.pop()
             height = max(height, left_height)
-            if strength in (_OR, _AND):
+            if strength in (OR, AND):
                 terms, ids = [operand, left], [node_id]
                 while pending and pending[-1].strength == strength:
                     _, _, node_id, left, left_height, _ = pending.pop()
@@ -193,13 +182,13 @@ class _Descent:
                 operand = balance(function, terms[::-1], ids[::-1])
                 continue
             height += 1
-            if strength == _TERNARY:
+            if strength == TERNARY:
                 if then is None:
                     raise _GiveUp
                 operand = Call(node_id, function, None, (left, then, operand))
             else:
                 operand = Call(node_id, function, None, (left, operand))
-                if strength == _RELATION:
+                if strength == RELATION:
                     self.relations -= 1
                 else:
                     self.calcs -= 1
@@ -214,7 +203,7 @@ class _Descent:
         signs = 0
         if kind == "-" or kind == "!":
             signs = self._count_signs(kind)
-            if kind == "-" and signs == 1 and kinds[start + 1] in _SIGNED:
+            if kind == "-" and signs == 1 and kinds[start + 1] in tokens.SIGNED:
                 signs = 0
             else:
                 self.at = start + signs
@@ -334,7 +323,7 @@ class _Descent:
         if negative:
             self.at = at + 1
             kind = self.kinds[at + 1]
-            if kind not in _SIGNED:
+            if kind not in tokens.SIGNED:
                 raise _GiveUp
         value = decode_literal(kind, self.texts[self.at], negative)
         self.at += 1
@@ -447,7 +436,7 @@ class _Descent:
 def _awaits_colon(pending: list[_Pending]) -> bool:
     """Whether the innermost ternary has no `:` yet."""
     for operator in reversed(pending):
-        if operator.strength == _TERNARY:
+        if operator.strength == TERNARY:
             return operator.then is None
     return False
 
@@ -462,5 +451,5 @@ _PRIMARIES: dict[str, Callable[[_Descent], Expr]] = {
     "[": _Descent._list,
     "{": _Descent._map,
     "-": _Descent._literal,
-    **dict.fromkeys(_LITERALS, _Descent._literal),
+    **dict.fromkeys(tokens.LITERALS, _Descent._literal),
 }

@@ -25,6 +25,11 @@ FIXED: tuple[str, ...] = (
 #: The kinds whose text varies, in token order. They come after all fixed ones.
 OPEN: tuple[str, ...] = (FLOAT, INT, UINT, STRING, BYTES, IDENTIFIER, ESC_IDENTIFIER)
 
+#: The kinds that are literals by themselves, in the order of the grammar's rule `literal`.
+LITERALS: tuple[str, ...] = (INT, UINT, FLOAT, STRING, BYTES, "true", "false", "null")
+#: Literals that take a minus into themselves.
+SIGNED: frozenset[str] = frozenset({INT, FLOAT})
+
 KEYWORDS = frozenset({"true", "false", "null", "in"})
 
 #: Identifiers that cannot be variables or global functions (cel-go `parser/parser.go`).

@@ -16,6 +16,7 @@ from celadon.cel import syntax
 from celadon.cel.errors import CelError
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.balancing import balance
+from celadon.cel.parsing.operator_table import BINARY, LOGIC, MEMBER, OR, TERNARY, UNARY
 from celadon.cel.syntax import (
     Ast,
     Call,
@@ -38,27 +39,8 @@ class UnparseError(CelError):
     """The tree has a node that no source text gives."""
 
 
-#: How strongly the outermost operator of a text binds; `_MEMBER` needs no parentheses anywhere.
-_TERNARY, _OR, _AND, _RELATION, _SUM, _PRODUCT, _UNARY, _MEMBER = range(8)
-
-_BINARY: dict[str, tuple[int, str]] = {
-    syntax.LESS: (_RELATION, "<"),
-    syntax.LESS_EQUALS: (_RELATION, "<="),
-    syntax.GREATER: (_RELATION, ">"),
-    syntax.GREATER_EQUALS: (_RELATION, ">="),
-    syntax.EQUALS: (_RELATION, "=="),
-    syntax.NOT_EQUALS: (_RELATION, "!="),
-    syntax.IN: (_RELATION, "in"),
-    syntax.ADD: (_SUM, "+"),
-    syntax.SUBTRACT: (_SUM, "-"),
-    syntax.MULTIPLY: (_PRODUCT, "*"),
-    syntax.DIVIDE: (_PRODUCT, "/"),
-    syntax.MODULO: (_PRODUCT, "%"),
-}
-_LOGIC: dict[str, tuple[int, str]] = {
-    syntax.LOGICAL_AND: (_AND, "&&"),
-    syntax.LOGICAL_OR: (_OR, "||"),
-}
+_BINARY = {one.function: (one.strength, one.sign) for one in BINARY}
+_LOGIC = {one.function: (one.strength, one.sign) for one in LOGIC}
 _UNARY_SIGNS: dict[str, str] = {syntax.NEGATE: "-", syntax.LOGICAL_NOT: "!"}
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -115,27 +97,27 @@ class _Writer:
         except UnparseError:
             if self._unknown is None:
                 raise
-            strength, text = _MEMBER, self._unknown
+            strength, text = MEMBER, self._unknown
         self._strengths[node.id] = strength
         self.texts[node.id] = text
 
     def _text(self, node: Expr) -> tuple[int, str]:
         match node:
             case Literal():
-                return _MEMBER, _literal(node.value)
+                return MEMBER, _literal(node.value)
             case Ident():
-                return _MEMBER, _qualified(node.name)
+                return MEMBER, _qualified(node.name)
             case Select():
-                text = f"{self._within(node.operand, _MEMBER)}.{_field(node.field)}"
-                return _MEMBER, f"has({text})" if node.test_only else text
+                text = f"{self._within(node.operand, MEMBER)}.{_field(node.field)}"
+                return MEMBER, f"has({text})" if node.test_only else text
             case Call():
                 return self._call(node)
             case ListLiteral():
-                return _MEMBER, f"[{', '.join(self._elements(node))}]"
+                return MEMBER, f"[{', '.join(self._elements(node))}]"
             case MapLiteral():
-                return _MEMBER, "{" + ", ".join(self._entries(node)) + "}"
+                return MEMBER, "{" + ", ".join(self._entries(node)) + "}"
             case Struct():
-                return _MEMBER, f"{_qualified(node.type_name)}{{{', '.join(self._fields(node))}}}"
+                return MEMBER, f"{_qualified(node.type_name)}{{{', '.join(self._fields(node))}}}"
             case Comprehension() | Unspecified():
                 raise UnparseError("this was not parsed")
             case _:
@@ -150,8 +132,8 @@ class _Writer:
         args = node.args
         match node.function, args:
             case syntax.CONDITIONAL, (condition, then, otherwise):
-                before = f"{self._within(condition, _OR)} ? {self._within(then, _OR)}"
-                return _TERNARY, f"{before} : {self._within(otherwise, _TERNARY)}"
+                before = f"{self._within(condition, OR)} ? {self._within(then, OR)}"
+                return TERNARY, f"{before} : {self._within(otherwise, TERNARY)}"
             case ((syntax.LOGICAL_AND | syntax.LOGICAL_OR), (_, _)):
                 return self._logic(node)
             case function, (left, right) if function in _BINARY:
@@ -159,22 +141,22 @@ class _Writer:
                 texts = self._within(left, strength), self._within(right, strength + 1)
                 return strength, f"{texts[0]} {sign} {texts[1]}"
             case function, (operand,) if function in _UNARY_SIGNS:
-                return _UNARY, self._signed(_UNARY_SIGNS[function], operand)
+                return UNARY, self._signed(_UNARY_SIGNS[function], operand)
             case (syntax.INDEX | syntax.OPT_INDEX) as function, (operand, index):
                 mark = "?" if function == syntax.OPT_INDEX else ""
-                return _MEMBER, f"{self._within(operand, _MEMBER)}[{mark}{self.texts[index.id]}]"
+                return MEMBER, f"{self._within(operand, MEMBER)}[{mark}{self.texts[index.id]}]"
             case syntax.OPT_SELECT, (operand, Literal(value=str() as field)):
-                return _MEMBER, f"{self._within(operand, _MEMBER)}.?{_field(field)}"
+                return MEMBER, f"{self._within(operand, MEMBER)}.?{_field(field)}"
         written = ", ".join(self.texts[arg.id] for arg in args)
         if node.target is None:
-            return _MEMBER, f"{_qualified(node.function)}({written})"
+            return MEMBER, f"{_qualified(node.function)}({written})"
         if not _NAME.fullmatch(node.function) or node.function in tokens.KEYWORDS:
             raise UnparseError(f"no source text calls `{node.function}`")
-        return _MEMBER, f"{self._within(node.target, _MEMBER)}.{node.function}({written})"
+        return MEMBER, f"{self._within(node.target, MEMBER)}.{node.function}({written})"
 
     def _signed(self, sign: str, operand: Expr) -> str:
         """An operator with one operand. A minus must touch neither a number nor a minus."""
-        text = self._within(operand, _MEMBER)
+        text = self._within(operand, MEMBER)
         if sign == "-" and (text[0] == "-" or text[0].isdigit()):
             text = f"({text})"
         return sign + text

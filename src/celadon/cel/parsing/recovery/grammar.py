@@ -1,9 +1,9 @@
 """CEL's grammar as data (cel-go `parser/gen/CEL.g4`).
 
 The shape matters, not only the language: which alternatives a rule has, and in which order, decides
-what a message says. Labels name the parts that `reading` asks for; one that ends in `+` collects
-several. The rules `relation`, `calc` and `member` call themselves on the left. They are given as
-their operands followed by a loop of suffixes, each with the precedence that it needs.
+what a message says. Labels name the parts that `tree_reading` asks for; one that ends in `+`
+collects several. The rules `relation`, `calc` and `member` call themselves on the left. They are
+given as their operands followed by a loop of suffixes, each with the precedence that it needs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from celadon.cel.parsing import tokens
+from celadon.cel.parsing.operator_table import PRODUCT, RELATION, SUM, signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,24 @@ _LEADING_DOT = _optional(_token(".", "leading_dot"))
 _ARGUMENTS = _optional(Rule("exprList", "args"))
 _IDENTIFIER = _token(tokens.IDENTIFIER, "id")
 
-_RELATIONS = ("==", "!=", "in", "<", "<=", ">=", ">")
-
-
-def _literal(kind: str, name: str, *before: Element) -> Alternative:
-    return Alternative((*before, _token(kind, "tok")), name)
-
 
 _SIGN = _optional(_token("-", "sign"))
+_LITERAL_NAMES = {
+    tokens.INT: "Int",
+    tokens.UINT: "Uint",
+    tokens.FLOAT: "Double",
+    tokens.STRING: "String",
+    tokens.BYTES: "Bytes",
+    "true": "BoolTrue",
+    "false": "BoolFalse",
+    "null": "Null",
+}
+
+
+def _literal(kind: str) -> Alternative:
+    before = (_SIGN,) if kind in tokens.SIGNED else ()
+    return Alternative((*before, _token(kind, "tok")), _LITERAL_NAMES[kind])
+
 
 GRAMMAR: dict[str, Definition] = {
     "start": _plain(Rule("expr", "e"), _token(tokens.EOF)),
@@ -105,13 +116,13 @@ GRAMMAR: dict[str, Definition] = {
     ),
     "relation": Definition(
         (Alternative((Rule("calc", "e"),)),),
-        (Alternative((Token(_RELATIONS, "op"), Rule("relation", "right", 2)), "", 1),),
+        (Alternative((Token(signs(RELATION), "op"), Rule("relation", "right", 2)), "", 1),),
     ),
     "calc": Definition(
         (Alternative((Rule("unary", "e"),)),),
         (
-            Alternative((Token(("*", "/", "%"), "op"), Rule("calc", "right", 3)), "", 2),
-            Alternative((Token(("+", "-"), "op"), Rule("calc", "right", 2)), "", 1),
+            Alternative((Token(signs(PRODUCT), "op"), Rule("calc", "right", 3)), "", 2),
+            Alternative((Token(signs(SUM), "op"), Rule("calc", "right", 2)), "", 1),
         ),
     ),
     "unary": Definition(
@@ -224,16 +235,5 @@ GRAMMAR: dict[str, Definition] = {
         )
     ),
     "optExpr": _plain(_QUESTION, Rule("expr", "e")),
-    "literal": Definition(
-        (
-            _literal(tokens.INT, "Int", _SIGN),
-            _literal(tokens.UINT, "Uint"),
-            _literal(tokens.FLOAT, "Double", _SIGN),
-            _literal(tokens.STRING, "String"),
-            _literal(tokens.BYTES, "Bytes"),
-            _literal("true", "BoolTrue"),
-            _literal("false", "BoolFalse"),
-            _literal("null", "Null"),
-        )
-    ),
+    "literal": Definition(tuple(_literal(kind) for kind in tokens.LITERALS)),
 }

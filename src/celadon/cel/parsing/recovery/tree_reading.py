@@ -19,6 +19,7 @@ from celadon.cel.parsing import tokens
 from celadon.cel.parsing.balancing import balance
 from celadon.cel.parsing.expansion import MacroError, Nodes, expand, find_macro
 from celadon.cel.parsing.literals import LiteralError, decode_literal
+from celadon.cel.parsing.operator_table import BINARY
 from celadon.cel.parsing.parse_options import ParseOptions
 from celadon.cel.parsing.recovery.machine import ParseNode, ParseStopped
 from celadon.cel.parsing.recovery.token_stream import Token
@@ -50,20 +51,7 @@ def reserved_identifier(name: str) -> str:
 _Reading: TypeAlias = Generator["ParseNode | None", Expr, Expr]
 _Report: TypeAlias = Callable[[str, int], None]
 
-_BINARY: dict[str, str] = {
-    "<": syntax.LESS,
-    "<=": syntax.LESS_EQUALS,
-    ">=": syntax.GREATER_EQUALS,
-    ">": syntax.GREATER,
-    "==": syntax.EQUALS,
-    "!=": syntax.NOT_EQUALS,
-    "in": syntax.IN,
-    "+": syntax.ADD,
-    "-": syntax.SUBTRACT,
-    "*": syntax.MULTIPLY,
-    "/": syntax.DIVIDE,
-    "%": syntax.MODULO,
-}
+_BINARY = {one.sign: one.function for one in BINARY}
 _LITERAL_KINDS: dict[str, str] = {
     "Int": tokens.INT,
     "Uint": tokens.UINT,
