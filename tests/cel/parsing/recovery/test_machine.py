@@ -211,6 +211,44 @@ def test_by_the_algorithm(text: str, expected: list[str]) -> None:
     assert syntax_errors(text) == expected
 
 
+#: The second failure of each is at a token behind one that matched or was deleted, in a state that
+#: failed before: what was remembered of the first failure must be gone by then.
+FAILED_TWICE = [
+    (", .", [f"1:1 extraneous input ',' expecting {E}", "1:4 no viable alternative at input '.'"]),
+    (
+        "&& [ . && [ . . a: a",
+        [
+            f"1:1 extraneous input '&&' expecting {E}",
+            "1:8 no viable alternative at input '. &&'",
+            "1:15 no viable alternative at input '. .'",
+        ],
+    ),
+    (
+        ". ! ? ( ) . ! ? ( ) ) &&",
+        [
+            "1:3 no viable alternative at input '. !'",
+            f"1:9 extraneous input ')' expecting {E}",
+            "1:13 no viable alternative at input '. !'",
+            f"1:25 mismatched input '<EOF>' expecting {E}",
+        ],
+    ),
+    (
+        "{ : . ,a { : . ,a : ! f(",
+        [
+            f"1:3 extraneous input ':' expecting {IN_MAP}",
+            "1:7 no viable alternative at input '. ,'",
+            f"1:12 mismatched input ':' expecting {IN_MESSAGE}",
+            "1:16 no viable alternative at input '. ,'",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FAILED_TWICE)
+def test_a_match_ends_the_recovery(text: str, expected: list[str]) -> None:
+    assert syntax_errors(text) == expected
+
+
 def limited(**limits: int) -> ParseOptions:
     return ParseOptions(limits=ParseLimits(**limits))
 

@@ -276,7 +276,6 @@ class Machine:
 
     def _end_error(self) -> None:
         self._recovering = False
-        self._last_error_index = -1
         self._last_error_states.clear()
 
     def _expected(self, state: State | None = None) -> Kinds:
