@@ -41,9 +41,11 @@ class Range(NamedTuple):
     max: int
 
     def plus(self, other: Range) -> Range:
+        """Both ends added; no end exceeds the largest cost."""
         return Range(_cap(self.min + other.min), _cap(self.max + other.max))
 
     def times(self, other: Range) -> Range:
+        """Both ends multiplied; no end exceeds the largest cost."""
         return Range(_cap(self.min * other.min), _cap(self.max * other.max))
 
     def divided(self, divisor: int) -> Range:
@@ -51,6 +53,7 @@ class Range(NamedTuple):
         return Range(_ceil_factor(self.min, divisor), _ceil_factor(self.max, divisor))
 
     def union(self, other: Range) -> Range:
+        """The smallest range that covers both: of alternatives, one of which runs."""
         return Range(min(self.min, other.min), max(self.max, other.max))
 
 
@@ -59,6 +62,7 @@ def _cap(n: int) -> int:
 
 
 def fixed(n: int) -> Range:
+    """The range of exactly `n`."""
     return Range(n, n)
 
 
@@ -69,6 +73,7 @@ def _ceil_factor(n: int, divisor: int) -> int:
 
 
 def ceil_div(n: int, divisor: int) -> int:
+    """`n / divisor`, rounded up."""
     return -(-n // divisor)
 
 

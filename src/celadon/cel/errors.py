@@ -52,6 +52,7 @@ class EvaluationError(CelError):
 
     @property
     def message(self) -> str:
+        """cel-go's text, without prefix or position."""
         return str(self.args[0])
 
 

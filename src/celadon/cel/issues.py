@@ -41,9 +41,12 @@ class Issues:
         self._found = 0
 
     def add(self, message: str, offset: int | None, node: int | None = None) -> None:
+        """Collect a problem at a code-point offset (None: of the expression as a whole), blamed on
+        a node's id."""
         self.append(Issue(message, offset, node))
 
     def append(self, issue: Issue) -> None:
+        """Collect a problem; beyond `MAX_ISSUES` it is only counted."""
         self._found += 1
         if self._found <= MAX_ISSUES:
             self._kept.append(issue)

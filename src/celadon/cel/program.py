@@ -87,6 +87,7 @@ class Program:
 
     @property
     def metered_source(self) -> str:
+        """The generated Python of the metered variant, which asking for it generates."""
         return self._metered_module().source
 
     def listing(self) -> str:

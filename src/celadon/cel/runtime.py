@@ -155,6 +155,7 @@ def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int
 
 
 def strict_map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
+    """`map_with_optionals` for environments in which a key given twice is an error."""
     return make_strict_map(_present(pairs, optional))
 
 
@@ -188,6 +189,7 @@ class Lazy:
         self.value: Any = None
 
     def get(self, cost: int) -> tuple[Any, int]:
+        """The value, and the cost so far, which the first use adds to."""
         if self.compute is not None:
             self.value, cost = self.compute(cost)
             self.compute = None
@@ -195,12 +197,15 @@ class Lazy:
 
 
 def over_limit(cost: int) -> CostLimitExceeded:
+    """The error that ends a metered evaluation; `cost` is what had been charged by then."""
     error = CostLimitExceeded()
     error.cost = cost
     return error
 
 
 def call1_v(impl: Impl, x: Any) -> Any:
+    """Call with one argument: an argument that is an error is the result, and so is a raised
+    error."""
     if x.__class__ is EvaluationError:
         return x
     try:
@@ -210,6 +215,7 @@ def call1_v(impl: Impl, x: Any) -> Any:
 
 
 def call2_v(impl: Impl, x: Any, y: Any) -> Any:
+    """Call with two arguments: the first that is an error is the result, as is a raised error."""
     if x.__class__ is EvaluationError:
         return x
     if y.__class__ is EvaluationError:
@@ -221,6 +227,7 @@ def call2_v(impl: Impl, x: Any, y: Any) -> Any:
 
 
 def call_v(impl: Impl, *args: Any) -> Any:
+    """Call with any number of arguments, as `call2_v`."""
     for arg in args:
         if arg.__class__ is EvaluationError:
             return arg
@@ -263,6 +270,7 @@ def or_v(left: Any, right: Any) -> Any:
 
 
 def not_v(value: Any) -> Any:
+    """`!value`; errors pass through, anything else that is no bool is an error."""
     if value.__class__ is bool:
         return value is False
     return value if isinstance(value, EvaluationError) else no_such_overload()
@@ -332,6 +340,7 @@ def _walk_optional(
 
 
 def index_v(base: Any, key: Any) -> Any:
+    """`base[key]`, where either may be an error and what goes wrong is one."""
     if key.__class__ is EvaluationError:
         return key
     try:
@@ -364,6 +373,7 @@ def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any,
 
 
 def iterate_v(value: Any) -> Any:
+    """What a macro with one variable iterates over; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate(value)
     except EvaluationError as error:
@@ -371,6 +381,7 @@ def iterate_v(value: Any) -> Any:
 
 
 def iterate2_v(value: Any) -> Any:
+    """What a macro with two variables iterates over, in pairs; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate2(value)
     except EvaluationError as error:

@@ -56,12 +56,16 @@ LiteralValue: TypeAlias = "bool | int | Uint | float | str | bytes | None"
 
 @dataclass(slots=True, eq=False)
 class Literal:
+    """A constant as written: null, bool, int, uint, double, string or bytes."""
+
     id: int
     value: LiteralValue
 
 
 @dataclass(slots=True, eq=False)
 class Ident:
+    """A name: a variable, or (resolved by the checker) a constant or a type."""
+
     id: int
     name: str
 
@@ -97,6 +101,8 @@ class ListLiteral:
 
 @dataclass(slots=True, eq=False)
 class MapEntry:
+    """`key: value`, or `?key: value`, which an absent optional leaves out."""
+
     id: int
     key: Expr
     value: Expr
@@ -105,12 +111,16 @@ class MapEntry:
 
 @dataclass(slots=True, eq=False)
 class MapLiteral:
+    """`{k: v, ...}`; which keys repeat is known when it runs."""
+
     id: int
     entries: tuple[MapEntry, ...]
 
 
 @dataclass(slots=True, eq=False)
 class StructField:
+    """`name: value`, or `?name: value`, which an absent optional leaves unset."""
+
     id: int
     name: str
     value: Expr
@@ -200,10 +210,12 @@ class CheckedAst:
 
     @property
     def root(self) -> Expr:
+        """The outermost node."""
         return self.ast.root
 
     @property
     def type(self) -> Type:
+        """The type of the whole expression."""
         return self.types[self.ast.root.id]
 
 

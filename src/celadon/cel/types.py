@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 
 class Kind(enum.Enum):
+    """What sort of type it is; the values are the names that declarations use."""
+
     DYN = "dyn"
     ANY = "any"
     BOOL = "bool"
@@ -44,6 +46,7 @@ class Type:
 
     @property
     def runtime_name(self) -> str:
+        """What `type(x)` shows: without parameters, `list` for `list(int)`."""
         return self.name
 
     def display(self) -> str:
@@ -87,18 +90,22 @@ OPTIONAL_NAME = "optional_type"
 
 
 def list_of(element: Type) -> Type:
+    """`list(element)`."""
     return Type(Kind.LIST, "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
+    """`map(key, value)`; keys are bool, int, uint, string or dyn."""
     return Type(Kind.MAP, "map", (key, value))
 
 
 def type_of(parameter: Type) -> Type:
+    """`type(parameter)`: the type of a value that is a type."""
     return Type(Kind.TYPE, "type", (parameter,))
 
 
 def optional_of(value: Type) -> Type:
+    """`optional_type(value)`."""
     return Type(Kind.OPAQUE, OPTIONAL_NAME, (value,))
 
 
@@ -113,14 +120,17 @@ def object_type(name: str) -> Type:
 
 
 def wrapper_of(primitive: Type) -> Type:
+    """`wrapper(primitive)`: the primitive or null (`google.protobuf.Int64Value` and the like)."""
     return Type(Kind.WRAPPER, primitive.name)
 
 
 def type_param(name: str) -> Type:
+    """A type that each call of a generic function chooses: `A` in `list(A)`."""
     return Type(Kind.TYPE_PARAM, name)
 
 
 def is_optional(t: Type) -> bool:
+    """Is it `optional_type(...)` of anything?"""
     return t.kind is Kind.OPAQUE and t.name == OPTIONAL_NAME
 
 

@@ -22,11 +22,14 @@ class Step(NamedTuple):
 
 
 class Chain(NamedTuple):
+    """An expression as the base that it starts from and the keys applied to it, in order."""
+
     base: Expr
     steps: tuple[Step, ...]
 
     @property
     def is_optional(self) -> bool:
+        """Does a step begin with `?`, so that the value is an optional?"""
         return any(step.optional for step in self.steps)
 
     def constant_keys(self) -> tuple[str, ...] | None:

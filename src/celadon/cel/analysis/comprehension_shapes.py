@@ -18,6 +18,9 @@ from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Li
 
 
 class Quantifier(enum.Enum):
+    """The macros that stop at the first decisive element: `false` for `all`, `true` for
+    `exists`."""
+
     ALL = "all"
     EXISTS = "exists"
 
@@ -30,6 +33,8 @@ class Quantified(NamedTuple):
 
 
 class ExistsOne(NamedTuple):
+    """`exists_one`: true if the predicate holds for exactly one element."""
+
     predicate: Expr
 
 

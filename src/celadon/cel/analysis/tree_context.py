@@ -75,15 +75,19 @@ class Context:
         return any(t.kind is Kind.BYTES for t in self.checked.types.values())
 
     def is_constant(self, node: Expr) -> bool:
+        """Is the node's value known before anything runs, as a literal or by folding?"""
         return isinstance(node, Literal) or node.id in self.folded
 
     def constant(self, node: Expr) -> Any:
+        """The value of a node for which `is_constant` holds."""
         if node.id in self.folded:
             return self.folded[node.id]
         assert isinstance(node, Literal), "callers ask is_constant first"
         return node.value
 
     def overload_ids(self, node: Call) -> tuple[str, ...]:
+        """The overloads that the checker left open, in declaration order; empty for unchecked
+        calls."""
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
 
@@ -103,6 +107,8 @@ class Context:
         return _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
 
     def function(self, node: Call) -> Function | None:
+        """The declaration behind a call; None for a function that nobody declared (unchecked
+        trees)."""
         return self.functions.get(node.function)
 
     def impl(self, node: Call) -> Impl | None:

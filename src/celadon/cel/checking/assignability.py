@@ -56,6 +56,8 @@ class Substitution:
         self._trail: list[tuple[str, Type | None]] = []
 
     def assignable(self, actual: Type, expected: Type) -> bool:
+        """Whether a value of `actual` may stand where `expected` is wanted. Type parameters that
+        this binds stay bound if so, and are as before if not."""
         if actual is expected:
             return True
         return self._keep_if(self._fits(actual, expected))

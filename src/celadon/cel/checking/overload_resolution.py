@@ -63,11 +63,14 @@ class Candidate(NamedTuple):
 
 
 class Resolution(NamedTuple):
+    """The type of a call's result and the overloads that may run."""
+
     type: Type
     reference: Reference
 
 
 def fresh_variable(number: int) -> Type:
+    """The type parameter `_var<number>`, which stands for a type still to be found."""
     return _FRESH[number] if number < 64 else type_param(f"_var{number}")
 
 

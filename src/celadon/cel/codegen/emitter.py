@@ -56,6 +56,7 @@ class Emitter:
         self.nodes.append(node or self._node)
 
     def name(self, prefix: str = "t") -> str:
+        """A name that nothing in the module has: the prefix and a number."""
         self._counter += 1
         return f"{prefix}{self._counter}"
 
@@ -79,6 +80,7 @@ class Emitter:
 
     @contextmanager
     def loop(self, header: str, node: int = 0) -> Iterator[None]:
+        """A `for` block; what is inside counts as one loop deeper (see `is_deep`)."""
         self.loops += 1
         with self.block(header, node):
             yield
@@ -99,6 +101,7 @@ class Emitter:
         self.lines, self.nodes, self.indent = saved
 
     def splice(self, captured: tuple[list[str], list[int]]) -> None:
+        """Place captured lines here, at the level they were captured for."""
         self.lines += captured[0]
         self.nodes += captured[1]
 

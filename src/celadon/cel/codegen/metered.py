@@ -124,6 +124,8 @@ class Metered:
         self._pending += units
 
     def flush(self) -> None:
+        """Write out the single steps charged so far: before anything that branches, loops, or
+        charges a computed amount."""
         if self._pending:
             self.emitter.emit(f"c += {self._pending}")
             self._pending = 0
@@ -475,6 +477,7 @@ class Metered:
         return result
 
     def conditional(self, node: Call) -> str:
+        """`test ? yes : no`: a failed test is the result, and neither branch is evaluated."""
         e = self.emitter
         condition, yes, no = node.args
         test = self.value(condition)

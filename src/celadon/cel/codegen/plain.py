@@ -118,6 +118,7 @@ class Plain:
     # --- values ----------------------------------------------------------------------------
 
     def value(self, node: Expr) -> str:
+        """The source of the node's value, to be used exactly once."""
         if self.context.is_constant(node):
             return self.emitter.constant(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):

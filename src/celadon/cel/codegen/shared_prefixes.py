@@ -51,12 +51,16 @@ class SharedPrefixes:
     tested: dict[int, Key] = field(default_factory=dict)
 
     def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
+        """What to compute at the head of a loop's body (None: of the expression): key, base, steps;
+        shorter prefixes first."""
         return self.plan.get(scope.id if scope else 0, [])
 
     def share(self, key: Key, name: str) -> None:
+        """From here on the local `name` holds the value of the prefix."""
         self.available[key] = name
 
     def release(self, keys: list[object]) -> None:
+        """The prefixes of a scope that ends are no longer at hand."""
         for key in keys:
             self.available.pop(key, None)  # type: ignore[call-overload]  # keys come from for_scope
 
@@ -76,6 +80,7 @@ class SharedPrefixes:
             self.tested[node.id] = key
 
     def forget_tested(self, terms: list[Expr]) -> None:
+        """After the last of these terms, what `remember_tested` noted for them holds no more."""
         for term in terms:
             key = self.tested.pop(term.id, None)
             if key is not None:

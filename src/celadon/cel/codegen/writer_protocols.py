@@ -19,10 +19,12 @@ class Writer(Protocol):
     """Either variant. All sources are of Python, all nodes of the tree being written."""
 
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """What is known about the tree being written."""
 
     @property
-    def emitter(self) -> Emitter: ...
+    def emitter(self) -> Emitter:
+        """Where the lines go."""
 
 
 class PlainWriter(Writer, Protocol):

@@ -64,6 +64,7 @@ class Nodes:
         self.copy_limit = copy_limit
 
     def new_id(self, offset: int) -> int:
+        """The next node id, for a node at that code-point offset."""
         self.last_id = node_id = self.last_id + 1
         self.positions[node_id] = offset
         return node_id
@@ -80,27 +81,36 @@ class Expansion:
         self.call_id = call_id
 
     def literal(self, value: LiteralValue) -> Literal:
+        """A literal, with an id of its own at the place of the macro's call. So have all nodes made
+        here."""
         return Literal(self._nodes.new_id(self._offset), value)
 
     def ident(self, name: str) -> Ident:
+        """A name, not looked up: hidden variables begin with `@`."""
         return Ident(self._nodes.new_id(self._offset), name)
 
     def select(self, operand: Expr, field: str) -> Select:
+        """`operand.field`."""
         return Select(self._nodes.new_id(self._offset), operand, field)
 
     def presence_test(self, operand: Expr, field: str) -> Select:
+        """`has(operand.field)`."""
         return Select(self._nodes.new_id(self._offset), operand, field, test_only=True)
 
     def call(self, function: str, *args: Expr) -> Call:
+        """`function(args)`, operators included."""
         return Call(self._nodes.new_id(self._offset), function, None, args)
 
     def member_call(self, target: Expr, function: str, *args: Expr) -> Call:
+        """`target.function(args)`."""
         return Call(self._nodes.new_id(self._offset), function, target, args)
 
     def list(self, *elements: Expr) -> ListLiteral:
+        """`[elements]`."""
         return ListLiteral(self._nodes.new_id(self._offset), elements)
 
     def empty_map(self) -> MapLiteral:
+        """`{}`, which maps are built up from."""
         return MapLiteral(self._nodes.new_id(self._offset), ())
 
     def comprehension(
@@ -142,6 +152,8 @@ MacroTable: TypeAlias = dict[str, dict[tuple[int, bool], Macro]]
 
 
 def find_macro(table: MacroTable, function: str, args: int, member: bool) -> Macro | None:
+    """The macro that takes a call of that form, one for any number of arguments last; None if the
+    call stays a call."""
     by_shape = table.get(function)
     if by_shape is None:
         return None

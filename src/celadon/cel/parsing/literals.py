@@ -99,6 +99,7 @@ def _decode_double(text: str, negative: bool) -> float:
 
 
 def decode_string(text: str) -> str:
+    """The text of a string literal, as written with prefix and quotes. Raises `LiteralError`."""
     content, raw = _content(text)
     if raw or "\\" not in content:
         return content
@@ -106,6 +107,8 @@ def decode_string(text: str) -> str:
 
 
 def decode_bytes(text: str) -> bytes:
+    """The bytes of a bytes literal: text as UTF-8, octal and hexadecimal escapes as single bytes.
+    Raises `LiteralError`."""
     content, raw = _content(text[1:])
     if raw or "\\" not in content:
         return content.encode()

@@ -89,12 +89,15 @@ def _text(value: Any) -> str:
 
 
 def struct_message(cls: Any, value_class: Any, value: Any) -> Any:
+    """A map as a `google.protobuf.Struct`. Raises `Refused` for other values and for keys that are
+    no strings."""
     if not is_map(value):
         refuse(value, "google.protobuf.Struct")
     return cls(fields=_entries(value_class, value, 0))
 
 
 def list_message(cls: Any, value_class: Any, value: Any) -> Any:
+    """A list as a `google.protobuf.ListValue`. Raises `Refused` for other values."""
     if value.__class__ is not list:
         refuse(value, "google.protobuf.ListValue")
     return cls(values=[value_message(value_class, element) for element in value])

@@ -48,11 +48,14 @@ class Field:
     absent_is_null: bool = False
 
     def raw(self, message: Any) -> Any:
+        """The field's content as protobuf gives it, extensions included."""
         if self.descriptor.is_extension:
             return message.Extensions[self.descriptor]
         return getattr(message, self.name)
 
     def read(self, message: ProtoMessage) -> Any:
+        """The field's content as a CEL value; an absent field has its default, absent wrappers are
+        null."""
         if self.convert_key is not None:
             entries = self.raw(message).items()
             return make_map([(self.convert_key(k), self.convert(v)) for k, v in entries])
@@ -82,6 +85,7 @@ def is_repeated(field: Any) -> bool:
 
 
 def is_map(field: FieldDescriptor) -> bool:
+    """Is the field declared as `map<K, V>`?"""
     kind = field.message_type
     return kind is not None and kind.GetOptions().map_entry
 

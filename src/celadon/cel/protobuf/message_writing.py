@@ -148,6 +148,7 @@ def _enum(name: str, value: Any) -> int:
 
 
 def int32(value: Any) -> int:
+    """The value as a 32-bit integer. Raises `Refused` for other classes and for overflow."""
     if value.__class__ is not int:
         refuse(value, "int32")
     if not MIN_INT32 <= value <= MAX_INT32:

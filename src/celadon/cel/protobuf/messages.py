@@ -56,6 +56,7 @@ class Message(Record):
         return value
 
     def has(self, field: str) -> bool:
+        """Is the field set? Raises EvaluationError for a field that the type does not have."""
         return self._field(field).is_set(self.message)
 
     def _field(self, name: str) -> Field:
@@ -65,15 +66,19 @@ class Message(Record):
         return field
 
     def equals(self, other: Opaque) -> bool:
+        """As protobuf compares messages of one type: field by field, NaN unequal, `Any` by its
+        content."""
         if not isinstance(other, Message):
             return False
         return messages_equal(self.message, other.message, self.registry.unpack)
 
     @property
     def is_zero(self) -> bool:
+        """Has no field set?"""
         return not self.message.ByteSize()
 
     def display(self) -> str:
+        """The type's name and protobuf's text form in one line."""
         content = text_format.MessageToString(self.message, as_one_line=True)
         return f"{self.cel_type.name}{{{content}}}"
 
@@ -93,11 +98,14 @@ class EnumValue(Opaque):
     __hash__ = None
 
     def equals(self, other: object) -> bool:
+        """The same number; only values of one enum are compared."""
         return isinstance(other, EnumValue) and self.number == other.number
 
     @property
     def is_zero(self) -> bool:
+        """Is it the value with number 0?"""
         return self.number == 0
 
     def display(self) -> str:
+        """The number."""
         return str(self.number)

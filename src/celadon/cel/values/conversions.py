@@ -52,10 +52,13 @@ def _fail(target: Type) -> NoReturn:
 
 
 def identity(value: Any) -> Any:
+    """What a conversion to the value's own type gives."""
     return value
 
 
 def string_to_bool(s: str) -> bool:
+    """Go's spellings (`1`, `t`, `T`, `TRUE`, `true`, `True` and their opposites). Raises
+    EvaluationError."""
     value = _BOOLS.get(s)
     if value is None:
         _fail(types.BOOL)
@@ -63,14 +66,17 @@ def string_to_bool(s: str) -> bool:
 
 
 def string_to_bytes(s: str) -> bytes:
+    """The text as UTF-8."""
     return utf8(s)
 
 
 def int_to_double(n: int) -> float:
+    """The nearest double."""
     return float(n)
 
 
 def string_to_double(s: str) -> float:
+    """As Go's `strconv.ParseFloat` reads it. Raises EvaluationError."""
     if _DECIMAL.fullmatch(s):
         value = float(s)
     elif _NAMED_DOUBLES.fullmatch(s):
@@ -97,6 +103,7 @@ def int_to_duration(n: int) -> Duration:
 
 
 def string_to_duration(s: str) -> Duration:
+    """As Go's `time.ParseDuration` reads it: `1h30m`, `-1.5s`. Raises EvaluationError."""
     duration = parse_duration(s)
     if duration is None:
         _fail(types.DURATION)
@@ -111,10 +118,12 @@ def double_to_int(value: float) -> int:
 
 
 def duration_to_int(d: Duration) -> int:
+    """Nanoseconds."""
     return d.nanoseconds
 
 
 def string_to_int(s: str) -> int:
+    """Decimal digits with an optional sign. Raises EvaluationError, also beyond int64."""
     parts = _SIGNED.fullmatch(s)
     if parts is not None:
         value = int(parts[1] + parts[2])
@@ -124,20 +133,24 @@ def string_to_int(s: str) -> int:
 
 
 def timestamp_to_int(t: Timestamp) -> int:
+    """Seconds since 1970, rounded down."""
     return t.seconds
 
 
 def uint_to_int(n: Uint) -> int:
+    """Raises EvaluationError beyond int64."""
     if n > MAX_INT:
         raise integer_overflow()
     return int(n)
 
 
 def bool_to_string(b: bool) -> str:
+    """`true` or `false`."""
     return "true" if b else "false"
 
 
 def bytes_to_string(b: bytes) -> str:
+    """The bytes as UTF-8. Raises EvaluationError if they are none."""
     try:
         return b.decode()
     except UnicodeDecodeError as error:
@@ -145,24 +158,29 @@ def bytes_to_string(b: bytes) -> str:
 
 
 def double_to_string(value: float) -> str:
+    """The shortest text that reads back the same, as Go writes it: `1e+21`, `+Inf`."""
     return go_float(value)
 
 
 def duration_to_string(d: Duration) -> str:
+    """Decimal seconds: `5400s`, `0.001s`."""
     return go_plain_float(duration_seconds(d)) + "s"
 
 
 def int_to_string(n: int) -> str:
+    """Decimal digits; of a uint, too."""
     return str(int(n))
 
 
 def int_to_timestamp(n: int) -> Timestamp:
+    """So many seconds after 1970. Raises EvaluationError beyond the years 1 to 9999."""
     if MIN_SECONDS <= n <= MAX_SECONDS:
         return Timestamp(n)
     raise timestamp_overflow()
 
 
 def string_to_timestamp(s: str) -> Timestamp:
+    """As RFC 3339 writes it. Raises EvaluationError."""
     timestamp = parse_timestamp(s)
     if timestamp is None:
         _fail(types.TIMESTAMP)
@@ -170,18 +188,21 @@ def string_to_timestamp(s: str) -> Timestamp:
 
 
 def double_to_uint(value: float) -> Uint:
+    """Rounded towards zero. Raises EvaluationError for what does not fit, NaN included."""
     if 0.0 <= value < 2.0**64:
         return Uint(value)
     raise unsigned_overflow()
 
 
 def int_to_uint(n: int) -> Uint:
+    """Raises EvaluationError for negative numbers."""
     if n < 0:
         raise unsigned_overflow()
     return Uint(n)
 
 
 def string_to_uint(s: str) -> Uint:
+    """Decimal digits. Raises EvaluationError, also beyond uint64."""
     parts = _UNSIGNED.fullmatch(s)
     if parts is not None:
         value = int(parts[1])

@@ -133,6 +133,7 @@ def refusal(operator: str, left: Any, having: frozenset[type]) -> EvaluationErro
 
 
 def nan_error() -> EvaluationError:
+    """NaN cannot be ordered against a number of another type."""
     return EvaluationError("NaN values cannot be ordered")
 
 
@@ -152,6 +153,8 @@ def _mixed(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def less(a: Any, b: Any) -> bool:
+    """`a < b` for two values of one ordered type, or two numbers. Raises EvaluationError
+    otherwise."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a < b)
     if _numbers_comparable(a, b):
@@ -161,6 +164,7 @@ def less(a: Any, b: Any) -> bool:
 
 
 def less_equals(a: Any, b: Any) -> bool:
+    """`a <= b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a <= b)
     if _numbers_comparable(a, b):
@@ -170,6 +174,7 @@ def less_equals(a: Any, b: Any) -> bool:
 
 
 def greater(a: Any, b: Any) -> bool:
+    """`a > b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a > b)
     if _numbers_comparable(a, b):
@@ -179,6 +184,7 @@ def greater(a: Any, b: Any) -> bool:
 
 
 def greater_equals(a: Any, b: Any) -> bool:
+    """`a >= b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a >= b)
     if _numbers_comparable(a, b):

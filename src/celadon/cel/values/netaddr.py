@@ -32,6 +32,7 @@ class Addr:
 
     @property
     def is_v4(self) -> bool:
+        """An IPv4 address; one mapped into IPv6 is none."""
         return self.bits == V4_BITS
 
     @property
@@ -41,24 +42,29 @@ class Addr:
 
     @property
     def is_unspecified(self) -> bool:
+        """`0.0.0.0` or `::`."""
         return self.value == 0
 
     @property
     def is_loopback(self) -> bool:
+        """In `127.0.0.0/8`, or `::1`."""
         return self.value >> 24 == 127 if self.is_v4 else self.value == 1
 
     @property
     def is_multicast(self) -> bool:
+        """In `224.0.0.0/4` or `ff00::/8`."""
         return self.value >> 28 == 0xE if self.is_v4 else self.value >> 120 == 0xFF
 
     @property
     def is_link_local_multicast(self) -> bool:
+        """In `224.0.0.0/24`, or `ff02::/16` whatever the flags."""
         if self.is_v4:
             return self.value >> 8 == 0xE00000
         return (self.value >> 112) & 0xFF0F == 0xFF02
 
     @property
     def is_link_local_unicast(self) -> bool:
+        """In `169.254.0.0/16` or `fe80::/10`."""
         if self.is_v4:
             return self.value >> 16 == 0xA9FE
         return self.value >> 118 == 0xFE80 >> 6
@@ -92,10 +98,13 @@ class Prefix:
     length: int
 
     def masked(self) -> Prefix:
+        """The prefix with all bits behind its length zero."""
         hidden = self.addr.bits - self.length
         return Prefix(Addr(self.addr.value >> hidden << hidden, self.addr.bits), self.length)
 
     def contains(self, addr: Addr) -> bool:
+        """Is the address of the same family, without a zone, and equal in the first `length`
+        bits?"""
         if addr.bits != self.addr.bits or addr.zone:
             return False
         hidden = self.addr.bits - self.length

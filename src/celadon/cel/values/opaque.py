@@ -36,6 +36,7 @@ class Opaque:
 
     @property
     def cost_size(self) -> int:
+        """The size that cost rules see; 1 where cel-go knows none."""
         return 1
 
     @property
@@ -62,6 +63,7 @@ class Record(Opaque):
         raise no_such_field(field)
 
     def has(self, field: str) -> bool:
+        """Is the field set? Raises EvaluationError for a field that the type does not have."""
         raise no_such_field(field)
 
     def __eq__(self, other: object) -> bool:
@@ -71,4 +73,5 @@ class Record(Opaque):
 
 
 def no_such_field(field: str) -> EvaluationError:
+    """A message or record has no field of that name."""
     return EvaluationError(f"no such field '{field}'")

@@ -19,6 +19,7 @@ class Optional:
         return "NONE" if self is NONE else f"Optional({self.value!r})"
 
     def get(self) -> Any:
+        """The value. Raises EvaluationError if there is none."""
         if self is NONE:
             raise EvaluationError("optional.none() dereference")
         return self.value

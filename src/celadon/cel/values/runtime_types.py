@@ -77,6 +77,7 @@ def type_of(value: Any) -> Type:
 
 
 def type_name(value: Any) -> str:
+    """The name of the value's type, without parameters: `list`, `google.protobuf.Timestamp`."""
     return type_of(value).name
 
 

@@ -44,6 +44,7 @@ def check_length(length: int) -> None:
 
 
 def utf8(s: str) -> bytes:
+    """The text as UTF-8, lone surrogates as U+FFFD."""
     try:
         return s.encode()
     except UnicodeEncodeError:

@@ -75,6 +75,8 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class MatchStep:
+    """Take a token of one of these kinds."""
+
     state: State
     kinds: Kinds
     label: str
@@ -82,6 +84,8 @@ class MatchStep:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
+    """Parse another rule; only suffixes of at least this precedence belong to it."""
+
     state: State
     rule: str
     label: str

@@ -41,6 +41,7 @@ class Context:
         self._inner: dict[int, Context] = {}
 
     def enter(self, return_state: State) -> Context:
+        """The context inside a rule that will return to that state; one object for one stack."""
         inner = self._inner.get(return_state.number)
         if inner is None:
             inner = self._inner[return_state.number] = Context(return_state, self)

@@ -15,6 +15,8 @@ from celadon.cel.parsing.lexer import next_token
 
 
 class Token(NamedTuple):
+    """`start` and `end` are the code-point offsets of its first and last character."""
+
     kind: str
     text: str
     start: int
@@ -45,9 +47,11 @@ class TokenStream:
         return self._tokens[wanted]
 
     def kind(self, ahead: int) -> str:
+        """The kind of the token `ahead` places further; 1 is the current one."""
         return self.token(ahead).kind
 
     def previous(self) -> Token | None:
+        """The token consumed last; None at the beginning."""
         return self._tokens[self.index - 1] if self.index else None
 
     def consume(self) -> None:

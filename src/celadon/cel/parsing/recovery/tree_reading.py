@@ -45,6 +45,8 @@ OPTIONAL_UNSUPPORTED = "unsupported syntax '?'"
 
 
 def reserved_identifier(name: str) -> str:
+    """A word that languages around CEL reserve is used as a variable or function
+    (`tokens.RESERVED`)."""
     return f"reserved identifier: {name}"
 
 

@@ -55,10 +55,12 @@ _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
 def no_such_key(key: Any) -> EvaluationError:
+    """A map has no such key."""
     return EvaluationError(f"no such key: {display(key)}")
 
 
 def index_out_of_bounds(key: Any) -> EvaluationError:
+    """A list has no such index; negative ones never exist."""
     return EvaluationError(f"index out of bounds: {display(key)}")
 
 
@@ -195,6 +197,8 @@ def _equals_as_python(element: Any) -> bool:
 
 
 def size(value: Any) -> int:
+    """Code points of a string, bytes, elements of a list, entries of a map. Raises EvaluationError
+    for other values."""
     if value.__class__ in _SIZED or is_map(value):
         return len(value)
     raise refusal("size", value, frozenset())

@@ -75,6 +75,7 @@ class MixedMap(Mapping[Any, Any]):
             self._entries[_identity(key)] = (key, value)
 
     def with_entry(self, key: Any, value: Any) -> MixedMap:
+        """A copy with one entry more, behind the others."""
         return MixedMap((*self.items(), (key, value)))
 
     def find(self, key: Any) -> Any:
@@ -101,6 +102,7 @@ class MixedMap(Mapping[Any, Any]):
         return len(self._entries)
 
     def items(self) -> ItemsView[Any, Any]:
+        """Keys as they were given (`1u` is not `1`) with their values."""
         return _Items(self)
 
     def __repr__(self) -> str:
@@ -156,6 +158,7 @@ def make_strict_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
 
 
 def is_map(value: Any) -> bool:
+    """Is the value a CEL map, whichever of the classes it has?"""
     return value.__class__ is dict or isinstance(value, (dict, MixedMap))
 
 

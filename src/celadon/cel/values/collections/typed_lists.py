@@ -49,6 +49,7 @@ class SetList(TypedList):
     __slots__ = ()
 
     def matches(self, other: list[Any]) -> bool:
+        """The same items in any order."""
         return len(self) == len(other) and all(_has(self, one) for one in other)
 
     def __eq__(self, other: object) -> bool:
@@ -72,6 +73,7 @@ class MapList(TypedList):
         self.keys = keys
 
     def matches(self, other: list[Any]) -> bool:
+        """Items with equal keys are equal, in any order."""
         if len(self) != len(other):
             return False
         for one in other:

@@ -58,6 +58,8 @@ def _atoi(text: str) -> int:
 
 
 def full_year(t: Timestamp, zone: str | None = None) -> int:
+    """The year, in UTC or the zone (a name, or an offset like `+02:00`). Raises EvaluationError for
+    an unknown zone, as all with a zone do."""
     return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[0]
 
 
@@ -88,36 +90,44 @@ def day_of_week(t: Timestamp, zone: str | None = None) -> int:
 
 
 def hours(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 23."""
     return _local_seconds(t, zone) % SECONDS_PER_DAY // 3600
 
 
 def minutes(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 59."""
     return _local_seconds(t, zone) % 3600 // 60
 
 
 def seconds(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 59."""
     return _local_seconds(t, zone) % 60
 
 
 def milliseconds(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 999."""
     if zone is not None:
         _offset_seconds(t, zone)
     return t.nanos // 1_000_000
 
 
 def duration_hours(d: Duration) -> int:
+    """Whole hours, towards zero."""
     return _total(d, 3600)
 
 
 def duration_minutes(d: Duration) -> int:
+    """Whole minutes, towards zero."""
     return _total(d, 60)
 
 
 def duration_whole_seconds(d: Duration) -> int:
+    """Whole seconds, towards zero."""
     return _total(d, 1)
 
 
 def duration_milliseconds(d: Duration) -> int:
+    """Whole milliseconds, towards zero."""
     total = abs(d.nanoseconds) // 1_000_000
     return -total if d.nanoseconds < 0 else total
 

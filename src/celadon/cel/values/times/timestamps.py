@@ -91,6 +91,7 @@ class Timestamp:
 
     @property
     def unix_nanoseconds(self) -> int:
+        """Nanoseconds since 1970; negative before."""
         return self.seconds * NANOS + self.nanos
 
     def __repr__(self) -> str:
@@ -126,6 +127,7 @@ class Timestamp:
 
 
 def timestamp_overflow() -> EvaluationError:
+    """Beyond the years 1 to 9999."""
     return EvaluationError("timestamp overflow")
 
 
@@ -156,6 +158,7 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def is_leap_year(year: int) -> bool:
+    """By the Gregorian calendar, also before it was introduced."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
@@ -292,4 +295,5 @@ def _with_fraction(amount: int, unit: int) -> str:
 
 
 def in_int64(n: int) -> bool:
+    """Does the number fit in 64 bits with a sign?"""
     return MIN_INT <= n <= MAX_INT
