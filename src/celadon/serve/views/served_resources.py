@@ -1,0 +1,91 @@
+"""The resources that are served: built in, and defined by CustomResourceDefinitions in the store.
+
+A custom resource is served from the moment its definition is established (a condition that a
+controller sets) until the definition is gone. The answer is a value that stays the same object
+until something changes: whoever derives something from it may keep that for as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import GroupVersionKind, GroupVersionResource, metadata
+from celadon.kube.catalogue import Catalog, Resource
+from celadon.kube.custom import CustomKind, custom_kinds
+from celadon.serve.objects.object_keys import collection_prefix, object_key
+from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.views.mirror import Mirror
+
+JsonObject = Mapping[str, Any]
+
+DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+ESTABLISHED: Final = "Established"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """`definitions` are the established ones, in the order of their names."""
+
+    catalog: Catalog
+    groups: frozenset[str]
+    """Groups with built-in resources."""
+    custom: Mapping[GroupVersionKind, CustomKind]
+    definitions: tuple[JsonObject, ...]
+    _keys: Mapping[str, str]
+
+    def definition_key(self, resource: Resource) -> str:
+        """Where the definition of a custom resource is stored; empty for a built-in one."""
+        return self._keys.get(str(resource.gvr.group_resource), "")
+
+
+class ServedResources:
+    """The view. `builtin` is what the server offers by itself, `version` the release whose rules
+    hold for the schemas of custom resources."""
+
+    def __init__(self, objects: ObjectStore, builtin: Catalog, version: str) -> None:
+        resource = builtin.by_gvr(DEFINITIONS)
+        assert resource is not None, "a catalogue without CustomResourceDefinitions"
+        self._resource = resource
+        self._builtin = builtin
+        self._version = version
+        self._mirror = Mirror(objects, collection_prefix(resource))
+        self._kinds: dict[str, tuple[JsonObject, dict[GroupVersionKind, CustomKind]]] = {}
+        self._served = self._made()
+
+    def current(self) -> Served:
+        """What is served now."""
+        if self._mirror.refresh():
+            self._served = self._made()
+        return self._served
+
+    def _made(self) -> Served:
+        definitions = tuple(one.object for one in self._mirror if is_established(one.object))
+        custom: dict[GroupVersionKind, CustomKind] = {}
+        for definition in definitions:
+            custom.update(self._kinds_of(definition))
+        known = {metadata.name(one) for one in definitions}
+        self._kinds = {name: kinds for name, kinds in self._kinds.items() if name in known}
+        return Served(
+            self._builtin.with_crds(definitions) if definitions else self._builtin,
+            frozenset(resource.gvr.group for resource in self._builtin),
+            custom,
+            definitions,
+            {name: object_key(self._resource, "", name) for name in known},
+        )
+
+    def _kinds_of(self, definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
+        """Compiled once for each definition, as long as its spec stays."""
+        name = metadata.name(definition)
+        found = self._kinds.get(name)
+        if found is None or found[0] != definition["spec"]:
+            found = definition["spec"], custom_kinds(definition, self._version)
+            self._kinds[name] = found
+        return found[1]
+
+
+def is_established(definition: JsonObject) -> bool:
+    """Whether a definition's resources are served."""
+    conditions: Iterable[JsonObject] = (definition.get("status") or {}).get("conditions") or ()
+    return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)

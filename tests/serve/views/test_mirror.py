@@ -1,0 +1,39 @@
+"""Entries kept current by a watch."""
+
+from __future__ import annotations
+
+import asyncio
+
+from celadon.kube import metadata
+from celadon.serve.objects.object_keys import collection_prefix
+from celadon.serve.views.mirror import Mirror
+from tests.serve.serving import Shelf, resource
+
+
+def names(mirror: Mirror) -> list[str]:
+    return [metadata.name(one.object) for one in mirror]
+
+
+def test_a_mirror_follows() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        await shelf.create("b")
+        mirror = Mirror(shelf.objects, collection_prefix(resource()))
+        assert (names(mirror), mirror.refresh()) == (["b"], False)
+        await shelf.create("a")
+        await shelf.delete("b")
+        assert (mirror.refresh(), names(mirror)) == (True, ["a"])
+
+    asyncio.run(scenario())
+
+
+def test_a_mirror_that_was_left_behind_begins_again() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        mirror = Mirror(shelf.objects, collection_prefix(resource()))
+        for number in range(10_001):
+            await shelf.create(f"n{number:05}")
+        assert mirror.refresh()
+        assert len(mirror) == 10_001
+
+    asyncio.run(scenario())
