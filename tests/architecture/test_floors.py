@@ -24,7 +24,7 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         "which endpoint an object is sent to, and what an endpoint can be asked for",
     ),
     "errors": (
-        {"celadon.cel.errors", "celadon.store.errors"},
+        {"celadon.cel.errors", "celadon.kube.errors", "celadon.store.errors"},
         "the exceptions of a room, in every room under this name",
     ),
     "lint": (

@@ -20,6 +20,8 @@
       Mismatch                  schemas              the same, before it is known where
       JsonPatchError            writes               a patch that is malformed, or cannot be applied
         JsonPatchTestFailed       writes               its `test` operation failed
+      ProtobufError             protobuf             bytes or an object that cannot be converted
+        NoMessageError            protobuf             a kind that has no message
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are
 no exceptions but `fieldpath.FieldError` values; those of CEL expressions are `celadon.cel`'s.

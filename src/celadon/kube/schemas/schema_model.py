@@ -57,6 +57,7 @@ class Absent:
 
 
 ABSENT: Final = Absent()
+"""Of a schema: there is no default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupVersionKind
 
 
-class ProtobufError(ValueError):
+class ProtobufError(KubeError, ValueError):
     """The one error of reading and writing protobuf; `str()` is upstream's text."""
 
 
