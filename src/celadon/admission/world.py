@@ -12,32 +12,26 @@ from typing import Any, Protocol
 
 from celadon.admission.conversion import convert
 from celadon.admission.role_authorizer import Answer, RbacAuthorizer
-from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, metadata
+from celadon.kube import (
+    Attributes,
+    GroupVersionKind,
+    GroupVersionResource,
+    Lookups,
+    ObjectIndex,
+    metadata,
+)
 from celadon.kube.catalogue import Catalog, known_resources
 
 JsonObject = Mapping[str, Any]
-_Key = tuple[str, str, str, str]
 
 
-class World(Protocol):
-    """Everything here is read-only, and the same for the length of one review."""
+class World(Lookups, Protocol):
+    """What may be looked up, and more; read-only, and the same for the length of one review."""
 
     @property
     def catalog(self) -> Catalog:
         """The resources there are. An engine remembers what follows from a catalogue for as long
         as it is the same object."""
-        ...
-
-    def namespace(self, name: str) -> JsonObject | None:
-        """The Namespace object; None when it does not exist."""
-        ...
-
-    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """A parameter object; `namespace` is empty for a cluster-scoped resource."""
-        ...
-
-    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """The parameter objects of a namespace, or all cluster-scoped ones."""
         ...
 
     def authorize(self, attributes: Attributes) -> Answer:
@@ -66,41 +60,26 @@ class ObjectWorld:
         given = list(objects)
         self._implicit_namespaces = implicit_namespaces
         self._builtin = known_resources() if catalog is None else catalog
-        self._catalog = self._builtin.with_crds(filter(_is_crd, given))
-        self._objects: dict[_Key, JsonObject] = {}
-        for obj in given:
-            key = self._key(obj)
-            if key is not None:
-                self._objects[key] = obj
+        self._index = ObjectIndex(given, self._builtin.with_crds(filter(_is_crd, given)))
         self._rbac: RbacAuthorizer | None = None
-
-    def _key(self, obj: JsonObject) -> _Key | None:
-        kind = metadata.gvk(obj)
-        found = self._catalog.by_gvk(kind)
-        if found is None:
-            return None
-        space = (metadata.namespace(obj) or "default") if found.namespaced else ""
-        return (kind.group, found.gvr.resource, space, metadata.name(obj))
 
     def with_objects(self, objects: Iterable[JsonObject]) -> ObjectWorld:
         """Another world that also has these; one of the same kind and name is replaced."""
         added = list(objects)
-        everything = [*self._objects.values(), *added]
         if any(map(_is_crd, added)):
-            return self._of(everything)
+            return self._of([*self.objects, *added])
         world = self._of(())
-        world._catalog = self._catalog
-        world._objects = dict(self._objects)
-        for obj in added:
-            key = self._key(obj)
-            if key is not None:
-                world._objects[key] = obj
+        world._index = self._index.changed(added)
         return world
 
     def without(self, obj: JsonObject) -> ObjectWorld:
         """Another world that has no object of this kind and name."""
-        gone = self._key(obj)
-        return self._of(kept for key, kept in self._objects.items() if key != gone)
+        index = self._index.changed((), [obj])
+        if _is_crd(obj):
+            return self._of(index.objects)
+        world = self._of(())
+        world._index = index
+        return world
 
     def _of(self, objects: Iterable[JsonObject]) -> ObjectWorld:
         return ObjectWorld(
@@ -109,26 +88,24 @@ class ObjectWorld:
 
     @property
     def objects(self) -> Sequence[JsonObject]:
-        return tuple(self._objects.values())
+        return self._index.objects
 
     @property
     def catalog(self) -> Catalog:
-        return self._catalog
+        return self._index.catalog
 
     def namespace(self, name: str) -> JsonObject | None:
-        found = self._objects.get(("", "namespaces", "", name))
+        found = self._index.namespace(name)
         if found is None and self._implicit_namespaces:
             return implicit_namespace(name)
         return found
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        found = self._objects.get((resource.group, resource.resource, namespace, name))
+        found = self._index.get(resource, namespace, name)
         return None if found is None else self._in_version(found, resource)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        wanted = (resource.group, resource.resource, namespace)
-        keys = sorted(key for key in self._objects if key[:3] == wanted)
-        return [self._in_version(self._objects[key], resource) for key in keys]
+        return [self._in_version(obj, resource) for obj in self._index.list(resource, namespace)]
 
     def _in_version(self, obj: JsonObject, resource: GroupVersionResource) -> JsonObject:
         kind = GroupVersionKind(resource.group, resource.version, metadata.gvk(obj).kind)
@@ -136,7 +113,7 @@ class ObjectWorld:
 
     def authorize(self, attributes: Attributes) -> Answer:
         if self._rbac is None:
-            self._rbac = RbacAuthorizer(self._objects.values())
+            self._rbac = RbacAuthorizer(self._index.objects)
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:

@@ -26,6 +26,7 @@ from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
+from celadon.kube.lookups import Lookups, ObjectIndex
 from celadon.kube.names import (
     ApiVersionError,
     GroupKind,
@@ -50,7 +51,9 @@ __all__ = [
     "GroupVersionResource",
     "JSONPathError",
     "KubeError",
+    "Lookups",
     "NamedText",
+    "ObjectIndex",
     "Ruling",
     "Status",
     "StatusCause",

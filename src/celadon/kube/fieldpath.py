@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from celadon.cel.value_functions import text
@@ -244,6 +244,14 @@ def internal(path: FieldPath, detail: str) -> FieldError:
 
 def _items(count: int) -> str:
     return f"{count} item" if count == 1 else f"{count} items"
+
+
+def beneath(name: str, error: FieldError) -> FieldError:
+    """An error about a part, as one about the member of the whole that the part is. What is about
+    nothing in particular stays so."""
+    if error.path == ROOT and error.value == "":
+        return error
+    return replace(error, path=FieldPath(name).join(error.path))
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

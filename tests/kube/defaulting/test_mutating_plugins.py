@@ -6,14 +6,34 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.defaulting_context import ClusterObjects, DefaultingContext
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form
+from celadon.kube.lookups import ObjectIndex
 from celadon.kube.names import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")
 CLAIM = GroupVersionKind("", "v1", "PersistentVolumeClaim")
 INGRESS = GroupVersionKind("networking.k8s.io", "v1", "Ingress")
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+KINDS = {
+    "limit_ranges": ("v1", "LimitRange"),
+    "service_accounts": ("v1", "ServiceAccount"),
+    "nodes": ("v1", "Node"),
+    "priority_classes": ("scheduling.k8s.io/v1", "PriorityClass"),
+    "runtime_classes": ("node.k8s.io/v1", "RuntimeClass"),
+    "storage_classes": ("storage.k8s.io/v1", "StorageClass"),
+    "ingress_classes": ("networking.k8s.io/v1", "IngressClass"),
+}
+
+
+def cluster_of(**objects: tuple[dict[str, Any], ...]) -> ObjectIndex:
+    return ObjectIndex(
+        {**one, "apiVersion": KINDS[field][0], "kind": KINDS[field][1]}
+        for field, given in objects.items()
+        for one in given
+    )
 
 
 def named(name: str, **more: Any) -> dict[str, Any]:
@@ -26,7 +46,7 @@ def admitted(
     meta: dict[str, Any] | None = None,
     **cluster: tuple[dict[str, Any], ...],
 ) -> dict[str, Any]:
-    context = DefaultingContext(suffix="abcde", cluster=ClusterObjects(**cluster))
+    context = DefaultingContext(suffix="abcde", cluster=cluster_of(**cluster))
     return admit_form({"metadata": meta or {}, "spec": spec}, gvk, context)
 
 
@@ -169,7 +189,7 @@ def test_a_runtime_class_that_tolerates_everything() -> None:
 def test_a_runtime_class_that_adds_nothing() -> None:
     plain, empty = named("plain"), named("empty", scheduling={})
     context = DefaultingContext(
-        plugins=frozenset({"RuntimeClass"}), cluster=ClusterObjects(runtime_classes=(plain, empty))
+        plugins=frozenset({"RuntimeClass"}), cluster=cluster_of(runtime_classes=(plain, empty))
     )
     for name in ("plain", "empty"):
         spec = admit_form({"spec": pod(runtimeClassName=name)}, POD, context)["spec"]

@@ -18,8 +18,10 @@ import pytest
 
 from celadon.kube import metadata, status
 from celadon.kube.catalogue.resources import Resource, known_resources
-from celadon.kube.defaulting.defaulting_context import ClusterObjects, DefaultingContext
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
 from celadon.kube.defaulting.write_stages import admit_form, stored_form
+from celadon.kube.lookups import ObjectIndex
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
 from celadon.kube.validation.validated_kinds import validate_create
@@ -46,16 +48,7 @@ CONTEXT = DefaultingContext(
         },
     ),
 )
-DEFAULT_ACCOUNT = {"metadata": {"name": "default"}}
-CLUSTER_FIELDS = {
-    "LimitRange": "limit_ranges",
-    "ServiceAccount": "service_accounts",
-    "IngressClass": "ingress_classes",
-    "StorageClass": "storage_classes",
-    "PriorityClass": "priority_classes",
-    "RuntimeClass": "runtime_classes",
-    "Node": "nodes",
-}
+DEFAULT_ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
 
 
 def endpoint(path: str) -> tuple[Resource, str]:
@@ -74,15 +67,14 @@ def endpoint(path: str) -> tuple[Resource, str]:
 
 
 def with_setup(context: DefaultingContext, setup: list[dict[str, Any]]) -> DefaultingContext:
-    cluster = ClusterObjects(service_accounts=(DEFAULT_ACCOUNT,))
-    for item in setup:
-        body = item.get("body", item)
-        kind = metadata.gvk(body)
-        field = CLUSTER_FIELDS.get(kind.kind)
-        if field:
-            stored = admit_form(body, kind, context)
-            cluster = replace(cluster, **{field: (*getattr(cluster, field), stored)})
-    return replace(context, cluster=cluster)
+    """With what is stored by then; every namespace has its default account."""
+    bodies = [item.get("body", item) for item in setup]
+    spaces = dict.fromkeys(metadata.namespace(body) or "default" for body in bodies)
+    accounts = [
+        {**DEFAULT_ACCOUNT, "metadata": {"name": "default", "namespace": n}} for n in spaces
+    ]
+    stored = [admit_form(body, metadata.gvk(body), context) for body in bodies]
+    return replace(context, cluster=ObjectIndex([*accounts, *stored]))
 
 
 def comparable(value: Any, masks: list[str]) -> Any:
@@ -133,7 +125,7 @@ def test_what_was_accepted_is_valid(path: Path) -> None:
     for step, context in steps(path, HTTPStatus.CREATED):
         resource, namespace = endpoint(step["path"])
         admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
-        assert exceeded_limits(admitted, context.cluster.limit_ranges) == ""
+        assert exceeded_limits(admitted, context.cluster.list(LIMIT_RANGES, namespace)) == ""
         assert validate_create(admitted, resource.gvk) == []
 
 
@@ -142,7 +134,7 @@ def refusal(step: dict[str, Any], context: DefaultingContext) -> dict[str, Any]:
     resource, namespace = endpoint(step["path"])
     admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
     name = admitted["metadata"].get("name", "")
-    why = exceeded_limits(admitted, context.cluster.limit_ranges)
+    why = exceeded_limits(admitted, context.cluster.list(LIMIT_RANGES, namespace))
     if why:
         return status.forbidden(resource.gvr.group_resource, name, why).status.to_json()
     errors = validate_create(admitted, resource.gvk)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.defaulting_context import DefaultingContext, Requester
+from celadon.kube.authorization import User
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import DecodeError
@@ -14,7 +15,7 @@ from celadon.kube.schemas.typed_values import DecodeError
 CONTEXT = DefaultingContext(
     uid="U",
     now="2026-01-01T00:00:00Z",
-    user=Requester("alice", groups=("devs",), extra={"k": ("v",)}),
+    user=User("alice", groups=("devs",), extra={"k": ("v",)}),
 )
 
 

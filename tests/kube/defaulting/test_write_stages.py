@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import (
-    CREATE,
-    DEFAULT,
-    PLUGINS,
     admit_form,
+    begin_create,
     defaulted,
+    drafted,
+    finish_create,
     generated_name,
     has_identity,
+    run_plugins,
     stored_form,
     updated_form,
 )
@@ -49,8 +50,10 @@ def test_what_each_stage_shows() -> None:
     assert read["metadata"]["uid"] == "mine"
     assert read["spec"]["restartPolicy"] == "Always"
     assert "tolerations" not in read["spec"]
-    phases = frozenset({DEFAULT, PLUGINS})
-    mutating = admit_form(sent, POD, CONTEXT, phases=phases, namespace="ns")
+    draft = drafted(sent, POD, CONTEXT)
+    begin_create(draft, "ns")
+    run_plugins(draft)
+    mutating = draft.form()
     assert mutating["metadata"]["namespace"] == "ns"
     assert [owner["name"] for owner in mutating["metadata"]["ownerReferences"]] == ["o", "q"]
     assert not {"uid", "creationTimestamp", "name"} & mutating["metadata"].keys()
@@ -62,8 +65,8 @@ def test_what_each_stage_shows() -> None:
     assert validating["metadata"]["name"] == "p-abcde"
     assert validating["metadata"]["generation"] == 1
     assert validating["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
-    rest = admit_form(mutating, POD, CONTEXT, phases=frozenset({DEFAULT, CREATE}))
-    assert rest == validating
+    assert finish_create(draft) == validating
+    assert finish_create(draft.replaced(mutating)) == validating
     assert json.dumps(sent) == before
 
 

@@ -2,15 +2,14 @@
 
 Policies, bindings and webhook configurations come in as JSON: `decode_policy` gives the frozen form
 with defaults, `validate_policy` every complaint the API server would have. For the six kinds
-together: `decode_object`, `validate_create`, `validate_update`, and for a server that stores them
-`read_body` and the module `strategy`.
+together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
+of `celadon.kube.writes`, which treats them like all other kinds.
 
 Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
 `registration_cells` and `member_order` are for a server's answers.
 """
 
-from celadon.admission.registration import strategy
 from celadon.admission.registration.api_validation.binding_validation import validate_binding
 from celadon.admission.registration.api_validation.kind_validation import (
     validate_create,
@@ -25,7 +24,6 @@ from celadon.admission.registration.decoding import (
     decode_object,
     decode_policy,
 )
-from celadon.admission.registration.registration_bodies import Body, read_body, require_version
 from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
 from celadon.admission.registration.registration_kinds import RegistrationKind
 from celadon.admission.registration.registration_types import (
@@ -37,10 +35,11 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
+from celadon.admission.registration.strategy import STRATEGIES
 
 __all__ = [
     "REGISTRATION_KINDS",
-    "Body",
+    "STRATEGIES",
     "MatchResources",
     "MutatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding",
@@ -54,9 +53,6 @@ __all__ = [
     "decode_binding",
     "decode_object",
     "decode_policy",
-    "read_body",
-    "require_version",
-    "strategy",
     "validate_binding",
     "validate_create",
     "validate_object_meta",

@@ -1,12 +1,8 @@
-"""What the registry does with a registration object around its validation.
+"""What is special about writes of registration objects: the strategies of the six kinds.
 
-`created` and `updated` give the object as it will be stored: metadata that the server owns,
-generation, the status that a client cannot write. `create_errors`, `update_errors` and
-`status_errors` say why it cannot be, `write_warnings` what the client is told besides. All take
-decoded documents in a version that the server serves.
-
-As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go` and k8s.io/apiserver
-`pkg/registry/rest`.
+The write path of `celadon.kube.writes` treats them like any other kind, with the rules of
+`api_validation` and, once those found nothing, the question whether the writer may read the params.
+As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go`.
 """
 
 from __future__ import annotations
@@ -14,57 +10,94 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.api_validation.kind_validation import (
     validate_create,
     validate_update,
 )
+from celadon.admission.registration.api_validation.param_access import check_binding, check_policy
 from celadon.admission.registration.api_validation.policy_status import validate_status
 from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
-from celadon.admission.registration.registration_kinds import BY_KIND, RegistrationKind
-from celadon.admission.registration.registration_types import RegistrationObject
-from celadon.kube import FieldError, metadata
-from celadon.kube.defaulting import DefaultingContext, admit_form, updated_form
-from celadon.kube.library import DEFAULT_VERSION
-from celadon.kube.writes import warning_texts
+from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
+from celadon.kube import FieldError, GroupKind, GroupVersionResource, metadata
+from celadon.kube.writes import Strategy, Surroundings
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
-STATUS: Final = "status"
 
 JsonObject = Mapping[str, Any]
 
 
-def typed(document: JsonObject) -> RegistrationObject:
+def typed(document: JsonObject) -> registration.RegistrationObject:
     """The typed form of a document that has been decoded."""
     return BY_KIND[document["kind"]].typed(document)
 
 
-def created(document: JsonObject, context: DefaultingContext) -> dict[str, Any]:
-    """The kinds are cluster-scoped: a namespace that was sent is cleared without a word."""
-    return admit_form(document, metadata.gvk(document), context, namespace="")
+def create_errors(document: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+    """Of a new object as validating admission sees it."""
+    errors = validate_create(typed(document), surroundings.version)
+    return errors or _access_errors(document, None, surroundings)
 
 
-def updated(
-    document: JsonObject,
-    old: JsonObject,
-    sent: JsonObject,
-    context: DefaultingContext,
-    *,
-    subresource: str = "",
-) -> dict[str, Any]:
-    """`sent` is the document before decoding: where a kind's generation is strict, an empty list
-    in it is a change, since stored objects have none."""
-    made = updated_form(document, old, metadata.gvk(document), context, subresource=subresource)
-    made["metadata"].pop("namespace", None)
-    before = metadata.generation(old)
-    unchanged = not subresource and metadata.generation(made) == before
-    if unchanged and _has_strict_change(sent, BY_KIND[document["kind"]]):
-        made["metadata"]["generation"] = before + 1
-    return made
+def update_errors(
+    document: JsonObject, old: JsonObject, surroundings: Surroundings
+) -> list[FieldError]:
+    errors = validate_meta_update(document["metadata"], old["metadata"])
+    errors += validate_update(typed(document), typed(old), surroundings.version)
+    return errors or _access_errors(document, old, surroundings)
 
 
-def _has_strict_change(sent: JsonObject, entry: RegistrationKind) -> bool:
+def status_errors(document: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
+    """Of a write to the status of a validating policy: its spec is not looked at."""
+    errors = validate_meta_update(document["metadata"], old["metadata"])
+    return errors + validate_status(document.get("status") or {})
+
+
+def _access_errors(
+    document: JsonObject, old: JsonObject | None, surroundings: Surroundings
+) -> list[FieldError]:
+    """Whether the writer may read the params that the object refers to."""
+    authorize = surroundings.authorize
+    if authorize is None:
+        return []
+    value, before = typed(document), None if old is None else typed(old)
+    user, catalog = surroundings.user, surroundings.resources
+    if isinstance(value, registration.WebhookConfiguration):
+        return []
+    if isinstance(value, registration.Policy):
+        assert before is None or isinstance(before, registration.Policy)
+        return check_policy(value, before, user, catalog, authorize)
+    kind = BY_KIND[document["kind"].removesuffix("Binding")]
+    resource = GroupVersionResource(registration.GROUP, "v1", kind.resource)
+    stored = surroundings.lookups.get(resource, "", value.spec.policy_name)
+    policy = None if stored is None else kind.typed(stored)
+    assert policy is None or isinstance(policy, registration.Policy)
+    return check_binding(value, policy, user, catalog, authorize)
+
+
+def _warnings(document: JsonObject) -> list[str]:
+    if not metadata.name(document).endswith(STATIC_SUFFIX):
+        return []
+    return [
+        f'metadata.name: names ending with "{STATIC_SUFFIX}" are reserved for static '
+        "manifest-based configurations and cannot be managed via the API"
+    ]
+
+
+def _strategy(entry: RegistrationKind) -> Strategy:
     fields = entry.generation_fields if entry.strict_generation else ()
-    return any(_holds_empty(sent.get(field)) for field in fields)
+
+    def sent_change(sent: JsonObject) -> bool:
+        """An empty list is a change, since stored objects have none."""
+        return any(_holds_empty(sent.get(field)) for field in fields)
+
+    return Strategy(
+        create_errors,
+        update_errors,
+        status_errors,
+        warnings=_warnings,
+        needs_version=True,
+        sent_change=sent_change,
+    )
 
 
 def _holds_empty(value: Any, field: str = "") -> bool:
@@ -77,40 +110,6 @@ def _holds_empty(value: Any, field: str = "") -> bool:
     return False
 
 
-def create_errors(document: JsonObject, version: str = DEFAULT_VERSION) -> list[FieldError]:
-    """`document` as `created` gave it; `version` is the server's."""
-    return validate_create(typed(document), version)
-
-
-def update_errors(
-    document: JsonObject, old: JsonObject, version: str = DEFAULT_VERSION
-) -> list[FieldError]:
-    """`document` as `updated` gave it."""
-    errors = validate_meta_update(document["metadata"], old["metadata"])
-    return errors + validate_update(typed(document), typed(old), version)
-
-
-def status_errors(document: JsonObject, old: JsonObject) -> list[FieldError]:
-    """Of a write to the status of a validating policy: its spec is not looked at."""
-    errors = validate_meta_update(document["metadata"], old["metadata"])
-    return errors + validate_status(document.get("status") or {})
-
-
-def write_warnings(document: JsonObject) -> list[str]:
-    """`document` as it was decoded, before owners were made unique."""
-    found = []
-    repeated = _repeated_owners(document)
-    if repeated:
-        found.append(warning_texts.duplicate_owners(repeated))
-    if metadata.name(document).endswith(STATIC_SUFFIX):
-        found.append(
-            f'metadata.name: names ending with "{STATIC_SUFFIX}" are reserved for static '
-            "manifest-based configurations and cannot be managed via the API"
-        )
-    return found
-
-
-def _repeated_owners(document: JsonObject) -> list[str]:
-    owners = document["metadata"].get("ownerReferences", ())
-    repeated = [owner["uid"] for i, owner in enumerate(owners) if owner in owners[:i]]
-    return list(dict.fromkeys(repeated))
+STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
+    GroupKind(registration.GROUP, entry.kind): _strategy(entry) for entry in KINDS
+}

@@ -9,18 +9,19 @@ cannot be left out is filled in: the namespace and a generated name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, GroupVersionKind, User, metadata
+from celadon.kube import GroupKind, GroupVersionKind, ObjectIndex, User, metadata
+from celadon.kube.catalogue import known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.kube.defaulting import (
-    ClusterObjects,
+    LIMIT_RANGES,
+    LOOKED_UP,
     DefaultingContext,
-    Requester,
     admit_form,
     stored_form,
     updated_form,
@@ -31,14 +32,6 @@ _GENERATED_SUFFIX: Final = "xxxxx"
 """Stands for the five random characters that the API server appends to `generateName`."""
 
 _UID: Final = "00000000-0000-4000-8000-000000000000"
-_NAMESPACED: Final = {"LimitRange": "limit_ranges", "ServiceAccount": "service_accounts"}
-_CLUSTER_WIDE: Final = {
-    "PriorityClass": "priority_classes",
-    "StorageClass": "storage_classes",
-    "IngressClass": "ingress_classes",
-    "RuntimeClass": "runtime_classes",
-    "Node": "nodes",
-}
 
 Prepared = dict[str, Any] | Problem
 
@@ -56,12 +49,10 @@ class Prepare:
     """How objects are prepared. Remembers what each namespace has for the plugins to find."""
 
     __slots__ = (
-        "_base",
-        "_by_namespace",
+        "_context",
         "_custom",
         "_defaulting",
         "_definitions",
-        "_objects",
         "version",
     )
 
@@ -82,29 +73,20 @@ class Prepare:
             if one.value["kind"] == "CustomResourceDefinition"
         }
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        self._objects = _decodable(
-            one.value for one in objects if one.value["kind"] in {*_NAMESPACED, *_CLUSTER_WIDE}
+        self._context = DefaultingContext(
+            now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user, cluster=_looked_up(objects)
         )
-        extra = {key: tuple(values) for key, values in user.extra.items()}
-        self._base = DefaultingContext(
-            now=now,
-            uid=_UID,
-            suffix=_GENERATED_SUFFIX,
-            user=Requester(user.name, user.uid, user.groups, extra),
-        )
-        self._by_namespace: dict[str, DefaultingContext] = {}
 
     def created(self, document: Document, target: Target) -> Prepared:
         """The object of a CREATE."""
         if not self._defaulting:
             return _placed(document.value, target.namespace)
-        context = self._context(target.namespace)
         value = self._shaped(document.value, target)
         custom = self.custom_kind(target.kind)
         if custom is not None and custom.has_status:
             value = {key: member for key, member in value.items() if key != "status"}
         try:
-            return admit_form(value, target.kind, context, namespace=target.namespace)
+            return admit_form(value, target.kind, self._context, namespace=target.namespace)
         except DecodeError as error:
             return _undecodable(document, error)
 
@@ -113,13 +95,12 @@ class Prepare:
         placed = _placed(document.value, target.namespace)
         if not self._defaulting:
             return placed
-        context = self._context(target.namespace)
         try:
             return updated_form(
                 self._shaped(placed, target),
                 stored,
                 target.kind,
-                context,
+                self._context,
                 subresource=target.subresource,
             )
         except DecodeError as error:
@@ -134,7 +115,7 @@ class Prepare:
                 placed = _placed(document.value, target.namespace)
             else:
                 placed = self._written(document, target)
-            return stored_form(placed, target.kind, self._context(target.namespace))
+            return stored_form(placed, target.kind, self._context)
         except DecodeError as error:
             return _undecodable(document, error)
 
@@ -148,13 +129,12 @@ class Prepare:
 
     def limit_ranges(self, namespace: str) -> Sequence[Mapping[str, Any]]:
         """What is given for the plugin LimitRanger to find in a namespace."""
-        return self._context(namespace).cluster.limit_ranges
+        return self._context.cluster.list(LIMIT_RANGES, namespace)
 
     def _written(self, document: Document, target: Target) -> dict[str, Any]:
         """A manifest as if it had just been created, with the status it has."""
-        context = self._context(target.namespace)
         value = self._shaped(document.value, target)
-        made = admit_form(value, target.kind, context, namespace=target.namespace)
+        made = admit_form(value, target.kind, self._context, namespace=target.namespace)
         status = value.get("status")
         return made if status is None else {**made, "status": status}
 
@@ -173,33 +153,20 @@ class Prepare:
         custom = None if target.subresource == "scale" else self.custom_kind(target.kind)
         return value if custom is None else dict(custom.prepare(value).value)
 
-    def _context(self, namespace: str) -> DefaultingContext:
-        found = self._by_namespace.get(namespace)
-        if found is None:
-            found = replace(self._base, cluster=self._cluster(namespace))
-            self._by_namespace[namespace] = found
-        return found
 
-    def _cluster(self, namespace: str) -> ClusterObjects:
-        lists: dict[str, list[dict[str, Any]]] = {}
-        for value in self._objects:
-            kind = str(value["kind"])
-            if kind in _CLUSTER_WIDE:
-                lists.setdefault(_CLUSTER_WIDE[kind], []).append(value)
-            elif (metadata.namespace(value) or "default") == namespace:
-                lists.setdefault(_NAMESPACED[kind], []).append(value)
-        return ClusterObjects(**{name: tuple(found) for name, found in lists.items()})
-
-
-def _decodable(values: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The objects as the cluster has them, without those that it could not have."""
+def _looked_up(documents: Iterable[Document]) -> ObjectIndex:
+    """What admission plugins find, as the cluster has it, without what it could not have."""
     found = []
-    for value in values:
+    for document in documents:
+        value = document.value
+        resource = known_resources().by_gvk(metadata.gvk(value))
+        if resource is None or resource.gvr not in LOOKED_UP:
+            continue
         try:
             found.append(stored_form(value, metadata.gvk(value)))
         except DecodeError:
             continue
-    return found
+    return ObjectIndex(found)
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

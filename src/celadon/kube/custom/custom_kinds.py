@@ -20,7 +20,8 @@ from celadon.kube.custom.pruning import Pruned, pruned
 from celadon.kube.custom.rules.correlation import Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
-from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, invalid
+from celadon.kube.custom.scale_paths import ScalePaths, scale_paths
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, beneath, invalid
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import definition_schemas
@@ -55,6 +56,7 @@ class CustomKind:
     has_status: bool = False
     namespaced: bool | None = None
     """None: nobody says, and nobody looks at the namespace."""
+    scale: ScalePaths | None = None
 
     def prepare(self, obj: dict[str, Json]) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
@@ -72,6 +74,23 @@ class CustomKind:
         if any(error.type in _BLOCKING for error in found):
             return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
         outcome = self.rules.errors(obj, was)
+        outcome.errors[:0] = found
+        return outcome
+
+    def validate_status(self, obj: dict[str, Json], before: dict[str, Json]) -> RuleOutcome:
+        """The same for a write to the status: of the schema only that of the status counts, and
+        its texts do not know that it is one. Rules see the whole object."""
+        found = list(self._metadata_errors(obj, before))
+        schema = self.schema.properties.get("status")
+        status = obj.get("status")
+        if schema is not None and status is not None:
+            errors = value_errors(status, schema, before.get("status", Unknown()))
+            found += [beneath("status", error) for error in errors]
+        if self.rules is None:
+            return RuleOutcome(found)
+        if any(error.type in _BLOCKING for error in found):
+            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
+        outcome = self.rules.errors(obj, before)
         outcome.errors[:0] = found
         return outcome
 
@@ -95,14 +114,15 @@ def custom_kinds(
     spec = definition["spec"]
     rules_of = environment(version)
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
-    with_status = {
-        one["name"]
-        for one in spec.get("versions") or ()
-        if _member(one, "subresources", "status") is not None
-    }
+    offered = {one["name"]: one.get("subresources") for one in spec.get("versions") or ()}
     return {
         gvk: CustomKind(
-            gvk, schema, rule_validator(schema, rules_of), gvk.version in with_status, namespaced
+            gvk,
+            schema,
+            rule_validator(schema, rules_of),
+            _member(offered, gvk.version, "status") is not None,
+            namespaced,
+            scale_paths(_member(offered, gvk.version, "scale")),
         )
         for gvk, schema in definition_schemas(definition).items()
     }

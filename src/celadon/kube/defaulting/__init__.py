@@ -9,32 +9,37 @@ decides.
 
 from celadon.kube.defaulting.defaulting_context import (
     DEFAULT_PLUGINS,
-    ClusterObjects,
     DefaultingContext,
-    Requester,
     ServiceNetwork,
 )
+from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES, LOOKED_UP
 from celadon.kube.defaulting.write_stages import (
-    CREATE,
-    DEFAULT,
-    PLUGINS,
+    Draft,
     admit_form,
+    begin_create,
     defaulted,
+    drafted,
+    finish_create,
+    finish_update,
+    run_plugins,
     stored_form,
     updated_form,
 )
 
 __all__ = [
-    "CREATE",
-    "DEFAULT",
     "DEFAULT_PLUGINS",
-    "PLUGINS",
-    "ClusterObjects",
+    "LIMIT_RANGES",
+    "LOOKED_UP",
     "DefaultingContext",
-    "Requester",
+    "Draft",
     "ServiceNetwork",
     "admit_form",
+    "begin_create",
     "defaulted",
+    "drafted",
+    "finish_create",
+    "finish_update",
+    "run_plugins",
     "stored_form",
     "updated_form",
 ]

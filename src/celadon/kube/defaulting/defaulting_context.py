@@ -6,9 +6,12 @@ is an argument. The defaults are recognisable placeholders and an empty cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from celadon.kube.authorization import User
+from celadon.kube.lookups import JsonObject, Lookups, ObjectIndex
 
 PLUGIN_ORDER: Final = (
     "LimitRanger",
@@ -26,23 +29,8 @@ PLUGIN_ORDER: Final = (
 
 DEFAULT_PLUGINS: Final = frozenset(PLUGIN_ORDER)
 
-Objects = tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterObjects:
-    """Stored objects that the plugins look at, in the order in which a server lists them.
-
-    `limit_ranges` and `service_accounts` are those of the namespace of the object.
-    """
-
-    limit_ranges: Objects = ()
-    service_accounts: Objects = ()
-    priority_classes: Objects = ()
-    storage_classes: Objects = ()
-    ingress_classes: Objects = ()
-    runtime_classes: Objects = ()
-    nodes: Objects = ()
+NOBODY: Final = User("")
+EMPTY: Final[Lookups] = ObjectIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +46,10 @@ class ServiceNetwork:
 
 
 @dataclass(frozen=True, slots=True)
-class Requester:
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class DefaultingContext:
-    """`suffix` are the five random characters of generated names; `gates` overrides defaults.
+    """What a server adds of its own to one write.
+
+    `suffix` are the five random characters of generated names; `gates` overrides defaults.
 
     `extra_token_sources` are projected sources that follow upstream's three in the token volume of
     pods. Upstream has none; some distributions add their own certificates there.
@@ -76,11 +58,11 @@ class DefaultingContext:
     now: str = "1970-01-01T00:00:00Z"
     uid: str = "00000000-0000-0000-0000-000000000000"
     suffix: str = "xxxxx"
-    user: Requester = Requester()
+    user: User = NOBODY
     gates: Mapping[str, bool] = field(default_factory=dict)
     plugins: frozenset[str] = DEFAULT_PLUGINS
-    cluster: ClusterObjects = ClusterObjects()
-    extra_token_sources: Objects = ()
+    cluster: Lookups = EMPTY
+    extra_token_sources: Sequence[JsonObject] = ()
     network: ServiceNetwork = ServiceNetwork()
 
 

@@ -20,6 +20,7 @@ from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFuncti
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, descend, lookup, parse_path
+from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs
 
@@ -190,17 +191,8 @@ def _set_value(value: Any, *, force: bool) -> Action:
     return set_scalar
 
 
-def fresh(value: Any) -> Any:
-    """A deep copy of a JSON value."""
-    if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fresh(item) for item in value]
-    return value
-
-
 def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
-    """`keep`, `bump`, `statusKeep`: paths, see `stages.updated_form`."""
+    """`keep`, `bump`, `statusKeep`: paths, see `write_stages.updated_form`."""
     kind = f"{gvk.api_version}/{gvk.kind}"
     found: Mapping[str, tuple[str, ...]] = (
         packs.load("defaults")["kinds"].get(kind, {}).get("update", {})

@@ -1,21 +1,43 @@
 """The built-in mutating admission plugins, as far as they change objects.
 
-Each is a function on an object; the rules say for which kinds it runs (`rules.py`, and phase
-`plugins` of the data pack). What a plugin would look up in the cluster comes from the context; a
-plugin that finds nothing there does what it does in an empty cluster.
+Each is a function on an object; the rules say for which kinds it runs (`defaulting_rules`, and
+phase `plugins` of the data pack). What a plugin would look up in the cluster comes from the
+context; a plugin that finds nothing there does what it does in an empty cluster.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.defaulting_context import DefaultingContext, Objects, Run
+from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.field_functions import FieldFunction, Rule
 from celadon.kube.defaulting.rule_paths import Apply
 from celadon.kube.defaulting.tolerations import merged
+from celadon.kube.lookups import DEFAULT_NAMESPACE, JsonObject
+from celadon.kube.names import GroupVersionResource
+
+LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
+SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+NODES: Final = GroupVersionResource("", "v1", "nodes")
+PRIORITY_CLASSES: Final = GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses")
+RUNTIME_CLASSES: Final = GroupVersionResource("node.k8s.io", "v1", "runtimeclasses")
+STORAGE_CLASSES: Final = GroupVersionResource("storage.k8s.io", "v1", "storageclasses")
+INGRESS_CLASSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ingressclasses")
+LOOKED_UP: Final = frozenset(
+    {
+        LIMIT_RANGES,
+        SERVICE_ACCOUNTS,
+        NODES,
+        PRIORITY_CLASSES,
+        RUNTIME_CLASSES,
+        STORAGE_CLASSES,
+        INGRESS_CLASSES,
+    }
+)
+"""The resources whose objects the plugins look at."""
 
 LIMIT_RANGER_ANNOTATION: Final = "kubernetes.io/limit-ranger"
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
@@ -41,7 +63,7 @@ TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io
 
 def limit_ranger(pod: Any, run: Run) -> None:
     """Containers that say nothing about a resource get what the namespace's LimitRanges say."""
-    for limit_range in run.context.cluster.limit_ranges:
+    for limit_range in run.context.cluster.list(LIMIT_RANGES, _namespace(run)):
         limits, requests = _container_defaults(limit_range)
         notes = []
         for field, word in (("containers", "container"), ("initContainers", "init container")):
@@ -76,8 +98,12 @@ def _fill_resources(container: Any, part: str, amounts: Mapping[str, str]) -> li
     return sorted(missing)
 
 
-def _named(objects: Objects, name: str) -> Mapping[str, Any] | None:
-    return next((found for found in objects if metadata.name(found) == name), None)
+def _namespace(run: Run) -> str:
+    return metadata.namespace(run.root) or DEFAULT_NAMESPACE
+
+
+def _cluster_wide(run: Run, resource: GroupVersionResource, name: str | None) -> JsonObject | None:
+    return run.context.cluster.get(resource, "", name) if name else None
 
 
 def _newest(objects: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -92,7 +118,7 @@ def service_account_admission(spec: Any, run: Run) -> None:
         return
     name = spec.get("serviceAccountName") or "default"
     spec["serviceAccountName"] = spec["serviceAccount"] = name
-    account = _named(run.context.cluster.service_accounts, name) or {}
+    account = run.context.cluster.get(SERVICE_ACCOUNTS, _namespace(run), name) or {}
     automount = spec.get("automountServiceAccountToken")
     if automount is None:
         automount = account.get("automountServiceAccountToken")
@@ -120,7 +146,7 @@ def _mount_token(spec: Any, context: DefaultingContext) -> None:
         spec["volumes"] = [*volumes, _token_volume(name, context.extra_token_sources)]
 
 
-def _token_volume(name: str, extra: Objects) -> dict[str, Any]:
+def _token_volume(name: str, extra: Sequence[JsonObject]) -> dict[str, Any]:
     field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
@@ -167,14 +193,14 @@ def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
 
 def priority(spec: Any, run: Run) -> None:
     """The number that a priority class stands for. Unknown classes are left alone."""
-    classes = run.context.cluster.priority_classes
     name = spec.get("priorityClassName")
     if name in SYSTEM_PRIORITIES:
         spec["priority"] = SYSTEM_PRIORITIES[name]
         return
     if name:
-        chosen = _named(classes, name)
+        chosen = _cluster_wide(run, PRIORITY_CLASSES, name)
     else:
+        classes = run.context.cluster.list(PRIORITY_CLASSES, "")
         defaults = [one for one in classes if one.get("globalDefault")]
         chosen = min(defaults, key=lambda one: int(one.get("value", 0)), default=None)
     if chosen is not None:
@@ -185,7 +211,7 @@ def priority(spec: Any, run: Run) -> None:
 
 def runtime_class(spec: Any, run: Run) -> None:
     """Overhead, node selector and tolerations of the pod's runtime class."""
-    chosen = _named(run.context.cluster.runtime_classes, spec.get("runtimeClassName") or "")
+    chosen = _cluster_wide(run, RUNTIME_CLASSES, spec.get("runtimeClassName"))
     if chosen is None:
         return
     overhead = (chosen.get("overhead") or {}).get("podFixed")
@@ -203,7 +229,7 @@ def runtime_class(spec: Any, run: Run) -> None:
 
 def pod_topology_labels(pod: Any, run: Run) -> None:
     """A pod that is created on a node takes over its zone and region."""
-    node = _named(run.context.cluster.nodes, pod["spec"].get("nodeName") or "")
+    node = _cluster_wide(run, NODES, pod["spec"].get("nodeName"))
     found = metadata.labels(node)
     copied = {key: found[key] for key in TOPOLOGY_LABELS if key in found}
     if copied:
@@ -217,7 +243,7 @@ def default_storage_class(claim: Any, run: Run) -> None:
         return
     chosen = _newest(
         one
-        for one in run.context.cluster.storage_classes
+        for one in run.context.cluster.list(STORAGE_CLASSES, "")
         if any(metadata.annotations(one).get(key) == "true" for key in DEFAULT_STORAGE_CLASS)
     )
     if chosen is not None:
@@ -231,7 +257,7 @@ def default_ingress_class(ingress: Any, run: Run) -> None:
         return
     chosen = _newest(
         one
-        for one in run.context.cluster.ingress_classes
+        for one in run.context.cluster.list(INGRESS_CLASSES, "")
         if metadata.annotations(one).get(DEFAULT_INGRESS_CLASS) == "true"
     )
     if chosen is not None:

@@ -95,7 +95,7 @@ def request_user(spec: Any, run: Run) -> None:
     """Whoever asks is whom the certificate is for."""
     user = run.context.user
     sent = {
-        "username": user.username,
+        "username": user.name,
         "uid": user.uid,
         "groups": list(user.groups),
         "extra": {key: list(values) for key, values in user.extra.items()},

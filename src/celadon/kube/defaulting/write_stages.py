@@ -5,21 +5,27 @@
     create                       what validating admission sees: identity, time, generated name,
                                  allocated fields, status reset
 
-`admit_form` runs them for a create, `updated_form` for an update, `stored_form` says what remains
-of an object that was written and read back. Objects given in are never changed.
+A `Draft` is an object on this way: `drafted` makes one, `begin_create`, `run_plugins` and
+`finish_create` take it through a create, `finish_update` through an update. Whoever mutates objects
+besides the plugins is shown `form` and gives back what `replaced` takes. `admit_form` and
+`updated_form` are the whole way at once; `stored_form` says what remains of an object that was
+written and read back. Objects given in are never changed.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
-from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, fresh, update_rules
+from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, update_rules
 from celadon.kube.defaulting.service_updates import service_update
+from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
+from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode, struct_codec
@@ -29,7 +35,6 @@ DEFAULT: Final = "default"
 CONVERT: Final = "convert"
 PLUGINS: Final = "plugins"
 CREATE: Final = "create"
-ALL_PHASES: Final = frozenset({DEFAULT, PLUGINS, CREATE})
 
 SERVER_OWNED: Final = (
     "creationTimestamp",
@@ -99,47 +104,100 @@ def _complete(made: dict[str, Any], codec: StructCodec) -> None:
     codec.complete(made["metadata"] if codec.name == schema_model.OBJECT_META else made)
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An object on its way in. `made` belongs to the draft: the stages change it in place."""
+
+    gvk: GroupVersionKind
+    made: dict[str, Any]
+    codec: StructCodec
+    run: Run
+
+    @property
+    def meta(self) -> dict[str, Any] | None:
+        """None for kinds without metadata."""
+        found = self.made.get("metadata")
+        return found if isinstance(found, dict) else None
+
+    @property
+    def is_custom(self) -> bool:
+        """Of a kind that only a CustomResourceDefinition can define."""
+        return self.codec.name == schema_model.OBJECT_META
+
+    def form(self) -> dict[str, Any]:
+        """What the object looks like at this point, as a copy that belongs to the caller."""
+        shown: dict[str, Any] = fresh(self.made)
+        _complete(shown, self.codec)
+        return shown
+
+    def replaced(self, obj: Mapping[str, Any]) -> Draft:
+        """The draft as somebody has left it who was shown `form`: defaulted once more."""
+        return drafted(obj, self.gvk, self.run.context)
+
+
+def drafted(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> Draft:
+    """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    made, codec = _decoded(obj, gvk)
+    draft = Draft(gvk, made, codec, _start(made, context))
+    _default(draft)
+    return draft
+
+
+def _default(draft: Draft) -> None:
+    _apply(draft.run, draft.gvk, DEFAULT)
+    _apply(draft.run, draft.gvk, CONVERT)
+
+
+def begin_create(draft: Draft, namespace: str | None) -> None:
+    """What a new object may not say of itself goes, its namespace comes. `namespace` is that of
+    the URL, empty for cluster-scoped kinds; None leaves the object's own."""
+    _prepare_metadata(draft.meta, namespace)
+
+
+def run_plugins(draft: Draft) -> None:
+    """The built-in mutating plugins, in their order."""
+    _apply(draft.run, draft.gvk, PLUGINS)
+    _apply(draft.run, draft.gvk, CONVERT)
+
+
+def finish_create(draft: Draft) -> dict[str, Any]:
+    """The object as validating admission sees it; the draft is used up."""
+    _identify(draft.meta, draft.gvk, draft.run.context, custom=draft.is_custom)
+    _apply(draft.run, draft.gvk, CREATE)
+    _apply(draft.run, draft.gvk, CONVERT)
+    _complete(draft.made, draft.codec)
+    return draft.made
+
+
 def admit_form(
     obj: Mapping[str, Any],
     gvk: GroupVersionKind,
     context: DefaultingContext = _PLAIN,
     *,
-    phases: frozenset[str] = ALL_PHASES,
     namespace: str | None = None,
 ) -> dict[str, Any]:
-    """The object as admission sees it on create, in the version of `gvk`.
+    """The object as validating admission sees it on create, in the version of `gvk`: all stages.
 
     Options of connect requests (kinds of the core group that are not built in) stay as they are.
-
-    Without `create` in `phases` it is the form of mutating admission, without `plugins` too the
-    decoded and defaulted object. `namespace` is that of the URL, empty for cluster-scoped kinds;
-    None leaves the object's own. DecodeError when a value does not fit the kind.
+    DecodeError when a value does not fit the kind.
     """
     if not gvk.group and codec_for(gvk) is None:
         return dict(obj)
-    made, codec = _decoded(obj, gvk)
-    run = _start(made, context)
-    if DEFAULT in phases:
-        _apply(run, gvk, DEFAULT)
-        _apply(run, gvk, CONVERT)
-    if PLUGINS in phases or CREATE in phases:
-        _prepare_metadata(made.get("metadata"), namespace)
-    if PLUGINS in phases:
-        _apply(run, gvk, PLUGINS)
-        _apply(run, gvk, CONVERT)
-    if CREATE in phases:
-        _identify(made.get("metadata"), gvk, context, custom=codec.name == schema_model.OBJECT_META)
-        _apply(run, gvk, CREATE)
-        _apply(run, gvk, CONVERT)
-    _complete(made, codec)
-    return made
+    draft = drafted(obj, gvk, context)
+    begin_create(draft, namespace)
+    run_plugins(draft)
+    return finish_create(draft)
 
 
 def defaulted(
     obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> dict[str, Any]:
     """The object decoded and defaulted, with everything else as it was sent."""
-    return admit_form(obj, gvk, context, phases=frozenset({DEFAULT}))
+    draft = drafted(obj, gvk, context)
+    _complete(draft.made, draft.codec)
+    return draft.made
 
 
 def _prepare_metadata(meta: dict[str, Any] | None, namespace: str | None) -> None:
@@ -151,6 +209,10 @@ def _prepare_metadata(meta: dict[str, Any] | None, namespace: str | None) -> Non
         meta.pop("namespace", None)
     elif namespace is not None:
         meta["namespace"] = namespace
+    _make_owners_unique(meta)
+
+
+def _make_owners_unique(meta: dict[str, Any]) -> None:
     owners = meta.get("ownerReferences")
     if owners:
         meta["ownerReferences"] = [
@@ -194,22 +256,30 @@ def updated_form(
     `obj` is what mutating admission left. Of `status` writes only the status counts, of others it
     is kept; the generation goes up when the fields that matter to it differ.
     """
-    made, codec = _decoded(obj, gvk)
-    run = _start(made, context)
-    _apply(run, gvk, DEFAULT)
-    _apply(run, gvk, CONVERT)
-    rules = update_rules(gvk)
-    if subresource == "status":
+    return finish_update(drafted(obj, gvk, context), old, subresource=subresource)
+
+
+def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = "") -> dict[str, Any]:
+    """The new object as validating admission sees it; the draft is used up."""
+    made, rules = draft.made, update_rules(draft.gvk)
+    parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
+    if parts.only is not None:
+        made = only_parts(made, old, parts)
+    elif subresource == "status":
         _keep(made, old, rules.get("statusKeep", ()))
-    elif not subresource:
+    elif subresource:
+        _keep(made, old, parts.kept)
+    else:
         _keep(made, old, rules.get("keep", ()))
-        if gvk == SERVICE_KIND:
-            service_update(made.setdefault("spec", {}), old.get("spec") or {}, run)
+        if draft.gvk == SERVICE_KIND:
+            service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
     meta = made.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
-    _complete(made, codec)
-    if meta is not None and not subresource and _differ(made, old, codec, rules.get("bump", ())):
+        _make_owners_unique(meta)
+    _complete(made, draft.codec)
+    counted = () if subresource == "status" else rules.get("bump", ())
+    if meta is not None and _differ(made, old, draft.codec, counted):
         meta["generation"] = metadata.generation(old) + 1
     return made
 

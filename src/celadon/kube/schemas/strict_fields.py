@@ -37,6 +37,38 @@ def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[str]:
     return list(found)[:MOST]
 
 
+def struct_field_errors(document: Document, at: tuple[str, ...], component: str) -> list[str]:
+    """Of one member alone, whose type is a component: for objects that have no other types.
+    Repeated fields are not complained about."""
+    found: dict[str, None] = {}
+    value = document.value
+    for name in at:
+        value = value.get(name) if isinstance(value, dict) else None
+    _walk(Document(value), value, {"ref": component}, ".".join(at), found)
+    return list(found)[:MOST]
+
+
+def repeated_fields(document: Document) -> list[str]:
+    """The members that occur more than once, whatever they are, in the order of the document."""
+    found: dict[str, None] = {}
+    _find_repeated(document, document.value, "", found)
+    return list(found)[:MOST]
+
+
+def _find_repeated(document: Document, value: Any, path: str, found: dict[str, None]) -> None:
+    if isinstance(value, dict):
+        seen: set[str] = set()
+        for key, item in document.members(value):
+            where = f"{path}.{key}" if path else key
+            if key in seen:
+                found[duplicate_field(where)] = None
+            seen.add(key)
+            _find_repeated(document, item, where, found)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            _find_repeated(document, item, f"{path}[{i}]", found)
+
+
 def _walk(document: Document, value: Any, node: Any, path: str, found: dict[str, None]) -> None:
     if not isinstance(node, dict):
         return

@@ -309,7 +309,7 @@ def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
     try:
         return codec.decode(obj)
     except Mismatch as mismatch:
-        raise DecodeError(mismatch.message(), mismatch.path) from None
+        raise DecodeError(mismatch.message(), mismatch.path) from mismatch
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
 

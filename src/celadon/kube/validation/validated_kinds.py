@@ -145,6 +145,11 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     ),
 }
 
+OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Create]] = {
+    (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
+}
+"""What is looked at in an update through a subresource, besides the metadata."""
+
 KIND_FIRST: Final = frozenset({GroupKind("policy", "PodDisruptionBudget"), GroupKind("", "Event")})
 """Kinds whose own rules say nothing about metadata: only the name's use in URLs is checked."""
 
@@ -171,6 +176,15 @@ def _usable_in_urls(obj: Object) -> list[FieldError]:
     name = (obj.get("metadata") or {}).get("name") or ""
     at = METADATA.child("name")
     return [fieldpath.invalid(at, name, one) for one in name_rules.path_segment_name(name)]
+
+
+def validate_subresource_update(
+    obj: Object, old: Object, kind: GroupVersionKind, subresource: str
+) -> list[FieldError]:
+    """What is wrong with an object changed through a subresource of another shape than its own."""
+    errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
+    check = OF_SUBRESOURCES.get((kind.group_kind, subresource), _nothing)
+    return [*errors, *check(obj)]
 
 
 def validate_update(obj: Object, old: Object, kind: GroupVersionKind) -> list[FieldError]:

@@ -1,19 +1,71 @@
-"""What a write carries besides an object: bodies, options, patches, warnings."""
+"""The one way in: what happens to an object between a client's bytes and admission, and after.
 
-from celadon.kube.writes import request_bodies, request_options, warning_texts
+Read `write_path` first: it says which steps there are, in which order. Before them stand
+`write_targets` (where a write goes), `incoming_objects` and `patched_objects` (a body, or a patch
+and the old object, to a draft; `request_bodies`, `patches`, `strategic_merge`), and
+`request_options`. Between them `object_places`, `preconditions` and `write_strategies` (what is
+special about a kind: validation, warnings). `deletions` and `scales` are the ways of their own.
+
+All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
+time, uid and random text are in the `DefaultingContext`.
+"""
+
+from celadon.kube.writes import (
+    deletions,
+    patches,
+    plugin_refusals,
+    preconditions,
+    request_bodies,
+    request_options,
+    scales,
+    warning_texts,
+    write_path,
+)
+from celadon.kube.writes.connect_options import connect_options
+from celadon.kube.writes.incoming_objects import (
+    Incoming,
+    read_document,
+    read_object,
+    require_version,
+)
+from celadon.kube.writes.patched_objects import APPLY_PATCH, Patched, patched, read_patched
 from celadon.kube.writes.patches import (
     JsonPatchError,
     JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
 )
+from celadon.kube.writes.request_options import WriteOptions
+from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
+from celadon.kube.writes.write_targets import Target
 
 __all__ = [
+    "APPLY_PATCH",
+    "Incoming",
     "JsonPatchError",
     "JsonPatchTestFailed",
+    "Patched",
+    "Strategy",
+    "Surroundings",
+    "Target",
+    "WriteOptions",
     "apply_json_patch",
     "apply_merge_patch",
+    "connect_options",
+    "deletions",
+    "patched",
+    "patches",
+    "plugin_refusals",
+    "preconditions",
+    "read_document",
+    "read_object",
+    "read_patched",
     "request_bodies",
     "request_options",
+    "require_version",
+    "scales",
+    "strategy_of",
     "warning_texts",
+    "write_errors",
+    "write_path",
 ]

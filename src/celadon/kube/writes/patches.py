@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.json_copies import fresh
 
 COPY_LIMIT: Final = 3 * 1024 * 1024
 """Bytes of JSON that all `copy` operations of a patch may add."""
@@ -33,14 +34,6 @@ class JsonPatchTestFailed(JsonPatchError):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"testing value {path} failed: test failed")
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in value]
-    return value
 
 
 def _index(key: str) -> int:
@@ -152,7 +145,7 @@ class _Application:
         refusal = f'add operation does not apply: doc is missing path: "{path}"'
         container, key = self._place(path, refusal)
         with _Prefix(f"error in add for path: '{path}'"):
-            _add(container, key, _copy(operation.get("value")))
+            _add(container, key, fresh(operation.get("value")))
 
     def remove(self, operation: Mapping[str, Any]) -> None:
         path = self._path(operation, "remove")
@@ -163,7 +156,7 @@ class _Application:
 
     def replace(self, operation: Mapping[str, Any]) -> None:
         path = self._path(operation, "replace")
-        value = _copy(operation.get("value"))
+        value = fresh(operation.get("value"))
         if path == "":
             if not isinstance(value, (dict, list)):
                 raise JsonPatchError("replace operation value must be object or array: %!w(<nil>)")
@@ -220,7 +213,7 @@ class _Application:
                 f"{self.copied}, exceeding the limit {self.copy_limit}"
             )
         with _Prefix("error while adding value during copy"):
-            _add(container, key, _copy(value))
+            _add(container, key, fresh(value))
 
 
 class _Prefix:
@@ -242,7 +235,7 @@ def apply_json_patch(
 ) -> Any:
     """The patched document. JsonPatchError when an operation does not apply."""
     try:
-        return _applied(_Application(_copy(document), copy_limit), operations)
+        return _applied(_Application(fresh(document), copy_limit), operations)
     except RecursionError:
         raise JsonPatchError("exceeded max depth") from None
 
@@ -287,7 +280,7 @@ def _merged(document: Any, patch: Any) -> Any:
     if not isinstance(document, dict):
         return _without_nulls(patch)
     if not isinstance(patch, dict):
-        return _copy(patch)
+        return fresh(patch)
     merged = dict(document)
     for key, value in patch.items():
         if value is None:

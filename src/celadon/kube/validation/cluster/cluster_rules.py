@@ -63,6 +63,13 @@ def namespace(obj: Object) -> Errors:
         yield from standard_finalizer(at, finalizer)
 
 
+def namespace_finalize(obj: Object) -> Errors:
+    """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
+    for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
+        yield from qualified_name(at, finalizer)
+        yield from standard_finalizer(at, finalizer)
+
+
 def disruption_budget(obj: Object) -> Errors:
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")

@@ -1,0 +1,109 @@
+"""What validating admission is asked about a write: the end of the path that leads to policies.
+
+`refusal` is everything that is said against an object before a policy sees it, `request_of` the
+`Request` that policies get. `STRATEGIES` are those of the registration objects: whoever validates
+through `celadon.kube.writes` passes them on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.admission.registration.strategy import STRATEGIES
+from celadon.admission.request import Operation, Request, default_options
+from celadon.kube import FieldError, GroupVersionResource, StatusError, User, metadata, status
+from celadon.kube.writes import (
+    Surroundings,
+    Target,
+    WriteOptions,
+    deletions,
+    plugin_refusals,
+    write_errors,
+)
+
+JsonObject = Mapping[str, Any]
+
+_NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
+
+
+def errors_of(
+    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+) -> list[FieldError]:
+    """Why an object is invalid, whatever its kind; `old` is None for a new one."""
+    return write_errors(target, new, old, surroundings, STRATEGIES)
+
+
+def refusal(
+    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+) -> StatusError | None:
+    """Validation (422), then the built-in plugins that look at valid objects (403)."""
+    name = metadata.name(new) or target.name
+    errors = errors_of(target, new, old, surroundings)
+    if errors:
+        return status.invalid(target.group_kind, name, errors)
+    return plugin_refusals.limits_refusal(target, new, name, surroundings.lookups)
+
+
+def request_of(
+    target: Target,
+    operation: Operation,
+    new: JsonObject | None,
+    old: JsonObject | None,
+    user: User,
+    options: JsonObject | None = None,
+    *,
+    name: str | None = None,
+    dry_run: bool = False,
+) -> Request:
+    """`new` and `old` are as the write path leaves them. The name is that of the URL or, of a new
+    object, its own; `name` says another."""
+    found = name
+    if found is None:
+        found = target.name or metadata.name(new if new is not None else old)
+    is_namespace = target.resource.gvr == _NAMESPACES
+    return Request(
+        operation=operation,
+        kind=target.kind,
+        resource=target.resource.gvr,
+        subresource=target.subresource,
+        name=found,
+        namespace=found if is_namespace else target.namespace,
+        object=new,
+        old_object=old,
+        user=user,
+        dry_run=dry_run,
+        options=default_options(operation, dry_run) if options is None else options,
+    )
+
+
+def write_options(operation: Operation, given: WriteOptions) -> dict[str, Any] | None:
+    """The options object of a create or an update; None for a connection."""
+    options = default_options(operation)
+    if options is None:
+        return None
+    if given.dry_run:
+        options["dryRun"] = list(given.dry_run)
+    if given.force is not None:
+        options["force"] = given.force
+    for key, value in (
+        ("fieldManager", given.field_manager),
+        ("fieldValidation", given.field_validation),
+    ):
+        if value:
+            options[key] = value
+    return options
+
+
+def deletion_options(given: deletions.DeleteOptions) -> dict[str, Any]:
+    """The options object of a deletion."""
+    options: dict[str, Any] = default_options(Operation.DELETE) or {}
+    members: dict[str, Any] = {
+        "gracePeriodSeconds": given.grace,
+        "preconditions": dict(given.preconditions) or None,
+        "orphanDependents": given.orphan,
+        "propagationPolicy": given.propagation,
+        "dryRun": list(given.dry_run) or None,
+    }
+    options.update((key, value) for key, value in members.items() if value is not None)
+    return options

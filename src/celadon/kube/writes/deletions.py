@@ -1,0 +1,139 @@
+"""Deletion: what its options say, and whether the object goes at once or is only marked.
+
+As k8s.io/apiserver `pkg/registry/rest/delete.go` and `pkg/registry/generic/registry/store.go`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.json_copies import fresh
+from celadon.kube.writes import request_options
+from celadon.kube.writes.write_targets import Target
+
+ORPHAN: Final = "orphan"
+FOREGROUND: Final = "foregroundDeletion"
+_WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
+
+SHOWN_WHEN_GONE: Final = frozenset(
+    {
+        "Namespace",
+        "Pod",
+        "Service",
+        "ServiceAccount",
+        "PodTemplate",
+        "ResourceQuota",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSIDriver",
+        "CSINode",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+        "DeviceClass",
+        "DeviceTaintRule",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+    }
+)
+"""Kinds whose deletion is answered with the last state of the object, not with a Status."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """`orphan` is `orphanDependents`, None when it was not given; so is `grace`, in seconds."""
+
+    dry_run: tuple[str, ...] = ()
+    propagation: str | None = None
+    orphan: bool | None = None
+    grace: int | None = None
+    preconditions: Mapping[str, str] = field(default_factory=dict)
+
+
+def delete_options(given: Mapping[str, Any], query: Mapping[str, Sequence[str]]) -> DeleteOptions:
+    """From a body, or from the query when there is none. StatusError when they are wrong."""
+    first = {key: values[0] for key, values in query.items() if values}
+    found: Mapping[str, Any] = given or first
+    orphan = found.get("orphanDependents")
+    dry_run = given.get("dryRun") if given else query.get("dryRun")
+    options = DeleteOptions(
+        dry_run=tuple(dry_run or ()),
+        propagation=found.get("propagationPolicy"),
+        orphan=None if orphan is None else orphan in (True, "true", "1"),
+        grace=_grace(found.get("gracePeriodSeconds")),
+        preconditions=given.get("preconditions") or {},
+    )
+    errors = request_options.delete_option_errors(
+        options.dry_run, options.propagation, orphan_dependents=options.orphan
+    )
+    if errors:
+        raise request_options.invalid_options(request_options.DELETE, errors)
+    return options
+
+
+def _grace(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and re.fullmatch("[+-]?[0-9]+", value) is None:
+        raise status.bad_request(f'strconv.ParseInt: parsing "{value}": invalid syntax')
+    seconds = int(value)
+    return seconds if seconds >= 0 else 1
+
+
+def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list[str]:
+    """Who still has to agree: those of the object, with what the options choose for dependents."""
+    finalizers = list(metadata.finalizers(old))
+    wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
+    decided = bool(wanted) or options.orphan is not None or options.propagation is not None
+    if decided:
+        finalizers = [one for one in finalizers if one == wanted or one not in _WANTED.values()]
+    if wanted and wanted not in finalizers:
+        finalizers.append(wanted)
+    return finalizers
+
+
+def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str, Any] | None:
+    """The object as it waits for its finalizers; None when nothing keeps it. An object that is
+    marked already only changes its finalizers."""
+    finalizers = remaining_finalizers(old, options)
+    waits = finalizers or (old.get("spec") or {}).get("finalizers")
+    if not waits:
+        return None
+    made: dict[str, Any] = fresh(old)
+    meta = made["metadata"]
+    if finalizers:
+        meta["finalizers"] = finalizers
+    if not metadata.deletion_timestamp(old):
+        meta.update(deletionTimestamp=now, deletionGracePeriodSeconds=0)
+        if metadata.generation(old):
+            meta["generation"] = metadata.generation(old) + 1
+        if made.get("kind") == "Namespace":
+            meta.pop("deletionGracePeriodSeconds")
+            made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
+    return made
+
+
+def is_released(made: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether an update takes the last finalizer from an object that is to be deleted."""
+    grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
+    held = metadata.finalizers(made) or (made.get("spec") or {}).get("finalizers")
+    return bool(metadata.deletion_timestamp(old)) and not grace and not held
+
+
+def gone_answer(old: Mapping[str, Any], target: Target) -> dict[str, Any]:
+    """What a client gets for an object that is gone."""
+    resource = target.resource
+    if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
+        return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}
+    details = {"name": metadata.name(old), "kind": resource.gvr.resource}
+    if resource.gvr.group:
+        details = {"name": details["name"], "group": resource.gvr.group, "kind": details["kind"]}
+    if metadata.uid(old):
+        details["uid"] = metadata.uid(old)
+    done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return {**done, "details": details}

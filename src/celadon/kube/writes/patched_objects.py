@@ -1,0 +1,197 @@
+"""Patch bodies: how the new object follows from the old one, and what is refused on the way.
+
+A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
+three plain types; `read_patched` reads the result as `incoming_objects` reads a body, with the
+refusals of patches (422 about a field `patch`). Server-side apply is another way from the old
+object to a `Patched`. As k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import fieldpath, metadata, status
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_text import json_text
+from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.names import GroupKind
+from celadon.kube.schemas.schema_model import schema_for
+from celadon.kube.schemas.strict_fields import repeated_fields
+from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.status import Status, StatusDetails, StatusError
+from celadon.kube.writes import request_bodies
+from celadon.kube.writes.incoming_objects import (
+    IGNORE,
+    STRICT,
+    WARN,
+    Incoming,
+    draft_of,
+    field_complaints,
+    structure_of,
+)
+from celadon.kube.writes.patches import JsonPatchError, apply_json_patch, apply_merge_patch
+from celadon.kube.writes.restoring import restore_error
+from celadon.kube.writes.strategic_merge import MergeError, go_map, strategic_merge
+from celadon.kube.writes.write_targets import Target
+
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+
+MAX_OPERATIONS: Final = 10_000
+OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})
+_GO_PATCHES: Final = "[]handlers.jsonPatchOp"
+_GO_MAP: Final = "map[string]interface {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """`shown` is what a refusal of the result prints; `complaints` are about the patch itself."""
+
+    document: Any
+    shown: str
+    complaints: tuple[str, ...] = ()
+    is_strategic: bool = False
+
+
+def require_patch_type(media_type: str, target: Target) -> None:
+    """415 for a type that the kind does not have."""
+    if target.resource.custom:
+        accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
+        if media_type not in accepted:
+            raise status.unsupported_media_type(accepted)
+    elif media_type not in {JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH}:
+        message = "415: Unsupported Media Type"
+        failed = Status(
+            message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
+        )
+        raise StatusError(failed)
+
+
+def patched(current: Mapping[str, Any], body: bytes, media_type: str, target: Target) -> Patched:
+    """`current` is the object as the endpoint shows it. StatusError when the patch cannot be read
+    or does not apply."""
+    require_patch_type(media_type, target)
+    patch = _read(body, media_type)
+    if media_type == STRATEGIC_PATCH:
+        return _strategic(current, patch.value, target)
+    try:
+        if media_type == JSON_PATCH:
+            made, complaints = _operated(current, patch.value)
+        else:
+            _require(patch.value, dict, _GO_MAP)
+            made, complaints = apply_merge_patch(dict(current), patch.value), repeated_fields(patch)
+    except JsonPatchError:
+        message = "the server rejected our request due to an error in our request"
+        failed = Status(message=message, reason="Invalid", details=StatusDetails(), code=422)
+        raise StatusError(failed) from None
+    return Patched(made, json_text(made), tuple(complaints))
+
+
+def _read(body: bytes, media_type: str) -> Document:
+    try:
+        return read_json(body.decode("utf-8", "replace"))
+    except JsonSyntaxError as error:
+        prefix = "" if media_type == STRATEGIC_PATCH else "error decoding patch: "
+        raise status.bad_request(f"{prefix}{error}") from None
+
+
+def _require(value: Any, wanted: type, go_name: str) -> None:
+    if value is not None and not isinstance(value, wanted):
+        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
+        raise status.bad_request(f"error decoding patch: {why}")
+
+
+def _operated(current: Mapping[str, Any], operations: Any) -> tuple[Any, list[str]]:
+    _require(operations, list, _GO_PATCHES)
+    operations = operations or []
+    for operation in operations:
+        _require(operation, dict, "handlers.jsonPatchOp")
+    if len(operations) > MAX_OPERATIONS:
+        raise status.request_entity_too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
+            f"{len(operations)}"
+        )
+    return apply_json_patch(dict(current), operations), _unknown_members(operations)
+
+
+def _unknown_members(operations: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f'json patch unknown field "[{i}].{key}"'
+        for i, operation in enumerate(operations)
+        for key in operation
+        if key not in OPERATION_MEMBERS
+    ]
+
+
+def _strategic(current: Mapping[str, Any], patch: Any, target: Target) -> Patched:
+    if patch is None:
+        return Patched(dict(current), go_map(patch), is_strategic=True)
+    if not isinstance(patch, dict):
+        kind = json_kind(patch)
+        raise status.bad_request(f"json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
+    try:
+        made = strategic_merge(current, patch, schema_for(target.kind))
+        made.setdefault("apiVersion", target.kind.api_version)
+        made.setdefault("kind", target.kind.kind)
+    except MergeError as error:
+        refuse = status.bad_request if error.is_malformed else status.plain_error
+        raise refuse(str(error)) from None
+    return Patched(made, go_map(patch), is_strategic=True)
+
+
+def read_patched(
+    result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
+) -> Incoming:
+    """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
+    if result.complaints and field_validation == STRICT:
+        raise _refused(result, request_bodies.strict_decoding_error(list(result.complaints)))
+    if not isinstance(result.document, dict):
+        raise _refused(result, "patched object is no object")
+    found = metadata.gvk(result.document)
+    if found != target.kind:
+        raise _refused(result, _other_kind(result.document, target))
+    try:
+        draft = draft_of(result.document, target, context)
+    except DecodeError as error:
+        raise _refused(
+            result, restore_error(error) if result.is_strategic else str(error)
+        ) from error
+    complaints = [] if field_validation == IGNORE else _complaints(result, target)
+    if complaints and field_validation == STRICT:
+        raise _refused(result, request_bodies.strict_decoding_error(complaints))
+    noticed = result.complaints if field_validation == WARN else ()
+    return Incoming(found, draft, result.document, (*noticed, *complaints))
+
+
+def _complaints(result: Patched, target: Target) -> list[str]:
+    found = field_complaints(Document(result.document), target.kind, target)
+    return sorted(found) if result.is_strategic else found
+
+
+def _other_kind(document: Any, target: Target) -> str:
+    found = metadata.gvk(document)
+    if structure_of(found) != found or _is_known(found):
+        package = target.kind.group.partition(".")[0] or "core"
+        return (
+            f"converting ({found.version}.{found.kind}) to ({package}.{target.kind.kind}): "
+            "unknown conversion"
+        )
+    return (
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{request_bodies.SCHEME}"'
+    )
+
+
+def _is_known(kind: Any) -> bool:
+    return schema_for(kind) is not None
+
+
+def _refused(result: Patched, why: str) -> StatusError:
+    error = fieldpath.invalid(FieldPath("patch"), result.shown, why)
+    return status.invalid(GroupKind("", ""), "", [error])

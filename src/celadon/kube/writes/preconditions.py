@@ -1,0 +1,85 @@
+"""Optimistic locking: which state of an object a write is about, and what if it is another.
+
+As k8s.io/apiserver `pkg/registry/generic/registry/store.go` and `pkg/storage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celadon.kube import fieldpath, metadata, status
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.names import GroupKind, GroupResource
+from celadon.kube.writes.write_targets import Target
+
+JsonObject = Mapping[str, Any]
+
+
+def require_state(
+    made: JsonObject,
+    old: JsonObject,
+    target: Target,
+    *,
+    needs_version: bool,
+    is_patch: bool = False,
+) -> None:
+    """Of an update: 409 when the object is not the one it was made for. `needs_version` says
+    whether the kind refuses (422) an update that does not say so. `made` is as it was read."""
+    resource, name = target.group_resource, target.name
+    uid = metadata.uid(made)
+    if uid and uid != metadata.uid(old) and not is_patch:
+        raise status.conflict(
+            resource,
+            name,
+            f"StorageError: invalid object, Code: 4, Key: {storage_key(target)}, "
+            "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+            f"precondition: {uid}, UID in object meta: {metadata.uid(old)}",
+        )
+    version = metadata.resource_version(made)
+    if version in {"", "0"}:
+        if not needs_version:
+            return
+        error = fieldpath.invalid(
+            FieldPath("metadata", "resourceVersion"), 0, "must be specified for an update"
+        )
+        raise status.invalid(GroupKind(resource.group, resource.resource), name, [error])
+    if version != metadata.resource_version(old):
+        raise status.modified(resource, name)
+
+
+def storage_key(target: Target) -> str:
+    """Where upstream keeps the object, as its messages show it."""
+    resource = target.resource
+    folder = resource.gvr.resource
+    if resource.custom:
+        folder = f"{resource.gvr.group}/{folder}"
+    space = f"{target.namespace}/" if target.is_namespaced else ""
+    return f"/registry/{folder}/{space}{target.name}"
+
+
+def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
+    """A new object has no version yet; a dry run does not get as far as to notice."""
+    if not dry_run and metadata.resource_version(made) not in {"", "0"}:
+        raise status.plain_error("resourceVersion should not be set on objects to be created")
+
+
+def require_deletable(wanted: Mapping[str, Any], old: JsonObject, target: Target) -> None:
+    """The `preconditions` of DeleteOptions; the message names the kind, not the resource."""
+    kind = target.resource.gvk
+    named = GroupResource(kind.group, kind.kind)
+    name = metadata.name(old)
+    uid, version = wanted.get("uid"), wanted.get("resourceVersion")
+    if uid is not None and uid != metadata.uid(old):
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record "
+            f"({metadata.uid(old)}). The object might have been deleted and then recreated"
+        )
+        raise status.conflict(named, name, why)
+    found = metadata.resource_version(old)
+    if version is not None and version != found:
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the "
+            f"ResourceVersion in record ({found}). The object might have been modified"
+        )
+        raise status.conflict(named, name, why)

@@ -1,0 +1,319 @@
+"""Strategic merge patches: merge patches that know which lists are merged, and by what.
+
+A list whose field has the strategy `merge` is merged, by its merge key or, of scalars, as a set;
+any other list is replaced. Directives inside the patch change that: `$patch` (`replace`, `delete`),
+`$retainKeys`, `$setElementOrder/FIELD` and `$deleteFromPrimitiveList/FIELD`. As k8s.io/apimachinery
+`pkg/util/strategicpatch`, with the options of a server: nulls for what is not there are ignored,
+lists of patch and order are parallel.
+
+Documents and patches are JSON values; neither is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube.json_copies import fresh
+from celadon.kube.schemas.schema_model import Schema
+
+DIRECTIVE: Final = "$patch"
+RETAIN_KEYS: Final = "$retainKeys"
+ELEMENT_ORDER: Final = "$setElementOrder/"
+DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
+
+Object = Mapping[str, Any]
+
+
+class MergeError(ValueError):
+    """The patch cannot be applied; the text is upstream's. A server answers 500, or 400 when
+    `is_malformed`."""
+
+    def __init__(self, text: str, *, is_malformed: bool = False) -> None:
+        super().__init__(text)
+        self.is_malformed = is_malformed
+
+
+def strategic_merge(document: Object, patch: Object, schema: Schema | None) -> dict[str, Any]:
+    """The document with the patch merged into it. MergeError when a directive is wrong."""
+    try:
+        made: dict[str, Any] = _merged(dict(document), fresh(patch), schema)
+    except RecursionError:
+        raise MergeError("exceeded max depth") from None
+    return made
+
+
+def go_map(value: Any) -> str:
+    """A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{go_map(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_map, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
+
+
+def _merged(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> Any:
+    """`patch` is ours to take apart; `original` is a new dict with members that are not ours."""
+    if DIRECTIVE in patch:
+        return _directed(patch)
+    _retain(original, patch)
+    _merge_ordered(original, patch, schema)
+    for key, value in patch.items():
+        if key.startswith(DELETE_FROM_LIST):
+            field = key.removeprefix(DELETE_FROM_LIST)
+            mine, gone = original.get(field), _list(value)
+            if isinstance(mine, list):
+                original[field] = _without(mine, gone, _member(schema, field))
+        elif value is None:
+            original.pop(key, None)
+        elif key not in original:
+            original[key] = _taken(value)
+        else:
+            original[key] = _value(original[key], value, key, schema)
+    return original
+
+
+def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+    match patch.pop(DIRECTIVE):
+        case "replace":
+            return patch
+        case "delete":
+            return {}
+        case other:
+            raise _bad_directive(other, patch)
+
+
+def _bad_directive(directive: Any, patch: Object) -> MergeError:
+    shown = go_map({**patch, DIRECTIVE: directive})
+    return MergeError(f"unknown patch type: {go_map(directive)} in map: {shown}")
+
+
+def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
+    if RETAIN_KEYS not in patch:
+        return
+    kept = patch.pop(RETAIN_KEYS)
+    set_there = [
+        key
+        for key, value in patch.items()
+        if value is not None and not key.startswith((ELEMENT_ORDER, DELETE_FROM_LIST))
+    ]
+    if not isinstance(kept, list) or any(key not in kept for key in set_there):
+        raise MergeError("invalid patch format of retainKeys", is_malformed=True)
+    for key in [key for key in original if key not in kept]:
+        del original[key]
+
+
+def _value(mine: Any, theirs: Any, key: str, schema: Schema | None) -> Any:
+    """What becomes of a member that both sides have."""
+    member = _member(schema, key)
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        if _strategy(member) == "replace":
+            return theirs
+        return _merged(dict(mine), theirs, _inner(member))
+    if isinstance(mine, list) and isinstance(theirs, list):
+        if _strategy(member) == "merge" and member is not None:
+            return _merged_list(mine, theirs, member)
+        return theirs
+    return _taken(theirs)
+
+
+def _without(mine: list[Any], gone: list[Any], member: Schema | None) -> list[Any]:
+    """A list of scalars without some of them; a list that is not merged is replaced even so."""
+    if _strategy(member) != "merge":
+        return gone
+    _require_one_kind(mine, gone)
+    return [one for one in mine if not _holds(gone, one)]
+
+
+def _member(schema: Schema | None, key: str) -> Schema | None:
+    if schema is None:
+        return None
+    found = (schema.properties or {}).get(key)
+    return schema.additional_properties if found is None else found
+
+
+def _inner(member: Schema | None) -> Schema | None:
+    return None if member is None else member.resolved()
+
+
+def _items(member: Schema) -> Schema | None:
+    resolved = member.resolved()
+    return None if resolved.items is None else resolved.items.resolved()
+
+
+def _strategy(member: Schema | None) -> str:
+    """`merge`, `replace` or nothing; `retainKeys` only allows its directive."""
+    if member is None:
+        return ""
+    words = (member.patch_strategy or "").split(",")
+    return next((word for word in words if word in {"merge", "replace"}), "")
+
+
+def _taken(value: Any) -> Any:
+    """A value of the patch where the document has none: without nulls and directives."""
+    if isinstance(value, dict):
+        return {
+            key: _taken(item)
+            for key, item in value.items()
+            if item is not None and not _is_directive(key)
+        }
+    if isinstance(value, list):
+        return [
+            _taken(item) for item in value if not (isinstance(item, dict) and DIRECTIVE in item)
+        ]
+    return value
+
+
+def _is_directive(key: str) -> bool:
+    return key in {DIRECTIVE, RETAIN_KEYS} or key.startswith((ELEMENT_ORDER, DELETE_FROM_LIST))
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise MergeError(f"expected a []interface {{}}, but received a {_go_kind(value)}")
+
+
+def _go_kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    kinds = {str: "string", bool: "bool", int: "int64", float: "float64", type(None): "<nil>"}
+    return kinds.get(value.__class__, "[]interface {}")
+
+
+def _merged_list(mine: list[Any], theirs: list[Any], member: Schema) -> list[Any]:
+    """A list with the strategy `merge`, ordered by the patch where it says anything."""
+    if not mine and not theirs:
+        return mine
+    key = member.merge_key or ""
+    _require_one_kind(mine, theirs)
+    if not isinstance((mine or theirs)[0], dict):
+        return _ordered(_union(mine, theirs), theirs, mine, "")
+    if not key:
+        raise MergeError("cannot merge lists without merge key for []interface {}")
+    kept, rest = _special(mine, theirs, key)
+    return _ordered(_by_key(kept, rest, key, _items(member)), rest, mine, key)
+
+
+def _require_one_kind(mine: list[Any], theirs: list[Any]) -> None:
+    if len(set(map(_go_kind, (*mine, *theirs)))) > 1:
+        raise MergeError(f"list element types are not identical: {go_map([mine, theirs])}")
+
+
+def _union(mine: list[Any], theirs: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for one in (*mine, *theirs):
+        if not _holds(found, one):
+            found.append(one)
+    return found
+
+
+def _holds(items: Sequence[Any], value: Any) -> bool:
+    return any(one.__class__ is value.__class__ and one == value for one in items)
+
+
+def _special(
+    mine: list[Any], theirs: list[Any], key: str
+) -> tuple[list[Any], list[dict[str, Any]]]:
+    """The document's items that no directive takes away, and the patch's that are no directive."""
+    rest: list[dict[str, Any]] = []
+    replaces = False
+    for item in theirs:
+        directive = item.get(DIRECTIVE)
+        if DIRECTIVE not in item:
+            rest.append(item)
+        elif directive == "delete":
+            wanted = _key_text(item, key)
+            mine = [one for one in mine if go_map(one.get(key)) != wanted]
+        elif directive == "replace":
+            replaces = True
+        elif directive == "merge":
+            raise MergeError("merging lists cannot yet be specified in the patch")
+        else:
+            raise _bad_directive(directive, item)
+    return ([] if replaces else mine), rest
+
+
+def _key_text(item: Object, key: str) -> str:
+    if key not in item:
+        raise MergeError(f"map: {go_map(dict(item))} does not contain declared merge key: {key}")
+    return go_map(item[key])
+
+
+def _by_key(
+    mine: list[Any], theirs: list[dict[str, Any]], key: str, schema: Schema | None
+) -> list[Any]:
+    made = list(mine)
+    for item in theirs:
+        wanted = _key_text(item, key)
+        at = [i for i, one in enumerate(made) if go_map(one.get(key)) == wanted]
+        if at:
+            made[at[0]] = _merged(dict(made[at[0]]), item, schema)
+        else:
+            made.append(_taken(item))
+    return made
+
+
+def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> None:
+    """The lists of which the patch says the order: merged and ordered, and out of the patch."""
+    for directive in [key for key in patch if key.startswith(ELEMENT_ORDER)]:
+        order = _list(patch.pop(directive))
+        field = directive.removeprefix(ELEMENT_ORDER)
+        member = _member(schema, field)
+        key = "" if member is None else member.merge_key or ""
+        theirs = _list(patch[field]) if patch.get(field) is not None else None
+        mine = original.get(field)
+        if theirs is not None:
+            _check_order(theirs, order, key)
+        if isinstance(mine, list) and theirs is not None:
+            found = _value(mine, theirs, field, schema)
+        elif isinstance(mine, list):
+            found = mine
+        elif theirs is not None:
+            found = _taken(theirs)
+        else:
+            continue
+        patch.pop(field, None)
+        original[field] = _ordered(found, order, mine if isinstance(mine, list) else [], key)
+
+
+def _check_order(theirs: list[Any], order: list[Any], key: str) -> None:
+    """The items of the patch stand in its order, in the same sequence."""
+    wanted = [_mark(one, key) for one in theirs if not _is_deletion(one)]
+    position = 0
+    for mark in (_mark(one, key) for one in order):
+        if position < len(wanted) and wanted[position] == mark:
+            position += 1
+    if position < len(wanted):
+        raise MergeError(
+            f"The order in patch list:\n{go_map(theirs)}\n doesn't match {ELEMENT_ORDER[:-1]} "
+            f"list:\n{go_map(order)}\n"
+        )
+
+
+def _is_deletion(item: Any) -> bool:
+    return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
+
+
+def _mark(item: Any, key: str) -> str:
+    """What tells an item of a list from the others."""
+    return go_map(item.get(key)) if key and isinstance(item, dict) else go_map(item)
+
+
+def _ordered(found: list[Any], order: Sequence[Any], before: Sequence[Any], key: str) -> list[Any]:
+    """Items that `order` names in its sequence, the others in the one they had, the two merged by
+    where they stood before."""
+    ranks = {_mark(one, key): i for i, one in reversed(list(enumerate(order)))}
+    places = {_mark(one, key): i for i, one in reversed(list(enumerate(before)))}
+    named = [one for one in found if _mark(one, key) in ranks]
+    named.sort(key=lambda one: ranks[_mark(one, key)])
+    others = [one for one in found if _mark(one, key) not in ranks]
+    others.sort(key=lambda one: places.get(_mark(one, key), len(places)))
+    made: list[Any] = []
+    while named and others:
+        left, right = places.get(_mark(others[0], key)), places.get(_mark(named[0], key))
+        comes_first = left is not None and right is not None and left < right
+        made.append(others.pop(0) if comes_first else named.pop(0))
+    return [*made, *named, *others]

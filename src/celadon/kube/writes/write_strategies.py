@@ -1,0 +1,194 @@
+"""What is special about writes of a kind: one `Strategy` per kind, as data.
+
+`BUILT_IN` has those that need more than the rules of `validation`; other rooms add theirs (the
+registration objects), and a custom kind brings its own. As the `strategy.go` files of
+k8s.io/kubernetes `pkg/registry`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.catalogue.resources import Catalog, known_resources
+from celadon.kube.custom.custom_kinds import CustomKind
+from celadon.kube.custom.definitions.definition_validation import definition_errors
+from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
+from celadon.kube.defaulting.write_stages import has_identity
+from celadon.kube.fieldpath import FieldError
+from celadon.kube.library.releases import DEFAULT
+from celadon.kube.lookups import Lookups
+from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.validation.object_meta import (
+    IN_PATHS,
+    validate_meta_of_update,
+    validate_object_meta,
+)
+from celadon.kube.validation.validated_kinds import (
+    VALIDATIONS,
+    validate_create,
+    validate_subresource_update,
+    validate_update,
+)
+from celadon.kube.writes.write_targets import Target
+
+Object = Mapping[str, Any]
+Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What validation may know besides the objects. Without `authorize` nobody asks whether a
+    writer may read what the object refers to."""
+
+    version: str = DEFAULT
+    user: User = NOBODY
+    lookups: Lookups = EMPTY
+    catalog: Catalog | None = None
+    authorize: Authorize | None = None
+
+    @property
+    def resources(self) -> Catalog:
+        return known_resources() if self.catalog is None else self.catalog
+
+
+Create = Callable[[Object, Surroundings], list[FieldError]]
+Update = Callable[[Object, Object, Surroundings], list[FieldError]]
+
+
+def _no_warnings(_: Object) -> Sequence[str]:
+    return ()
+
+
+def _never(_: Object) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """`create` and `update` are about objects as validating admission will see them, `status`
+    about an update to the status. `warnings` is about the object as it was decoded.
+
+    `needs_version`: an update has to say which version it changes. `created_by_update`: an update
+    of an object that does not exist creates it. `sent_change`: something in the document makes a
+    new generation although the decoded object is the same.
+    """
+
+    create: Create
+    update: Update
+    status: Update
+    warnings: Callable[[Object], Sequence[str]] = _no_warnings
+    needs_version: bool = False
+    created_by_update: bool = False
+    sent_change: Callable[[Object], bool] = _never
+
+
+NEEDS_VERSION: Final = frozenset(
+    {
+        GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
+        GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("node.k8s.io", "RuntimeClass"),
+        GroupKind("policy", "PodDisruptionBudget"),
+        GroupKind("storage.k8s.io", "CSIDriver"),
+        GroupKind("storage.k8s.io", "CSINode"),
+        GroupKind("storage.k8s.io", "CSIStorageCapacity"),
+        GroupKind("storage.k8s.io", "VolumeAttachment"),
+    }
+)
+CREATED_BY_UPDATE: Final = frozenset(
+    {
+        GroupKind("", "Endpoints"),
+        GroupKind("", "Event"),
+        GroupKind("events.k8s.io", "Event"),
+        GroupKind("", "LimitRange"),
+        GroupKind("", "Service"),
+        GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("coordination.k8s.io", "LeaseCandidate"),
+        GroupKind("node.k8s.io", "RuntimeClass"),
+        GroupKind("rbac.authorization.k8s.io", "Role"),
+        GroupKind("rbac.authorization.k8s.io", "RoleBinding"),
+        GroupKind("rbac.authorization.k8s.io", "ClusterRole"),
+        GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    }
+)
+_DEFINITION: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def metadata_of_update(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+    """What a server checks of an update whatever the kind."""
+    return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
+
+
+@functools.cache
+def built_in_strategy(kind: GroupVersionKind) -> Strategy:
+    """Of a kind that has no strategy of its own."""
+    group_kind = kind.group_kind
+    covered = group_kind in VALIDATIONS
+    stored = codec_for(kind) is not None and has_identity(kind)
+
+    def create(obj: Object, surroundings: Surroundings) -> list[FieldError]:
+        errors = validate_create(obj, kind)
+        if group_kind == _DEFINITION:
+            errors += definition_errors(obj, surroundings.version)
+        if not errors and stored and not covered:
+            errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
+        return errors
+
+    def update(obj: Object, old: Object, surroundings: Surroundings) -> list[FieldError]:
+        if not covered:
+            return metadata_of_update(obj, old, surroundings) if stored else []
+        return validate_update(obj, old, kind)
+
+    return Strategy(
+        create,
+        update,
+        metadata_of_update,
+        needs_version=group_kind in NEEDS_VERSION,
+        created_by_update=group_kind in CREATED_BY_UPDATE,
+    )
+
+
+def custom_strategy(kind: CustomKind) -> Strategy:
+    """Of a kind that a CustomResourceDefinition defines."""
+
+    def create(obj: Object, _: Surroundings) -> list[FieldError]:
+        return kind.validate(dict(obj)).errors
+
+    def update(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+        return kind.validate(dict(obj), dict(old)).errors
+
+    def status(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+        return kind.validate_status(dict(obj), dict(old)).errors
+
+    return Strategy(create, update, status, needs_version=True)
+
+
+def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> Strategy:
+    """`special` are the strategies of kinds that other rooms know. Of a scale it is that of Scale:
+    the strategy of the object above it has no say."""
+    if target.schema is not None:
+        return custom_strategy(target.schema)
+    return special.get(target.group_kind) or built_in_strategy(target.kind)
+
+
+def write_errors(
+    target: Target,
+    obj: Object,
+    old: Object | None,
+    surroundings: Surroundings,
+    special: Mapping[GroupKind, Strategy] = {},
+) -> list[FieldError]:
+    """Why an object that validating admission would see is refused with 422; `old` is None for a
+    new one."""
+    strategy = strategy_of(target, special)
+    if target.subresource == "scale" or old is None:
+        return strategy.create(obj, surroundings)
+    if target.subresource == "status":
+        return strategy.status(obj, old, surroundings)
+    if target.subresource:
+        return validate_subresource_update(obj, old, target.kind, target.subresource)
+    return strategy.update(obj, old, surroundings)
