@@ -7,11 +7,11 @@ import json
 from typing import Any
 
 import pytest
+from celadon.admission.registration.registration_bodies import read_body
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.admission.registration import strategy
-from celadon.admission.registration.registration_bodies import read_body
 from celadon.admission.registration.registration_cells import cells
 from celadon.admission.registration.registration_kinds import KINDS
 from celadon.kube import GroupVersionKind, StatusError

@@ -18,6 +18,7 @@
         VersionError              library              `1.36`
       DecodeError               schemas              an object that does not fit its type
       Mismatch                  schemas              the same, before it is known where
+      MergeError                writes               a strategic merge patch that is malformed
       JsonPatchError            writes               a patch that is malformed, or cannot be applied
         JsonPatchTestFailed       writes               its `test` operation failed
       ProtobufError             protobuf             bytes or an object that cannot be converted

@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-
-from celadon.admission.registration.decoding import converted, decode_object
 from celadon.admission.registration.registration_bodies import (
     IGNORE,
     STRICT,
@@ -15,6 +13,8 @@ from celadon.admission.registration.registration_bodies import (
     read_body,
     require_version,
 )
+
+from celadon.admission.registration.decoding import converted, decode_object
 from celadon.admission.registration.registration_types import GROUP
 from celadon.kube import GroupVersionKind, StatusError
 

@@ -19,7 +19,7 @@ from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.go_text import json_text
 from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.names import GroupKind
-from celadon.kube.schemas.schema_model import schema_for
+from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.json_copies import fresh
+from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
 
 DIRECTIVE: Final = "$patch"
@@ -25,7 +27,7 @@ DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
 Object = Mapping[str, Any]
 
 
-class MergeError(ValueError):
+class MergeError(KubeError, ValueError):
     """The patch cannot be applied; the text is upstream's. A server answers 500, or 400 when
     `is_malformed`."""
 
@@ -130,17 +132,17 @@ def _without(mine: list[Any], gone: list[Any], member: Schema | None) -> list[An
 def _member(schema: Schema | None, key: str) -> Schema | None:
     if schema is None:
         return None
-    found = (schema.properties or {}).get(key)
+    found = schema.properties.get(key)
     return schema.additional_properties if found is None else found
 
 
 def _inner(member: Schema | None) -> Schema | None:
-    return None if member is None else member.resolved()
+    return None if member is None else resolved(member)
 
 
 def _items(member: Schema) -> Schema | None:
-    resolved = member.resolved()
-    return None if resolved.items is None else resolved.items.resolved()
+    items = resolved(member).items
+    return None if items is None else resolved(items)
 
 
 def _strategy(member: Schema | None) -> str:
