@@ -20,7 +20,7 @@ from celadon.admission.registration.registration_kinds import BY_KIND
 from celadon.admission.registration.strategy import STRATEGIES, typed
 from celadon.admission.role_authorizer import MASTERS, full_resource
 from celadon.admission.world import implicit_namespace
-from celadon.admission.write_requests import deletion_options, refusal, request_of, write_options
+from celadon.admission.writing import deletion_options, refusal, request_of, write_options
 from celadon.kube import GroupVersionKind, StatusError, metadata, status
 from celadon.kube.authorization import Attributes, Ruling
 from celadon.kube.catalogue import Catalog, Resource, known_resources

@@ -15,20 +15,27 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import ApiVersionError, GroupVersionKind, GroupVersionResource, parse_api_version
-from celadon.kube.catalogue import Catalog, Resource, Subresource, guess_resource, known_resources
+from celadon.kube.catalogue import Catalog, Resource, Subresource, guessed_resource, known_resources
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an object is sent. `stored` says that it will have a name there, `is_guessed` that
-    nobody has defined its kind."""
+    """Where an object is sent: a resource, or what is below it. `stored` says that it will have a
+    name there, `is_guessed` that nobody has defined its kind."""
 
-    resource: GroupVersionResource
+    entry: Resource
     kind: GroupVersionKind
-    namespaced: bool
     subresource: str = ""
     stored: bool = False
     is_guessed: bool = False
+
+    @property
+    def resource(self) -> GroupVersionResource:
+        return self.entry.gvr
+
+    @property
+    def namespaced(self) -> bool:
+        return self.entry.namespaced
 
 
 def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpoint | Problem:
@@ -41,7 +48,7 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
     resource = catalog.by_gvk(kind) or known_resources(all_versions=True).by_gvk(kind)
     if resource is not None and not subresource:
         stored = "get" in resource.verbs
-        return Endpoint(resource.gvr, kind, resource.namespaced, stored=stored)
+        return Endpoint(resource, kind, stored=stored)
     found = list(_subresources(kind, resource, subresource, catalog))
     if len(found) == 1:
         return _below(*found[0])
@@ -49,7 +56,7 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
         return _which(document, subresource, kind, found)
     if any(one.gvr.group == group and not one.custom for one in catalog):
         return _no_match(document, kind, catalog)
-    return Endpoint(guess_resource(kind), kind, namespaced=True, stored=True, is_guessed=True)
+    return Endpoint(guessed_resource(kind), kind, stored=True, is_guessed=True)
 
 
 def _subresources(
@@ -67,7 +74,7 @@ def _subresources(
 
 
 def _below(resource: Resource, subresource: Subresource) -> Endpoint:
-    return Endpoint(resource.gvr, subresource.gvk, resource.namespaced, subresource.name)
+    return Endpoint(resource, subresource.gvk, subresource.name)
 
 
 def _which(

@@ -14,16 +14,16 @@ from celadon.admission import (
     ADMIN,
     Operation,
     Request,
-    default_options,
 )
+from celadon.admission.writing import request_of
 from celadon.cli.checking.endpoints import Endpoint, endpoint_of
-from celadon.cli.checking.object_preparation import Prepare, Target
+from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionResource, User, metadata
+from celadon.kube import User, metadata
 from celadon.kube.catalogue import Catalog
+from celadon.kube.writes import Target
 
-_NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 _AUTHENTICATED: Final = "system:authenticated"
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:"
 
@@ -46,6 +46,7 @@ class Asked:
     document: Document
     request: Request
     endpoint: Endpoint
+    target: Target
 
     @property
     def title(self) -> str:
@@ -89,8 +90,7 @@ def ask(
         old = olds.get(identity(document, question.namespace))
         if old is None:
             return _no_old(document, namespace)
-    request = _request(document, question, endpoint, namespace, old, prepare)
-    return request if isinstance(request, Problem) else Asked(document, request, endpoint)
+    return _asked(document, question, endpoint, namespace, old, prepare)
 
 
 def _is_named(document: Document) -> bool:
@@ -107,17 +107,24 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
     return kind.group, kind.kind, own, metadata.name(document.value)
 
 
-def _request(
+def _asked(
     document: Document,
     question: Question,
     endpoint: Endpoint,
     namespace: str,
     old: Document | None,
     prepare: Prepare,
-) -> Request | Problem:
+) -> Asked | Problem:
     operation = question.operation
     value = document.value
-    target = Target(endpoint.kind, namespace, endpoint.subresource)
+    named = operation is not Operation.CREATE or endpoint.subresource
+    target = Target(
+        endpoint.entry,
+        namespace,
+        metadata.name(value) if named else "",
+        endpoint.subresource,
+        prepare.custom_kind(endpoint.entry.gvk),
+    )
     new: Any = None
     stored: Any = None
     if operation is Operation.CONNECT:
@@ -133,21 +140,16 @@ def _request(
     for prepared in (new, stored):
         if isinstance(prepared, Problem):
             return prepared
-    name = metadata.name(new if new is not None else stored) or metadata.name(value)
-    own_namespace = name if endpoint.resource == _NAMESPACES else namespace
-    return Request(
-        operation=operation,
-        kind=endpoint.kind,
-        resource=endpoint.resource,
-        subresource=endpoint.subresource,
-        name=name,
-        namespace=own_namespace,
-        object=new,
-        old_object=stored,
-        user=question.user,
+    request = request_of(
+        target,
+        operation,
+        new,
+        stored,
+        question.user,
+        name=metadata.name(new if new is not None else stored) or metadata.name(value),
         dry_run=question.dry_run,
-        options=default_options(operation, question.dry_run),
     )
+    return Asked(document, request, endpoint, target)
 
 
 def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:

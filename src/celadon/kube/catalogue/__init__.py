@@ -11,6 +11,7 @@ from celadon.kube.catalogue.resources import (
     api_groups,
     custom_resources,
     guess_resource,
+    guessed_resource,
     known_resources,
 )
 
@@ -25,6 +26,7 @@ __all__ = [
     "columns_of",
     "custom_resources",
     "guess_resource",
+    "guessed_resource",
     "human_duration",
     "known_resources",
 ]

@@ -257,6 +257,20 @@ def _custom_version(
     )
 
 
+def guessed_resource(gvk: GroupVersionKind) -> Resource:
+    """A resource for a kind nobody has defined: a custom one, with objects in namespaces."""
+    return Resource(
+        gvr=guess_resource(gvk),
+        gvk=gvk,
+        namespaced=True,
+        verbs=CUSTOM_VERBS,
+        singular=gvk.kind.lower(),
+        list_kind=f"{gvk.kind}List",
+        custom=True,
+        storage_version=gvk.version,
+    )
+
+
 def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
     """The usual plural of a kind nobody has defined, as upstream's `UnsafeGuessKindToResource`."""
     singular = gvk.kind.lower()

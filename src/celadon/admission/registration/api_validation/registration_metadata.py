@@ -25,5 +25,7 @@ def validate_object_meta(meta: JsonObject) -> list[FieldError]:
 
 
 def validate_meta_update(meta: JsonObject, old: JsonObject) -> list[FieldError]:
-    """Both decoded, with the fields of a stored object that a client cannot touch carried over."""
-    return list(kube_validation.validate_meta_of_update(meta, old, unconditional=False))
+    """Both decoded, with the fields of a stored object that a client cannot touch carried over.
+    Where objects have no versions, nobody can say which one is meant."""
+    versioned = bool(old.get("resourceVersion"))
+    return list(kube_validation.validate_meta_of_update(meta, old, unconditional=not versioned))
