@@ -63,7 +63,7 @@ def _produce(case: Case) -> Mapping[str, str]:
     checked, issues = check(ast, declarations)
     if checked is None:
         return {"tree": tree, "issues": issues.display()}
-    issues = validators.run(checked, declarations, VALIDATORS)
+    issues = validators.run(checked, VALIDATORS)
     if issues:
         return {"issues": issues.display()}
     produced = {"tree": tree, "types": print_checked(checked)}

@@ -132,7 +132,7 @@ class Environment:
         if checked is None or issues:
             return Compilation(None, issues)
         if self.validators:
-            issues = ast_validators.run(checked, self.declarations, self.validators)
+            issues = ast_validators.run(checked, self.validators)
             if issues:
                 return Compilation(None, issues)
         return Compilation(checked, issues)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Switches, types
+from celadon.cel.extend import CallEstimate, CostRule, Function, Library, Overload
 from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
 
 ENVIRONMENT = Environment(
@@ -90,3 +91,44 @@ def test_too_many_loops_within_loops_have_no_bound() -> None:
         text = f"l.all(v{level}, {text})"
     program = ENVIRONMENT.program(ENVIRONMENT.compile(text).checked())
     assert program.cost_bound(10) == math.inf
+
+
+def _repeated(count: int) -> list[int]:
+    return list(range(count))
+
+
+def _anything(value: Any) -> bool:
+    return True
+
+
+OWN_FUNCTIONS = Library(
+    "own",
+    functions=(
+        Function(
+            "repeated",
+            (Overload("int_repeated", (types.INT,), types.list_of(types.INT), _repeated),),
+        ),
+        Function(
+            "dear",
+            (
+                Overload(
+                    "string_dear",
+                    (types.STRING,),
+                    types.BOOL,
+                    _anything,
+                    cost=CostRule(
+                        lambda args, result: len(args[0]) ** 4,
+                        lambda args: CallEstimate(args[0].size),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("text", ["repeated(i).all(x, x >= 0)", "dear(s)"])
+def test_what_nothing_is_known_of_has_no_bound(text: str) -> None:
+    environment = Environment({"i": types.INT, "s": types.STRING}, libraries=(OWN_FUNCTIONS,))
+    program = environment.program(environment.compile(text).checked())
+    assert program.cost_bound(10_000) == math.inf

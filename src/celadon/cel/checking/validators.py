@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
-from celadon.cel.checking.scope import Declarations
 from celadon.cel.errors import EvaluationError
 from celadon.cel.issues import Issues
 from celadon.cel.syntax import (
@@ -47,7 +46,6 @@ class ValidationContext:
     """
 
     checked: CheckedAst
-    declarations: Declarations
     nodes: tuple[Expr, ...]
     exempt_functions: frozenset[str]
     reported: list[tuple[int, str]] = field(default_factory=list)
@@ -75,11 +73,11 @@ class Validator(NamedTuple):
     exempt_functions: frozenset[str] = frozenset()
 
 
-def run(checked: CheckedAst, declarations: Declarations, validators: Sequence[Validator]) -> Issues:
+def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     """What the validators, in that order, find wrong with a tree that checked."""
     nodes = _post_order(checked.root)
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
-    context = ValidationContext(checked, declarations, nodes, exempt)
+    context = ValidationContext(checked, nodes, exempt)
     for validator in validators:
         validator.check(context)
     issues = Issues(checked.ast.source)
