@@ -56,7 +56,6 @@ def context_of(checked: CheckedAst) -> Context:
         checked,
         fold(checked, declarations.functions, constants),
         declarations.functions,
-        ENVIRONMENT.costs,
         constants,
         ENVIRONMENT.switches,
     )

@@ -1,8 +1,9 @@
-"""Costs: ranges of numbers, and the one record that holds both costs of a call.
+"""Costs: ranges of numbers, and the one record that says all about the cost of a call.
 
 cel-go keeps the estimated cost (`checker/cost.go`) and the tracked cost
 (`interpreter/runtimecost.go`) in two files that must be changed together. Here an overload has one
-`CostRule` with both, so that they are read and written side by side.
+`CostRule` with both, so that they are read and written side by side, and beside them the two other
+things this compiler needs: a bound, and how generated code charges without calling the rule.
 
 Sizes are what the cost model calls sizes: strings in code points, bytes, lists and maps by
 length, everything else 1 (`size_of` in `celadon.cel.values.value_sizes` computes it for values).
@@ -14,6 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from celadon.cel.growth import Growth
 
 if TYPE_CHECKING:
     from celadon.cel.syntax import Expr
@@ -113,16 +116,40 @@ class CallEstimate(NamedTuple):
 Tracked = Callable[[Sequence[Any], Any], int]
 Estimated = Callable[[Sequence[Sized]], CallEstimate]
 
+SizeSource = int | str
+"""The size of an argument in generated code: a number, or the Python source that computes it."""
+
+Written = Callable[..., SizeSource]
+"""From the `SizeSource` of each argument to the source of the cost."""
+
 
 class CostRule(NamedTuple):
-    """`fixed` is the cost when it never depends on the arguments, which saves the call."""
+    """What a call costs, and what is known of that beforehand.
+
+    `fixed` is the cost when it never depends on the arguments, which saves the call. `bound` is
+    what no call costs more than; without it nothing is promised, and every evaluation is counted.
+    `written` says what `tracked` does as Python source, for arguments that are texts, lists, maps
+    or numbers; without it `tracked` is called.
+    """
 
     tracked: Tracked
     estimated: Estimated
     fixed: int | None = None
+    bound: Growth | None = None
+    written: Written | None = None
 
 
 def constant(n: int) -> CostRule:
     """The same cost whatever the arguments."""
     estimate = CallEstimate(fixed(n))
     return CostRule(lambda args, result: n, lambda args: estimate, n)
+
+
+def tenth(size: SizeSource) -> SizeSource:
+    """The source of `traversal`."""
+    return traversal(size) if isinstance(size, int) else f"({size} + 9) // 10"
+
+
+def write_first(first: SizeSource, *others: SizeSource) -> SizeSource:
+    """The source of walking over the first argument once."""
+    return tenth(first)

@@ -1,7 +1,9 @@
 """What an environment knows: variables, functions, overloads, macros, libraries.
 
-Rule 5 of the house: one overload, one record. `Overload` carries signature, implementation, both
-costs, a line of documentation, examples that are run as tests, and the version that brought it.
+Rule 5 of the house: one overload, one record. `Overload` carries all that any part of the compiler
+knows about a function: signature, implementation, cost (charged, estimated, bounded), the growth of
+its result, how a call may be written inline, a line of documentation, and examples that are run as
+tests. Which release of Kubernetes has it is said where libraries are put together.
 
 How a call is run (as cel-go's planner does it):
 
@@ -20,11 +22,13 @@ An `impl` takes the evaluated arguments, receiver first, as native values (see
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from celadon.cel.types import Type
+from celadon.cel import growth
+from celadon.cel.growth import Growth
+from celadon.cel.types import Kind, Type
 
 if TYPE_CHECKING:
     from celadon.cel.checking.validators import Validator
@@ -34,11 +38,22 @@ if TYPE_CHECKING:
 Impl = Callable[..., Any]
 
 
+class Inline(NamedTuple):
+    """How calls may be written in Python source: `plain(writer, node)` in the plain variant and
+    `metered(writer, node, atoms)` in the metered one, as `celadon.cel.codegen.inline_forms` has
+    them. Either may decline by returning None."""
+
+    plain: Callable[..., str | None] | None = None
+    metered: Callable[..., Any] | None = None
+
+
 class Overload(NamedTuple):
     """One signature of a function. `params` has the receiver first when `member`.
 
-    `cost` None means cel-go's default of 1. `examples` are pairs of CEL source and the source of
-    its expected value (`('"abc".charAt(1)', '"b"')`). `since` is the library version, if any.
+    `cost` None means the function's, or else cel-go's default of 1. `growth` bounds the size of
+    the result; None means that nothing is known but its type (see `result_growth`). `inline` is how
+    code generation may write calls; None means that the implementation is called. `examples` are
+    pairs of CEL source and the source of its expected value (`('"abc".charAt(1)', '"b"')`).
     """
 
     id: str
@@ -49,20 +64,50 @@ class Overload(NamedTuple):
     cost: CostRule | None = None
     doc: str = ""
     examples: tuple[tuple[str, str], ...] = ()
-    since: int = 0
+    growth: Growth | None = None
+    inline: Inline | None = None
+
+    @property
+    def result_growth(self) -> Growth:
+        """The bound of the result's size, unbounded if unknown."""
+        if self.growth is not None:
+            return self.growth
+        return growth.single if self.result.kind in _SINGLE else growth.fixed(math.inf)
+
+
+#: Kinds whose values all count for one.
+_SINGLE = frozenset(
+    {
+        Kind.BOOL,
+        Kind.DOUBLE,
+        Kind.DURATION,
+        Kind.INT,
+        Kind.NULL,
+        Kind.TIMESTAMP,
+        Kind.TYPE,
+        Kind.UINT,
+    }
+)
 
 
 class Function(NamedTuple):
     """All overloads of one name, in declaration order.
 
     `pattern` is the index (receiver first) of the argument that is a regular expression: constant
-    patterns are compiled when the program is built, and a bad one fails it.
+    patterns are compiled when the program is built, and a bad one fails it. `cost` is charged
+    whatever the overload (Kubernetes charges by function name), unless the call's only overload has
+    a cost of its own.
     """
 
     name: str
     overloads: tuple[Overload, ...]
     singleton: Impl | None = None
     pattern: int | None = None
+    cost: CostRule | None = None
+
+    def with_each(self, **changes: Any) -> Function:
+        """This function, with all its overloads changed alike."""
+        return self._replace(overloads=tuple(o._replace(**changes) for o in self.overloads))
 
 
 class Variable(NamedTuple):
@@ -73,7 +118,7 @@ class Variable(NamedTuple):
 
 class ObjectType(NamedTuple):
     """A type with fields that the checker knows by name; values are plain maps at run time, unless
-    `construct` makes something else of a literal's fields."""
+    `construct` makes something else of a literal's fields, of a size that nobody knows."""
 
     name: str
     fields: Mapping[str, Type]
@@ -103,9 +148,6 @@ class Library(NamedTuple):
     """A named set of declarations. `LIBRARY` (or a function `library(version)`) in each module.
 
     `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
-    `costs` overrides the run-time and estimated cost by *function name*, whatever the receiver and
-    overload (Kubernetes' cost table works that way); it wins over `Overload.cost`. A key may also
-    be an overload id, which wins over the name where the checker settled on that overload.
     """
 
     name: str
@@ -115,4 +157,3 @@ class Library(NamedTuple):
     objects: tuple[ObjectType, ...] = ()
     macros: tuple[Macro, ...] = ()
     validators: tuple[Validator, ...] = ()
-    costs: Mapping[str, CostRule] = MappingProxyType({})

@@ -21,7 +21,7 @@ from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.checking.unchecked import without_check
 from celadon.cel.checking.validators import Validator
-from celadon.cel.cost_rules import CostRule, Range
+from celadon.cel.cost_rules import Range
 from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
 from celadon.cel.errors import CompileError
 from celadon.cel.issues import Issues
@@ -57,7 +57,7 @@ class Environment:
     Raises `DeclarationError` when declarations contradict each other.
     """
 
-    __slots__ = ("_impls", "costs", "declarations", "parse_options", "switches", "validators")
+    __slots__ = ("_impls", "declarations", "parse_options", "switches", "validators")
 
     def __init__(
         self,
@@ -96,9 +96,6 @@ class Environment:
             escape_syntax=switches.escaped_identifiers,
             macro_calls=switches.track_macros,
         )
-        self.costs: Mapping[str, CostRule] = {
-            name: rule for library in loaded for name, rule in library.costs.items()
-        }
         self._impls: dict[tuple[str, tuple[str, ...]], Impl] = {}
         self.validators = (*validators, *(v for library in loaded for v in library.validators))
 
@@ -114,7 +111,6 @@ class Environment:
             [Variable(name, t) for name, t in (variables or {}).items()], objects
         )
         other.parse_options = self.parse_options
-        other.costs = self.costs
         other._impls = self._impls
         other.validators = self.validators
         return other
@@ -157,7 +153,6 @@ class Environment:
             checked,
             folded,
             functions,
-            self.costs,
             constants,
             self.switches,
             self.declarations.find_object,
@@ -168,7 +163,7 @@ class Environment:
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:
         """What an evaluation can cost at least and at most, before anything is folded. `sizes`
         tells the sizes of variables and their fields; unknown without it."""
-        return estimate(checked, self.declarations.functions, self.costs, sizes, self.switches)
+        return estimate(checked, self.declarations.functions, sizes, self.switches)
 
     def with_switches(self, **changes: bool) -> Environment:
         """This environment with some evaluation switches changed (not those of the parser)."""

@@ -6,12 +6,13 @@ libraries it shall have. What values can do is behind `celadon.cel.value_functio
 of the language behind `celadon.cel.libraries`.
 """
 
-from celadon.cel import cost_rules, re2, types
+from celadon.cel import cost_rules, growth, re2, types
 from celadon.cel.checking import validators
 from celadon.cel.checking.validators import Validator
 from celadon.cel.cost_rules import CallEstimate, CostRule, Range, Sized
 from celadon.cel.declarations import Function, Impl, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.growth import Argument, Growth, Polynomial
 from celadon.cel.parsing.expansion import Macro
 from celadon.cel.syntax import Literal
 from celadon.cel.values.numbers import Uint
@@ -21,11 +22,13 @@ from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 __all__ = [
     "NONE",
+    "Argument",
     "CallEstimate",
     "CostRule",
     "Duration",
     "EvaluationError",
     "Function",
+    "Growth",
     "Impl",
     "Library",
     "Literal",
@@ -34,6 +37,7 @@ __all__ = [
     "Opaque",
     "Optional",
     "Overload",
+    "Polynomial",
     "Range",
     "Sized",
     "Timestamp",
@@ -41,6 +45,7 @@ __all__ = [
     "Validator",
     "Variable",
     "cost_rules",
+    "growth",
     "no_such_overload",
     "re2",
     "types",

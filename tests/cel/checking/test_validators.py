@@ -30,7 +30,7 @@ def _checked(text: str) -> CheckedAst:
 
 
 def _run(text: str, *selected: Validator) -> list[tuple[int | None, str]]:
-    return [(issue.offset, issue.message) for issue in run(_checked(text), _SCOPE, selected)]
+    return [(issue.offset, issue.message) for issue in run(_checked(text), selected)]
 
 
 @pytest.mark.parametrize("text", ["1h30m", "0", "-1.5h", "1us", ".5s", "1h1m1s1ms1us1ns"])
@@ -103,7 +103,6 @@ def test_homogeneous_literals(text: str, found: list[tuple[int, str]]) -> None:
 def test_lists_are_reported_before_maps() -> None:
     issues = run(
         _checked("[{'a': 1, 'b': 'c'}.a, [1, 'd'][0]].size()"),
-        _SCOPE,
         (validators.HOMOGENEOUS_LITERALS,),
     )
     assert len(issues) == 2
@@ -130,7 +129,7 @@ def test_nodes_come_children_first_and_left_to_right() -> None:
     def note(context: ValidationContext) -> None:
         seen.extend(type(node).__name__ for node in context.nodes)
 
-    run(_checked("[1, d.x] == [2].map(y, y)"), _SCOPE, (Validator("note", note),))
+    run(_checked("[1, d.x] == [2].map(y, y)"), (Validator("note", note),))
     assert seen[:4] == ["Literal", "Ident", "Select", "ListLiteral"]
     assert seen[-2:] == ["Comprehension", "Call"]
 
@@ -144,5 +143,5 @@ def test_ancestors_are_nearest_first() -> None:
                 for above in context.ancestors(node):
                     context.report(above.id, type(above).__name__)
 
-    issues = run(checked, _SCOPE, (Validator("blame", blame),))
+    issues = run(checked, (Validator("blame", blame),))
     assert [(issue.offset, issue.message) for issue in issues] == [(0, "ListLiteral")]

@@ -285,7 +285,6 @@ def test_variants_agree(text: str) -> None:
         checked,
         fold(checked, declarations.functions, constants),
         declarations.functions,
-        ENVIRONMENT.costs,
         constants,
         ENVIRONMENT.switches,
     )

@@ -73,13 +73,12 @@ class Sizes(Protocol):
 def estimate(
     checked: CheckedAst,
     functions: Mapping[str, Function],
-    costs: Mapping[str, CostRule],
     sizes: Sizes | None,
     switches: Switches,
 ) -> Range:
     """The cost range of a whole expression; anything at all if it is nested too deeply."""
     try:
-        return _Estimator(checked, functions, costs, sizes, switches).cost(checked.root)
+        return _Estimator(checked, functions, sizes, switches).cost(checked.root)
     except RecursionError:
         return UNKNOWN
 
@@ -97,13 +96,11 @@ class _Estimator:
         self,
         checked: CheckedAst,
         functions: Mapping[str, Function],
-        costs: Mapping[str, CostRule],
         sizes: Sizes | None,
         switches: Switches,
     ) -> None:
         self.checked = checked
         self.functions = functions
-        self.costs = costs
         self.sizes = sizes
         self.switches = switches
         self.locals: dict[str, _Local] = {}
@@ -212,14 +209,11 @@ class _Estimator:
         return CallEstimate(arguments.plus(estimated.cost), estimated.size)
 
     def _rule(self, function: str, overload: str) -> CostRule | None:
-        for name in (overload, function):
-            if name in self.costs:
-                return self.costs[name]
         declared = self.functions.get(function)
-        for candidate in declared.overloads if declared else ():
-            if candidate.id == overload:
-                return candidate.cost
-        return None
+        if declared is None:
+            return None
+        own = next((one.cost for one in declared.overloads if one.id == overload), None)
+        return declared.cost if own is None else own
 
     # --- comprehensions ---------------------------------------------------------------------------
 

@@ -39,14 +39,13 @@ _CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`folded` maps node ids to constant values (see `folding`); `functions` and `costs` are the
+    """`folded` maps node ids to constant values (see `folding`); `functions` are the
     environment's; `constants` are identifiers that denote values (types, enum constants).
     `impls` remembers the callables of calls, for all programs of an environment."""
 
     checked: CheckedAst
     folded: Mapping[int, Any]
     functions: Mapping[str, Function]
-    costs: Mapping[str, CostRule]
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
     find_object: Callable[[str], ObjectType | None] = lambda name: None
@@ -132,16 +131,31 @@ class Context:
             return None
         return next((o for o in function.overloads if o.id == ids[0]), None)
 
+    def candidates(self, node: Call) -> tuple[Overload, ...]:
+        """The overloads that the checker left; without a check, all for that many arguments."""
+        function, ids = self.function(node), self.overload_ids(node)
+        if function is None:
+            return ()
+        if ids:
+            return tuple(o for o in function.overloads if o.id in ids)
+        arity = len(node.args) + (node.target is not None)
+        return tuple(o for o in function.overloads if len(o.params) == arity)
+
+    def runnable(self, node: Call) -> tuple[Overload, ...]:
+        """The overloads that may run: more than the candidates where the arguments' classes
+        decide (see `declarations`)."""
+        function, candidates = self.function(node), self.candidates(node)
+        if function is None or (len(candidates) == 1 and function.singleton is None):
+            return candidates
+        arity = len(node.args) + (node.target is not None)
+        return tuple(o for o in function.overloads if len(o.params) == arity)
+
     def cost_rule(self, node: Call) -> CostRule | None:
         """The rule that charges this call; None is cel-go's default of 1."""
-        overload = self.overload(node)
-        by_id = self.costs.get(overload.id) if overload else None
-        if by_id is not None:
-            return by_id
-        by_name = self.costs.get(node.function)
-        if by_name is not None:
-            return by_name
-        return overload.cost if overload else None
+        overload, function = self.overload(node), self.function(node)
+        if overload is not None and overload.cost is not None:
+            return overload.cost
+        return None if function is None else function.cost
 
     def certain(self, node: Expr) -> type | None:
         """The class the value surely has, or None. Declared types of variables and fields are not

@@ -54,6 +54,7 @@ def _merged(known: Function, added: Function) -> Function:
         overloads=tuple(overloads),
         singleton=known.singleton or added.singleton,
         pattern=known.pattern if added.pattern is None else added.pattern,
+        cost=known.cost if added.cost is None else added.cost,
     )
 
 

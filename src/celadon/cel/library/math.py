@@ -6,6 +6,7 @@ signs and bits; 2 adds `math.sqrt`.
 
 from __future__ import annotations
 
+from celadon.cel import growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.library import math_functions as m
 from celadon.cel.parsing.macros import MATH_MACROS
@@ -43,6 +44,7 @@ def _extremum(name: str, macro: str, picked: int, pair: Impl, of_list: Impl, doc
             a if a == b else DYN,
             pair,
             doc=doc,
+            growth=growth.single,
             examples=example(f"{small}, {large}", (small, large)[picked]),
         )
 
@@ -82,7 +84,7 @@ def _extremum(name: str, macro: str, picked: int, pair: Impl, of_list: Impl, doc
 _Row = tuple[str, tuple[Type, ...], Type, Impl, str, str]
 
 
-def _functions(since: int, documentation: dict[str, str], rows: tuple[_Row, ...]) -> list[Function]:
+def _functions(documentation: dict[str, str], rows: tuple[_Row, ...]) -> list[Function]:
     by_name: dict[str, list[Overload]] = {}
     for name, params, result, impl, arguments, answer in rows:
         overload = Overload(
@@ -94,7 +96,6 @@ def _functions(since: int, documentation: dict[str, str], rows: tuple[_Row, ...]
             impl,
             doc=documentation[name],
             examples=((f"math.{name}({arguments})", answer),),
-            since=since,
         )
         by_name.setdefault(name, []).append(overload)
     return [Function(f"math.{name}", tuple(overloads)) for name, overloads in by_name.items()]
@@ -106,7 +107,6 @@ _VERSION_0 = [
 ]
 
 _VERSION_1 = _functions(
-    1,
     {
         "ceil": "The least integral double that is not less.",
         "floor": "The greatest integral double that is not greater.",
@@ -154,7 +154,6 @@ _VERSION_1 = _functions(
 )
 
 _VERSION_2 = _functions(
-    2,
     {"sqrt": "The square root; NaN for negative numbers."},
     (
         ("sqrt", (DOUBLE,), DOUBLE, m.square_root, "2.25", "1.5"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from celadon.cel import growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import BOOL, INT, STRING, Type, opaque
@@ -121,7 +122,9 @@ def _function(
     *examples: tuple[str, str],
     member: bool = False,
 ) -> Function:
-    return Function(name, (Overload(id, params, result, impl, member, None, doc, examples),))
+    """Addresses and prefixes count for one each, whatever text they were made of."""
+    overload = Overload(id, params, result, impl, member, None, doc, examples, growth.single)
+    return Function(name, (overload,))
 
 
 def _predicate(name: str, id: str, impl: Impl, doc: str, *examples: tuple[str, str]) -> Function:
@@ -138,6 +141,7 @@ _TO_STRING = Function(
             IP.display,
             doc="The canonical form of an address.",
             examples=(("string(ip('2001:DB8::1'))", "'2001:db8::1'"),),
+            growth=growth.short_text,
         ),
         Overload(
             "cidr_to_string",
@@ -146,6 +150,7 @@ _TO_STRING = Function(
             CIDR.display,
             doc="The prefix as text.",
             examples=(("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),),
+            growth=growth.short_text,
         ),
     ),
 )
@@ -160,6 +165,7 @@ _IP = Function(
             parse_ip,
             doc="The address a text stands for; an error if it is none.",
             examples=(("ip('::ffff:c0a8:1') == ip('192.168.0.1')", "true"),),
+            growth=growth.single,
         ),
         Overload(
             "cidr_ip",
@@ -169,6 +175,7 @@ _IP = Function(
             True,
             doc="The address before the slash, with all its bits.",
             examples=(("cidr('192.168.0.1/24').ip() == ip('192.168.0.1')", "true"),),
+            growth=growth.single,
         ),
     ),
 )

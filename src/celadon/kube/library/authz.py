@@ -7,11 +7,26 @@ Upstream: k8s.io/apiserver `pkg/cel/library/authz.go`. `authorizer.group('apps')
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, types
+from celadon.cel.extend import (
+    Argument,
+    CallEstimate,
+    CostRule,
+    EvaluationError,
+    Function,
+    Library,
+    Opaque,
+    Overload,
+    Polynomial,
+    Sized,
+    cost_rules,
+    growth,
+    types,
+)
+from celadon.cel.value_functions import value_sizes
 from celadon.kube import name_rules
 from celadon.kube.authorization import (
     ANY_VERSION,
@@ -27,6 +42,13 @@ from celadon.kube.library.signatures import method
 from celadon.kube.selection.field_selectors import parse_field_selector
 from celadon.kube.selection.label_selectors import SelectorError
 from celadon.kube.selection.selector_text import parse_label_selector
+
+#: An authorization check: two fit in the limit of one expression, three do not.
+AUTHORIZATION_CHECK_COST: Final = 350_000
+
+#: The shortest requirement that takes memory is two characters, `k,`; it is a list and a struct.
+_CHARACTERS_PER_REQUIREMENT: Final = 2
+_REQUIREMENT_COST: Final = cost_rules.LIST_CREATE_COST + cost_rules.STRUCT_CREATE_COST
 
 
 class Authorizer(Opaque):
@@ -196,6 +218,37 @@ def _error(decision: Decision) -> str:
     return decision.error or ""
 
 
+def _track_selector(args: Sequence[Any], result: Any) -> int:
+    length = value_sizes.size_of(args[1])
+    requirements = cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
+    return (
+        cost_rules.LIST_CREATE_COST
+        + cost_rules.traversal(length)
+        + requirements * _REQUIREMENT_COST
+    )
+
+
+def _estimate_selector(args: Sequence[Sized]) -> CallEstimate:
+    length = args[1].size
+    requirements = length.divided(_CHARACTERS_PER_REQUIREMENT).times(
+        cost_rules.fixed(_REQUIREMENT_COST)
+    )
+    cost = (
+        cost_rules.fixed(cost_rules.LIST_CREATE_COST)
+        .plus(length.divided(cost_rules.TRAVERSAL_DIVISOR))
+        .plus(requirements)
+    )
+    return CallEstimate(cost)
+
+
+def _bound_selector(check: Argument, selector: Argument) -> Polynomial:
+    size = selector.size
+    return size * (0.1 + _REQUIREMENT_COST / _CHARACTERS_PER_REQUIREMENT) + 2 * _REQUIREMENT_COST
+
+
+_SELECTOR_COST: Final = CostRule(_track_selector, _estimate_selector, bound=_bound_selector)
+
+
 def _builder(
     name: str,
     overload_id: str,
@@ -203,9 +256,11 @@ def _builder(
     result: types.Type,
     impl: Callable[..., Opaque],
     doc: str,
+    cost: CostRule | None = None,
 ) -> Function:
-    """A method of one string."""
-    return method(name, overload_id, (receiver, types.STRING), result, impl, doc)
+    """A method of one string, whose result counts for one."""
+    params = (receiver, types.STRING)
+    return method(name, overload_id, params, result, impl, doc, cost=cost, growth=growth.single)
 
 
 _CHECK: Final = Function(
@@ -218,6 +273,7 @@ _CHECK: Final = Function(
             _check_path,
             member=True,
             doc="Asks whether the user may do this to the path.",
+            growth=growth.single,
         ),
         Overload(
             "resourcecheck_check",
@@ -226,8 +282,10 @@ _CHECK: Final = Function(
             _check_resource,
             member=True,
             doc="Asks whether the user may do this to the resource.",
+            growth=growth.single,
         ),
     ),
+    cost=cost_rules.constant(AUTHORIZATION_CHECK_COST),
 )
 
 _BUILDERS: Final = (
@@ -254,6 +312,7 @@ _BUILDERS: Final = (
         value_types.AUTHORIZER,
         _service_account,
         "The authorizer of another user: a service account, by namespace and name.",
+        growth=growth.single,
     ),
     _builder(
         "resource",
@@ -336,6 +395,7 @@ SELECTORS_LIBRARY: Final = Library(
             value_types.RESOURCE_CHECK,
             _field_selector,
             "The same check limited by a field selector.",
+            _SELECTOR_COST,
         ),
         _builder(
             "labelSelector",
@@ -344,6 +404,7 @@ SELECTORS_LIBRARY: Final = Library(
             value_types.RESOURCE_CHECK,
             _label_selector,
             "The same check limited by a label selector.",
+            _SELECTOR_COST,
         ),
     ),
 )

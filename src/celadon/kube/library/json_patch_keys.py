@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import Library, types
+from celadon.cel.extend import Library, growth, types
+from celadon.kube.library import call_costs
 from celadon.kube.library.signatures import function
 
 
@@ -26,6 +27,8 @@ LIBRARY: Final = Library(
             _escape_key,
             "A map key as a part of a JSON patch path.",
             ("jsonpatch.escapeKey('k8s.io/my~label')", "'k8s.io~1my~0label'"),
+            cost=call_costs.FIRST_SAME_SIZE,
+            growth=growth.times(2),
         ),
     ),
 )

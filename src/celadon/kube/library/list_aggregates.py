@@ -16,10 +16,12 @@ from celadon.cel.extend import (
     Library,
     Overload,
     Uint,
+    growth,
     no_such_overload,
     types,
 )
 from celadon.cel.value_functions import add, compare, equal, is_comparable
+from celadon.kube.library import call_costs
 from celadon.kube.library.signatures import method
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
@@ -124,7 +126,7 @@ def _overload(
 ) -> Overload:
     examples = ((example[0], example[1]),) if example else ()
     return Overload(
-        id, (types.list_of(element),), result, impl, member=True, doc=doc, examples=examples
+        id, (types.list_of(element),), result, impl, True, None, doc, examples, growth.first
     )
 
 
@@ -141,6 +143,7 @@ _IS_SORTED: Final = Function(
         )
         for name, element in _COMPARABLE.items()
     ),
+    cost=call_costs.WALK,
 )
 _SUM: Final = Function(
     "sum",
@@ -155,6 +158,7 @@ _SUM: Final = Function(
         )
         for name, zero in _ZEROS.items()
     ),
+    cost=call_costs.WALK,
 )
 _EXTREMES: Final = tuple(
     Function(
@@ -170,6 +174,7 @@ _EXTREMES: Final = tuple(
             )
             for name, element in _COMPARABLE.items()
         ),
+        cost=call_costs.WALK,
     )
     for function_name, impl, adjective, example in (
         ("max", _max, "greatest", "3"),
@@ -191,6 +196,7 @@ LIBRARY: Final = Library(
             _index_of,
             "Where an element is first; -1 if nowhere.",
             ("[1, 2, 2, 3].indexOf(2)", "1"),
+            cost=call_costs.WALK,
         ),
         method(
             "lastIndexOf",
@@ -200,6 +206,7 @@ LIBRARY: Final = Library(
             _last_index_of,
             "Where an element is last; -1 if nowhere.",
             ("[1, 2, 2, 3].lastIndexOf(2)", "2"),
+            cost=call_costs.WALK,
         ),
     ),
 )

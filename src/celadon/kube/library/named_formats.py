@@ -9,11 +9,25 @@ kube-openapi's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from celadon.cel.extend import NONE, Library, Opaque, Optional, types
+from celadon.cel.extend import (
+    NONE,
+    Argument,
+    CallEstimate,
+    CostRule,
+    Library,
+    Opaque,
+    Optional,
+    Polynomial,
+    Sized,
+    cost_rules,
+    growth,
+    types,
+)
+from celadon.cel.value_functions import value_sizes
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import value_types
@@ -148,6 +162,32 @@ def _constant(rule: FormatRule) -> Callable[[], NamedFormat]:
     return lambda: NamedFormat(rule)
 
 
+#: Estimates of `validate` know no format: the length of a long name pattern, and its cost.
+_FORMAT_REGEX_COST: Final = 128 // cost_rules.REGEX_DIVISOR
+_LONGEST_REGEX: Final = max(rule.regex_size for rule in FORMATS.values())
+
+
+def _track_validate(args: Sequence[Any], result: Any) -> int:
+    if args[0].__class__ is not NamedFormat:
+        return 1
+    pattern = cost_rules.ceil_div(args[0].regex_size, cost_rules.REGEX_DIVISOR)
+    return cost_rules.traversal(value_sizes.size_of(args[1]) + 1) * pattern
+
+
+def _estimate_validate(args: Sequence[Sized]) -> CallEstimate:
+    walk = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
+    return CallEstimate(walk.times(cost_rules.fixed(_FORMAT_REGEX_COST)))
+
+
+def _bound_validate(named_format: Argument, text: Argument) -> Polynomial:
+    return (text.size * 0.1 + 2) * (_LONGEST_REGEX / cost_rules.REGEX_DIVISOR + 1)
+
+
+def _complaints_size(named_format: Argument, text: Argument) -> Polynomial:
+    """A few sentences, one of which may quote the text."""
+    return text.size * 12 + 4096
+
+
 LIBRARY: Final = Library(
     "kubernetes.format",
     functions=(
@@ -160,6 +200,8 @@ LIBRARY: Final = Library(
             "What is wrong with a text; none if nothing is.",
             ("format.dns1123Label().validate('my-name').hasValue()", "false"),
             ("format.date().validate('today').value()", "['invalid date']"),
+            cost=CostRule(_track_validate, _estimate_validate, bound=_bound_validate),
+            growth=_complaints_size,
         ),
         function(
             "format.named",
@@ -170,6 +212,7 @@ LIBRARY: Final = Library(
             "The format of that name; none if there is none.",
             ("format.named('uuid').hasValue()", "true"),
             ("format.named('UUID').hasValue()", "false"),
+            growth=growth.fixed(2),
         ),
         *(
             function(
@@ -180,6 +223,7 @@ LIBRARY: Final = Library(
                 _constant(rule),
                 f"The format `{name}`.",
                 (f"format.{name}() == format.named('{name}').value()", "true"),
+                growth=growth.single,
             )
             for name, rule in FORMATS.items()
         ),

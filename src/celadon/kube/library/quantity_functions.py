@@ -15,10 +15,11 @@ from celadon.cel.extend import (
     Library,
     Opaque,
     Overload,
+    growth,
     no_such_overload,
     types,
 )
-from celadon.kube.library import value_types
+from celadon.kube.library import call_costs, value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse
@@ -163,6 +164,7 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The sum, in the receiver's format.",
                 examples=(("quantity('50k').add(quantity('20k')) == quantity('70k')", "true"),),
+                growth=growth.single,
             ),
             Overload(
                 "quantity_add_int",
@@ -172,6 +174,7 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The sum with a whole number.",
                 examples=(("quantity('50k').add(20).asInteger()", "50020"),),
+                growth=growth.single,
             ),
         ),
     ),
@@ -186,6 +189,7 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The difference, in the receiver's format.",
                 examples=(("quantity('50k').sub(quantity('20k')) == quantity('30k')", "true"),),
+                growth=growth.single,
             ),
             Overload(
                 "quantity_sub_int",
@@ -195,6 +199,7 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The difference to a whole number.",
                 examples=(("quantity('50k').sub(-50).asInteger()", "50050"),),
+                growth=growth.single,
             ),
         ),
     ),
@@ -241,6 +246,8 @@ LIBRARY: Final = Library(
             _quantity,
             "The quantity a text stands for; an error if it is none.",
             ("quantity('1.5Gi').isGreaterThan(quantity('1G'))", "true"),
+            cost=call_costs.FIRST,
+            growth=growth.single,
         ),
         function(
             "isQuantity",
@@ -251,6 +258,7 @@ LIBRARY: Final = Library(
             "Whether a text is a quantity that `quantity` takes.",
             ("isQuantity('1.3Gi')", "true"),
             ("isQuantity('200K')", "false"),
+            cost=call_costs.FIRST,
         ),
         function(
             "sign",

@@ -7,9 +7,25 @@ the evaluation with `Illegal regex: ` before it.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from celadon.cel.extend import EvaluationError, Function, Library, Overload, re2, types
+from celadon.cel.extend import (
+    CallEstimate,
+    CostRule,
+    EvaluationError,
+    Function,
+    Library,
+    Overload,
+    Range,
+    Sized,
+    cost_rules,
+    growth,
+    re2,
+    types,
+)
+from celadon.cel.libraries import standard_costs
+from celadon.cel.value_functions import value_sizes
 
 
 def _compile(pattern: str) -> re2.Pattern:
@@ -28,6 +44,21 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     return [text[start:end] for start, end in _compile(pattern).find_all(text, limit)]
 
 
+def _track_find(args: Sequence[Any], result: Any) -> int:
+    return cost_rules.traversal(value_sizes.size_of(args[0]) + 1) * cost_rules.ceil_div(
+        value_sizes.size_of(args[1]), cost_rules.REGEX_DIVISOR
+    )
+
+
+def _estimate_find(args: Sequence[Sized]) -> CallEstimate:
+    text = args[0].size
+    walk = text.plus(cost_rules.ONE).divided(cost_rules.TRAVERSAL_DIVISOR)
+    cost = walk.times(args[1].size.divided(cost_rules.REGEX_DIVISOR))
+    return CallEstimate(cost, Range(0, text.max))
+
+
+_COST: Final = CostRule(_track_find, _estimate_find, bound=standard_costs.bound_matches)
+
 LIBRARY: Final = Library(
     "kubernetes.regex",
     functions=(
@@ -42,9 +73,11 @@ LIBRARY: Final = Library(
                     member=True,
                     doc="The first match, empty if there is none.",
                     examples=(("'abc 123'.find('[0-9]+')", "'123'"),),
+                    growth=growth.first,
                 ),
             ),
             pattern=1,
+            cost=_COST,
         ),
         Function(
             "findAll",
@@ -57,6 +90,7 @@ LIBRARY: Final = Library(
                     member=True,
                     doc="All matches that do not overlap.",
                     examples=(("'123 abc 456'.findAll('[0-9]+')", "['123', '456']"),),
+                    growth=growth.times(2),
                 ),
                 Overload(
                     "string_find_all_string_int",
@@ -66,9 +100,11 @@ LIBRARY: Final = Library(
                     member=True,
                     doc="At most so many matches; all of them if the number is negative.",
                     examples=(("'123 abc 456'.findAll('[0-9]+', 1)", "['123']"),),
+                    growth=growth.times(2),
                 ),
             ),
             pattern=1,
+            cost=_COST,
         ),
     ),
 )

@@ -19,11 +19,10 @@ from typing import Final
 from celadon.cel import Environment, Switches
 from celadon.cel.extend import Library, Validator
 from celadon.cel.extend import validators as ast_validators
-from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.cel.libraries import comprehensions, lists, optionals, sets, standard_library, strings
 from celadon.kube.errors import MalformedText
 from celadon.kube.library import (
     authz,
-    call_costs,
     json_patch_keys,
     named_formats,
     patch_types,
@@ -32,6 +31,7 @@ from celadon.kube.library import (
     semver_functions,
 )
 from celadon.kube.library import list_aggregates as kube_lists
+from celadon.kube.library.language_costs import charged
 from celadon.kube.library.networks import cidr, ip, urls
 
 Minor = tuple[int, int]
@@ -65,14 +65,16 @@ class Block:
         return self.introduced <= release and (self.removed is None or release < self.removed)
 
 
+_STANDARD: Final = charged(standard_library.LIBRARY)
+
 BLOCKS: Final = (
     Block(
         (1, 0),
-        libraries=(urls.LIBRARY, regex_find.LIBRARY, kube_lists.LIBRARY, call_costs.LIBRARY),
+        libraries=(urls.LIBRARY, regex_find.LIBRARY, kube_lists.LIBRARY),
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block((1, 0), libraries=(strings.library(0),), removed=(1, 29)),
+    Block((1, 0), libraries=(charged(strings.library(0)),), removed=(1, 29)),
     Block((1, 27), libraries=(authz.LIBRARY,)),
     Block(
         (1, 28),
@@ -81,7 +83,7 @@ BLOCKS: Final = (
     ),
     Block(
         (1, 29),
-        libraries=(strings.library(2), sets.LIBRARY),
+        libraries=(charged(strings.library(2)), sets.LIBRARY),
         validators=(
             ast_validators.DURATION,
             ast_validators.TIMESTAMP,
@@ -133,6 +135,7 @@ def environment(version: str = DEFAULT, *, has_patch_types: bool = False) -> Env
     if has_patch_types:
         libraries.append(json_patch_keys.LIBRARY)
     return Environment(
+        standard=_STANDARD,
         libraries=libraries,
         validators=[validator for block in blocks for validator in block.validators],
         switches=Switches(**switches),

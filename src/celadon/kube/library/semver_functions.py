@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, types
-from celadon.kube.library import value_types
+from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
+from celadon.kube.library import call_costs, value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import method
 from celadon.kube.semver import SemverError, Version, normalize, parse
@@ -164,6 +164,7 @@ LIBRARY: Final = Library(
                     _strict,
                     doc="The version a text stands for, by the strict rules of semver 2.0.",
                     examples=(("semver('1.2.3').minor()", "2"),),
+                    growth=growth.single,
                 ),
                 Overload(
                     "string_bool_to_semver",
@@ -172,9 +173,10 @@ LIBRARY: Final = Library(
                     _semver,
                     doc="The same; true allows a leading `v`, missing parts and leading zeros.",
                     examples=(("semver('v1.02', true) == semver('1.2.0')", "true"),),
-                    since=1,
+                    growth=growth.single,
                 ),
             ),
+            cost=call_costs.FIRST,
         ),
         Function(
             "isSemver",
@@ -194,9 +196,9 @@ LIBRARY: Final = Library(
                     _is_semver,
                     doc="The same; true allows a leading `v`, missing parts and leading zeros.",
                     examples=(("isSemver('v1.0', true)", "true"),),
-                    since=1,
                 ),
             ),
+            cost=call_costs.FIRST,
         ),
         *_METHODS,
     ),

@@ -1,8 +1,11 @@
-"""Short forms for declaring functions that have a single overload, which most do."""
+"""Short forms for declaring functions that have a single overload, which most do.
+
+Kubernetes charges by function name, so the cost is the function's; without one a call costs 1.
+"""
 
 from __future__ import annotations
 
-from celadon.cel.extend import Function, Impl, Overload, types
+from celadon.cel.extend import CostRule, Function, Growth, Impl, Overload, types
 
 Example = tuple[str, str]
 
@@ -15,10 +18,14 @@ def function(
     impl: Impl,
     doc: str,
     *examples: Example,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
 ) -> Function:
     """`name(params)`."""
-    overload = Overload(overload_id, params, result, impl, doc=doc, examples=examples)
-    return Function(name, (overload,))
+    overload = Overload(
+        overload_id, params, result, impl, doc=doc, examples=examples, growth=growth
+    )
+    return Function(name, (overload,), cost=cost)
 
 
 def method(
@@ -29,7 +36,9 @@ def method(
     impl: Impl,
     doc: str,
     *examples: Example,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
 ) -> Function:
     """`receiver.name(others)`, the receiver being the first of `params`."""
-    overload = Overload(overload_id, params, result, impl, member=True, doc=doc, examples=examples)
-    return Function(name, (overload,))
+    overload = Overload(overload_id, params, result, impl, True, None, doc, examples, growth)
+    return Function(name, (overload,), cost=cost)

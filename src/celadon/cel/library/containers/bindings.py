@@ -22,7 +22,6 @@ _BLOCK = Function(
             (list_of(DYN), _T),
             _T,
             doc="The second argument, in which `@index0`, `@index1`, … are the slots of the first.",
-            since=1,
         ),
     ),
 )

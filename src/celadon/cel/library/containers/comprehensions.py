@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.cel import syntax
+from celadon.cel import growth, syntax
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.parsing.macros import TWO_VARIABLE_MACROS
 from celadon.cel.types import map_of, type_param
@@ -28,6 +28,7 @@ LIBRARY = Library(
                         ("['a', 'b'].transformMap(i, s, s + '!')", "{0: 'a!', 1: 'b!'}"),
                         ("{'a': 1}.all(k, v, k == 'a' && v == 1)", "true"),
                     ),
+                    growth=growth.together,
                 ),
                 Overload(
                     "@mapInsert_map_map",
@@ -36,6 +37,7 @@ LIBRARY = Library(
                     map_insert_all,
                     doc="The entries of both maps; a key that is in both is an error.",
                     examples=(("{'a': 'b'}.transformMapEntry(k, v, {v: k})", "{'b': 'a'}"),),
+                    growth=growth.together,
                 ),
             ),
         ),

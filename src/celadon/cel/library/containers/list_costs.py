@@ -21,6 +21,7 @@ from celadon.cel.cost_rules import (
     Sized,
     fixed,
 )
+from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most
 from celadon.cel.syntax import Literal
 from celadon.cel.values.value_sizes import size_of
 
@@ -113,11 +114,35 @@ def sort_cost(*, text: bool, keys: int) -> CostRule:
         size = args[keys].size
         return _allocating(size.times(size), factor)
 
-    return CostRule(_track_keys if keys else _track_first, estimate)
+    def bound(*arguments: Argument) -> Polynomial:
+        return arguments[keys].size * arguments[keys].size * _TEXT_COMPARISON_FACTOR + _BASE
+
+    return CostRule(_track_keys if keys else _track_first, estimate, bound=bound)
 
 
-SLICE = CostRule(_track_output, _estimate_slice)
-RANGE = CostRule(_track_range, _estimate_range)
-REVERSE = CostRule(_track_output, _estimate_same_size)
-FLATTEN = CostRule(_track_flatten, _estimate_flatten)
-DISTINCT = CostRule(_track_first, _estimate_distinct)
+def _bound_first(elements: Argument, *others: Argument) -> Polynomial:
+    return elements.size + _BASE
+
+
+def _bound_distinct(elements: Argument) -> Polynomial:
+    return elements.size * elements.size * _TEXT_COMPARISON_FACTOR + _BASE
+
+
+def _bound_range(count: Argument) -> Polynomial:
+    return UNBOUNDED if count.integer is None else at_most(_BASE + max(0, count.integer))
+
+
+def _bound_deep(elements: Argument, depth: Argument) -> Polynomial:
+    """A negative depth makes the cost wrap around."""
+    if depth.integer is None or depth.integer < 0:
+        return UNBOUNDED
+    return elements.size * depth.integer + _BASE
+
+
+SLICE = CostRule(_track_output, _estimate_slice, bound=_bound_first)
+RANGE = CostRule(_track_range, _estimate_range, bound=_bound_range)
+REVERSE = CostRule(_track_output, _estimate_same_size, bound=_bound_first)
+FLATTEN = CostRule(_track_flatten, _estimate_flatten, bound=_bound_first)
+#: To a depth that is given.
+FLATTEN_DEEP = CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep)
+DISTINCT = CostRule(_track_first, _estimate_distinct, bound=_bound_distinct)

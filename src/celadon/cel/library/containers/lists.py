@@ -10,6 +10,7 @@ from typing import Any
 
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers.sorting import sort_by_keys
 from celadon.cel.parsing.macros import LISTS_MACROS
@@ -101,6 +102,11 @@ def integer_range(count: int) -> list[int]:
     return list(range(count))
 
 
+def _counted(count: Argument) -> Polynomial:
+    number = count.integer
+    return UNBOUNDED if number is None else at_most(1 + min(max(0, number), costs.LONGEST_RANGE))
+
+
 def reverse(elements: list[Any]) -> list[Any]:
     return elements[::-1]
 
@@ -150,6 +156,7 @@ _SLICE = Function(
             costs.SLICE,
             "The elements from a position up to before another.",
             (("[1, 2, 3, 4].slice(1, 3)", "[2, 3]"),),
+            first,
         ),
     ),
 )
@@ -166,7 +173,7 @@ _FLATTEN = Function(
             costs.FLATTEN,
             "Lists inside replaced by their elements, one level deep.",
             (("[[1], [2, 3]].flatten()", "[1, 2, 3]"),),
-            1,
+            first,
         ),
         Overload(
             "list_flatten_int",
@@ -174,10 +181,10 @@ _FLATTEN = Function(
             list_of(DYN),
             flatten,
             True,
-            costs.FLATTEN,
+            costs.FLATTEN_DEEP,
             "Lists inside replaced by their elements, so many levels deep.",
             (("[[1, [2, [3]]]].flatten(2)", "[dyn(1), dyn(2), dyn([3])]"),),
-            1,
+            first,
         ),
     ),
 )
@@ -194,7 +201,7 @@ _SORT = Function(
             costs.sort_cost(text=t in (STRING, BYTES), keys=0),
             "The elements in ascending order.",
             ((source, expected),),
-            2,
+            first,
         )
         for t, source, expected in _SORTABLE
     ),
@@ -213,7 +220,7 @@ _SORT_BY = Function(
             costs.sort_cost(text=t in (STRING, BYTES), keys=1),
             "What `sortBy` becomes: the elements in ascending order of their keys.",
             (("['xx', 'y'].sortBy(s, size(s))", "['y', 'xx']"),) if t is INT else (),
-            2,
+            first,
         )
         for t, _, _ in _SORTABLE
     ),
@@ -233,7 +240,7 @@ _OTHERS = (
                 costs.RANGE,
                 "The integers from 0 up to before a number.",
                 (("lists.range(3)", "[0, 1, 2]"),),
-                2,
+                _counted,
             ),
         ),
     ),
@@ -249,7 +256,7 @@ _OTHERS = (
                 costs.REVERSE,
                 "The elements in opposite order.",
                 (("[1, 2, 3].reverse()", "[3, 2, 1]"),),
-                2,
+                first,
             ),
         ),
     ),
@@ -265,7 +272,7 @@ _OTHERS = (
                 costs.DISTINCT,
                 "The elements without those that equal an earlier one.",
                 (("[1, 2, 1, 3, 2].distinct()", "[1, 2, 3]"),),
-                2,
+                first,
             ),
         ),
         distinct,
@@ -275,7 +282,7 @@ _OTHERS = (
 
 def _free(function: Function) -> Function:
     """The function at the default cost."""
-    return function._replace(overloads=tuple(o._replace(cost=None) for o in function.overloads))
+    return function.with_each(cost=None)
 
 
 def library(version: int = LATEST) -> Library:

@@ -12,6 +12,8 @@ from typing import Any
 from celadon.cel import syntax
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.growth import Growth, single, together
+from celadon.cel.growth import first as first_of
 from celadon.cel.parsing.macros import OPTIONAL_MACROS
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
 from celadon.cel.values.collections.maps import MixedMap
@@ -96,13 +98,15 @@ def _one(
     member: bool,
     doc: str,
     *examples: tuple[str, str],
-    since: int = 0,
+    growth: Growth = together,
 ) -> Function:
-    return Function(name, (Overload(id, params, result, impl, member, None, doc, examples, since),))
+    """No result is larger than all arguments in one value."""
+    overload = Overload(id, params, result, impl, member, None, doc, examples, growth)
+    return Function(name, (overload,))
 
 
 def _step(id: str, operand: Type, key: Type, doc: str, *examples: tuple[str, str]) -> Overload:
-    return Overload(id, (operand, key), _OPTIONAL, doc=doc, examples=examples)
+    return Overload(id, (operand, key), _OPTIONAL, doc=doc, examples=examples, growth=first_of)
 
 
 _FUNCTIONS = (
@@ -156,6 +160,7 @@ _FUNCTIONS = (
         True,
         "Whether it is present.",
         ("optional.of(1).hasValue()", "true"),
+        growth=single,
     ),
     _one(
         "or",
@@ -253,7 +258,6 @@ _VERSION_2 = (
         True,
         "The first element, absent for an empty list.",
         ("[1, 2].first().value()", "1"),
-        since=2,
     ),
     _one(
         "last",
@@ -264,7 +268,6 @@ _VERSION_2 = (
         True,
         "The last element, absent for an empty list.",
         ("[1, 2].last().value()", "2"),
-        since=2,
     ),
     _one(
         "optional.unwrap",
@@ -275,7 +278,6 @@ _VERSION_2 = (
         False,
         "The values of those that are present.",
         ("optional.unwrap([optional.of(1), optional.none()])", "[1]"),
-        since=2,
     ),
     _one(
         "unwrapOpt",
@@ -286,7 +288,6 @@ _VERSION_2 = (
         True,
         "The values of those that are present.",
         ("[optional.of(1), optional.none()].unwrapOpt()", "[1]"),
-        since=2,
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from celadon.cel.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
 from celadon.cel.declarations import Function, Impl, Library, Overload
+from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values.collections.container_access import contains as is_in
 from celadon.cel.values.value_sizes import size_of
@@ -46,7 +47,10 @@ def _cost(factor: int) -> CostRule:
     def estimated(args: Sequence[Sized]) -> CallEstimate:
         return CallEstimate(args[0].size.times(args[1].size).times(fixed(factor)).plus(ONE))
 
-    return CostRule(tracked, estimated)
+    def bound(one: Argument, other: Argument) -> Polynomial:
+        return one.size * other.size * factor + 1
+
+    return CostRule(tracked, estimated, bound=bound)
 
 
 def _function(name: str, impl: Impl, factor: int, doc: str, *examples: tuple[str, str]) -> Function:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.cel import syntax
+from celadon.cel import growth, syntax
 from celadon.cel.declarations import Function, Overload
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.library.standard.binary_overloads import binary
@@ -36,6 +36,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 "Concatenation.",
                 ("b'ab' + b'c'", "b'abc'"),
                 costs.CONCATENATION,
+                growth.together,
             ),
             binary("add_double", DOUBLE, DOUBLE, DOUBLE, "Sum.", ("1.5 + 1.0", "2.5")),
             binary(
@@ -71,6 +72,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 "Concatenation.",
                 ("[1] + [2]", "[1, 2]"),
                 costs.LIST_CONCATENATION,
+                growth.together,
             ),
             binary(
                 "add_string",
@@ -80,6 +82,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 "Concatenation.",
                 ("'ab' + 'c'", "'abc'"),
                 costs.CONCATENATION,
+                growth.together,
             ),
             binary("add_uint64", UINT, UINT, UINT, "Sum; overflow is an error.", ("1u + 2u", "3u")),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Overload
+from celadon.cel.growth import Growth
 from celadon.cel.types import Type
 
 
@@ -15,5 +16,8 @@ def binary(
     doc: str,
     example: tuple[str, str],
     cost: CostRule | None = None,
+    growth: Growth | None = None,
 ) -> Overload:
-    return Overload(id, (left, right), result, cost=cost, doc=doc, examples=(example,))
+    return Overload(
+        id, (left, right), result, cost=cost, doc=doc, examples=(example,), growth=growth
+    )

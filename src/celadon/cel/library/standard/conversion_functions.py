@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from celadon.cel import growth
 from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Overload
+from celadon.cel.growth import Growth
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.types import (
     BOOL,
@@ -34,8 +36,11 @@ def _unary(
     doc: str,
     *examples: tuple[str, str],
     cost: CostRule | None = None,
+    growth: Growth | None = None,
 ) -> Overload:
-    return Overload(id, (source,), target, impl, cost=cost, doc=doc, examples=examples)
+    return Overload(
+        id, (source,), target, impl, cost=cost, doc=doc, examples=examples, growth=growth
+    )
 
 
 def _same(id: str, type_: Type, example: str) -> Overload:
@@ -46,6 +51,7 @@ def _same(id: str, type_: Type, example: str) -> Overload:
         c.identity,
         "The value itself.",
         (f"{type_.display()}({example})", example),
+        growth=growth.first,
     )
 
 
@@ -85,6 +91,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 "The UTF-8 encoding.",
                 ("bytes('é')", "b'é'"),
                 cost=costs.STRING_TO_BYTES,
+                growth=growth.times(4),
             ),
         ),
     ),
@@ -143,6 +150,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 None,
                 "The value itself, of unknown type.",
                 ("dyn(1) == 1.0", "true"),
+                growth=growth.first,
             ),
         ),
         c.identity,
@@ -204,6 +212,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 c.bool_to_string,
                 "`true` or `false`.",
                 ("string(true)", "'true'"),
+                growth=growth.short_text,
             ),
             _unary(
                 "bytes_to_string",
@@ -213,6 +222,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 "Decodes UTF-8; anything else is an error.",
                 ("string(b'abc')", "'abc'"),
                 cost=costs.BYTES_TO_STRING,
+                growth=growth.first,
             ),
             _unary(
                 "double_to_string",
@@ -221,6 +231,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 c.double_to_string,
                 "The fewest digits that read back the same.",
                 ("string(1234567.5)", "'1.2345675e+06'"),
+                growth=growth.short_text,
             ),
             _unary(
                 "duration_to_string",
@@ -229,9 +240,16 @@ FUNCTIONS: tuple[Function, ...] = (
                 c.duration_to_string,
                 "In seconds.",
                 ("string(duration('1m1ms'))", "'60.001s'"),
+                growth=growth.short_text,
             ),
             _unary(
-                "int64_to_string", INT, STRING, c.int_to_string, "Decimal.", ("string(-1)", "'-1'")
+                "int64_to_string",
+                INT,
+                STRING,
+                c.int_to_string,
+                "Decimal.",
+                ("string(-1)", "'-1'"),
+                growth=growth.short_text,
             ),
             _unary(
                 "timestamp_to_string",
@@ -240,9 +258,16 @@ FUNCTIONS: tuple[Function, ...] = (
                 format_timestamp,
                 "RFC 3339, in the zone it was written in.",
                 ("string(timestamp('2024-02-29T00:00:00+01:00'))", "'2024-02-29T00:00:00+01:00'"),
+                growth=growth.short_text,
             ),
             _unary(
-                "uint64_to_string", UINT, STRING, c.int_to_string, "Decimal.", ("string(1u)", "'1'")
+                "uint64_to_string",
+                UINT,
+                STRING,
+                c.int_to_string,
+                "Decimal.",
+                ("string(1u)", "'1'"),
+                growth=growth.short_text,
             ),
         ),
     ),

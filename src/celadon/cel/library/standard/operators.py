@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cel import syntax
+from celadon.cel import growth, syntax
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.library.standard import arithmetic_operators
@@ -95,6 +95,7 @@ _LOGIC = (
                 _A,
                 doc="The second operand if the first is true, else the third.",
                 examples=(("1 < 2 ? 'a' : 'b'", "'a'"),),
+                growth=lambda test, yes, no: yes.size | no.size,
             ),
         ),
     ),
@@ -199,6 +200,7 @@ _CONTAINERS = (
                 _A,
                 "The element at a position, from 0; none there is an error.",
                 ("['a', 'b'][1]", "'b'"),
+                growth=growth.first,
             ),
             binary(
                 "index_map",
@@ -207,6 +209,7 @@ _CONTAINERS = (
                 _B,
                 "The value for a key; an absent key is an error.",
                 ("{'a': 1}['a']", "1"),
+                growth=growth.first,
             ),
         ),
         container_access.index,

@@ -1,9 +1,9 @@
 """The costs of the standard library's calls that are not simply 1.
 
 Each rule holds what a call costs (cel-go `interpreter/runtimecost.go`) beside what it is estimated
-to cost (`checker/cost.go`). The two differ where cel-go's do: `startsWith` is charged by its
-receiver and estimated by its argument; ordering and equality are charged ceil(min/10) and
-estimated at least 1.
+to cost (`checker/cost.go`), what it costs at most, and the source that charges it. The first two
+differ where cel-go's do: `startsWith` is charged by its receiver and estimated by its argument;
+ordering and equality are charged ceil(min/10) and estimated at least 1.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ from celadon.cel.cost_rules import (
     CostRule,
     Range,
     Sized,
+    SizeSource,
     ceil_div,
+    tenth,
     traversal,
+    write_first,
 )
+from celadon.cel.growth import Argument, Polynomial, single
 from celadon.cel.values.value_sizes import size_of
 
 _QUOTES = Range(2, 2)
@@ -102,15 +106,83 @@ def _one(args: Sequence[Any], result: Any) -> int:
     return 1
 
 
-STRING_TO_BYTES = CostRule(_traverse_first, _string_to_bytes)
-BYTES_TO_STRING = CostRule(_traverse_first, _bytes_to_string)
-AFFIX = CostRule(_traverse_first, lambda args: _traversed(args[1]))
-IN_LIST = CostRule(_track_in_list, _estimate_in_list)
-COMPARISON = CostRule(_track_comparison, _estimate_comparison)
-CONCATENATION = CostRule(_track_concatenation, _estimate_concatenation)
-LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation)
-MATCHES = CostRule(_track_matches, _estimate_matches)
-CONTAINS = CostRule(_track_contains, _estimate_contains)
+# What calls cost at most. Every tenth is rounded up, hence the one more.
+
+
+def bound_first(one: Argument, *others: Argument) -> Polynomial:
+    """Of walking over the first argument once."""
+    return one.size * 0.1 + 1
+
+
+def bound_comparison(left: Argument, right: Argument) -> Polynomial:
+    return left.size.smaller(right.size) * 0.1 + 1
+
+
+def _bound_concatenation(left: Argument, right: Argument) -> Polynomial:
+    return (left.size + right.size) * 0.1 + 1
+
+
+def _bound_second(one: Argument, two: Argument) -> Polynomial:
+    return two.size
+
+
+def bound_matches(text: Argument, pattern: Argument, *others: Argument) -> Polynomial:
+    """Of searching a regular expression."""
+    return (text.size * 0.1 + 2) * (pattern.size * 0.25 + 1)
+
+
+def _bound_contains(text: Argument, part: Argument) -> Polynomial:
+    return (text.size * 0.1 + 1) * (part.size * 0.1 + 1)
+
+
+# The same costs as source.
+
+
+def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
+    """The source of a tenth of the smaller size."""
+    if isinstance(left, int) and isinstance(right, int):
+        return traversal(min(left, right))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, int) and 0 < one <= TRAVERSAL_DIVISOR:
+            return f"1 if {other} else 0"
+    return tenth(f"({left} if {left} < {right} else {right})")
+
+
+def _write_concatenation(left: SizeSource, right: SizeSource) -> SizeSource:
+    return tenth(f"{left} + {right}")
+
+
+def _write_matches(text: SizeSource, pattern: SizeSource) -> SizeSource:
+    parts = ceil_div(pattern, REGEX_DIVISOR) if isinstance(pattern, int) else f"-(-{pattern} // 4)"
+    return f"({text} + 10) // 10 * {parts}"
+
+
+def _write_contains(text: SizeSource, part: SizeSource) -> SizeSource:
+    return f"{tenth(text)} * {tenth(part) if isinstance(part, int) else f'({tenth(part)})'}"
+
+
+STRING_TO_BYTES = CostRule(_traverse_first, _string_to_bytes, bound=bound_first)
+BYTES_TO_STRING = CostRule(_traverse_first, _bytes_to_string, bound=bound_first)
+AFFIX = CostRule(
+    _traverse_first, lambda args: _traversed(args[1]), bound=bound_first, written=write_first
+)
+IN_LIST = CostRule(_track_in_list, _estimate_in_list, bound=_bound_second)
+COMPARISON = CostRule(
+    _track_comparison, _estimate_comparison, bound=bound_comparison, written=write_comparison
+)
+CONCATENATION = CostRule(
+    _track_concatenation,
+    _estimate_concatenation,
+    bound=_bound_concatenation,
+    written=_write_concatenation,
+)
+LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation, bound=single)
+MATCHES = CostRule(_track_matches, _estimate_matches, bound=bound_matches, written=_write_matches)
+CONTAINS = CostRule(
+    _track_contains, _estimate_contains, bound=_bound_contains, written=_write_contains
+)
 #: `strings.quote` and `format` belong to another library but are charged by the standard rules.
-QUOTE = CostRule(_traverse_first, _estimate_quote)
-TRAVERSE_RECEIVER = CostRule(_traverse_first, lambda args: _traversed(args[0]))
+QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first)
+TRAVERSE_RECEIVER = CostRule(
+    _traverse_first, lambda args: _traversed(args[0]), bound=bound_first, written=write_first
+)

@@ -32,7 +32,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 #: A double has at most this many fraction digits; more are zeros.
 _MAX_FRACTION_DIGITS = 1074
 #: Larger numbers in a clause are not recognised by Go's printers.
-_MAX_NUMBER = 1_000_000
+MAX_NUMBER = 1_000_000
 _NUMBER_TEXTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _INTEGERS = frozenset({int, Uint})
 _STRING_CLAUSE = (
@@ -186,7 +186,7 @@ def _legacy_fixed(value: Any, precision: int | None) -> str:
     if not math.isfinite(number):
         return _legacy_non_finite(number)
     wanted = _DEFAULT_PRECISION if precision is None else precision
-    if wanted > _MAX_NUMBER:
+    if wanted > MAX_NUMBER:
         wanted = 0
     # the printer keeps the least number of fraction digits in eight bits
     digits = min(wanted, _MAX_FRACTION_DIGITS)
@@ -207,7 +207,7 @@ def _legacy_scientific(value: Any, precision: int | None) -> str:
         rendered = f"{mantissa}×10{(sign + exponent[1:]).translate(_SUPERSCRIPTS)}"
     else:
         rendered = _legacy_non_finite(number)
-    return rendered.rjust(width) if width <= _MAX_NUMBER else rendered
+    return rendered.rjust(width) if width <= MAX_NUMBER else rendered
 
 
 def _legacy_decimal(value: Any, precision: int | None) -> str:
@@ -284,7 +284,7 @@ def _plain_float(verb: str) -> Renderer:
         if not math.isfinite(number):
             return _plain_non_finite(number)
         wanted = _DEFAULT_PRECISION if precision is None else precision
-        return f"{number:.{min(wanted, _MAX_NUMBER)}{verb}}"
+        return f"{number:.{min(wanted, MAX_NUMBER)}{verb}}"
 
     return render
 

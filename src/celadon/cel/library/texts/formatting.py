@@ -6,8 +6,9 @@ from typing import Any
 
 from celadon.cel.checking.validators import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library.texts.format_clauses import Broken, parse
-from celadon.cel.library.texts.format_styles import LEGACY, PLAIN, Style, refusal
+from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.library.texts.format_clauses import Broken, Clause, parse
+from celadon.cel.library.texts.format_styles import LEGACY, MAX_NUMBER, PLAIN, Style, refusal
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.values.text import check_length
@@ -63,6 +64,20 @@ def _interpolate(style: Style, text: str, args: list[Any]) -> str:
         parts.append(part)
         index += 1
     return "".join(parts)
+
+
+#: No number, time or type needs more characters, with the default precision.
+_LONGEST_SCALAR = 400
+
+
+def formatted_size(text: Argument, args: Argument) -> Polynomial:
+    """How long a formatted text is at most: quoted characters grow most, and what a precision asks
+    for is written in full."""
+    written = text.size + args.size * _LONGEST_SCALAR
+    if text.is_constant and text.value.__class__ is str:
+        clauses = [piece for piece in parse(text.value) if isinstance(piece, Clause)]
+        return written + sum(min(clause.precision or 0, MAX_NUMBER) for clause in clauses)
+    return written + text.size * MAX_NUMBER
 
 
 def _out_of_range(index: int) -> str:

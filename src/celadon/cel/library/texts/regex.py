@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from celadon.cel import re2
+from celadon.cel import growth, re2
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import INT, STRING, list_of, optional_of
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.text import go_quote
@@ -102,6 +103,13 @@ def _reference(escaped: str, replacement: str, groups: int) -> str | int:
     return int(escaped)
 
 
+def _replaced(
+    text: Argument, pattern: Argument, replacement: Argument, *others: Argument
+) -> Polynomial:
+    """Each match may be replaced by the whole replacement, and stand in it often."""
+    return text.size + (text.size + text.size) * replacement.size
+
+
 _REPLACE_DOC = "Matches replaced; in the replacement `\\1` is the first group."
 
 LIBRARY = Library(
@@ -117,6 +125,7 @@ LIBRARY = Library(
                     extract,
                     doc="The first match, or its only group.",
                     examples=(("regex.extract('item-A', 'item-(\\\\w+)').value()", "'A'"),),
+                    growth=growth.together,
                 ),
             ),
         ),
@@ -130,6 +139,7 @@ LIBRARY = Library(
                     extract_all,
                     doc="All matches, or what their only group took.",
                     examples=(("regex.extractAll('id:1, id:2', 'id:(\\\\d)')", "['1', '2']"),),
+                    growth=growth.times(2),
                 ),
             ),
         ),
@@ -146,6 +156,7 @@ LIBRARY = Library(
                         ("regex.replace('hello world', '(l+)', 'L')", "'heLo worLd'"),
                         (r"regex.replace('foo bar', '(fo)o (ba)r', '\\2 \\1')", "'ba fo'"),
                     ),
+                    growth=_replaced,
                 ),
                 Overload(
                     "regex_replace_string_string_string_int",
@@ -154,6 +165,7 @@ LIBRARY = Library(
                     replace,
                     doc=_REPLACE_DOC,
                     examples=(("regex.replace('banana', 'a', 'x', 2)", "'bxnxna'"),),
+                    growth=_replaced,
                 ),
             ),
         ),

@@ -11,10 +11,12 @@ from typing import Any
 from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.library.standard.standard_costs import QUOTE, TRAVERSE_RECEIVER
 from celadon.cel.library.texts.formatting import (
     LEGACY_VALIDATOR,
     PLAIN_VALIDATOR,
+    formatted_size,
     legacy_format,
     plain_format,
 )
@@ -30,6 +32,7 @@ _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+_NOTHING = Argument(ZERO, True, "")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
@@ -147,9 +150,21 @@ def _member(
     doc: str,
     *examples: tuple[str, str],
     cost: CostRule | None = None,
-    since: int = 0,
+    growth: Growth | None = None,
 ) -> Overload:
-    return Overload(id, params, result, impl, True, cost, doc, examples, since)
+    """A text is no longer than the receiver, unless `growth` says so."""
+    if growth is None and result is STRING:
+        growth = first
+    return Overload(id, params, result, impl, True, cost, doc, examples, growth)
+
+
+def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
+    """An empty text is found around every character."""
+    return text.size + text.size * new.size
+
+
+def _joined(elements: Argument, separator: Argument = _NOTHING) -> Polynomial:
+    return elements.size + elements.size * separator.size
 
 
 _FUNCTIONS: tuple[Function, ...] = (
@@ -233,6 +248,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 replace,
                 "Every occurrence replaced.",
                 ("'hello hello'.replace('he', 'we')", "'wello wello'"),
+                growth=_replaced,
             ),
             _member(
                 "string_replace_string_string_int",
@@ -242,6 +258,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "At most so many occurrences replaced; all if negative.",
                 ("'hello hello'.replace('he', 'we', 1)", "'wello hello'"),
                 ("'hello hello'.replace('he', 'we', 0)", "'hello hello'"),
+                growth=_replaced,
             ),
         ),
     ),
@@ -255,6 +272,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 split,
                 "The pieces between separators.",
                 ("'a,b,c'.split(',')", "['a', 'b', 'c']"),
+                growth=times(2),
             ),
             _member(
                 "string_split_string_int",
@@ -264,6 +282,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "At most so many pieces; all if negative.",
                 ("'a,b,c'.split(',', 2)", "['a', 'b,c']"),
                 ("'a,b,c'.split(',', 0)", "[]"),
+                growth=times(2),
             ),
         ),
     ),
@@ -324,6 +343,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 join,
                 "The elements one after another.",
                 ("['hello', 'mellow'].join()", "'hellomellow'"),
+                growth=_joined,
             ),
             _member(
                 "list_join_string",
@@ -332,6 +352,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 join,
                 "The elements with a separator between them.",
                 ("['hello', 'mellow'].join(' ')", "'hello mellow'"),
+                growth=_joined,
             ),
         ),
     ),
@@ -349,7 +370,7 @@ _QUOTE = Function(
             QUOTE,
             "The string in double quotes, with control characters escaped.",
             (("strings.quote('a\\nb')", "'\"a\\\\nb\"'"),),
-            1,
+            times(2),
         ),
     ),
 )
@@ -364,7 +385,6 @@ _REVERSE = Function(
             reverse,
             "The characters in opposite order.",
             ("'gums'.reverse()", "'smug'"),
-            since=3,
         ),
     ),
 )
@@ -382,7 +402,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
                 "The clauses `%s %d %f %e %b %x %X %o` replaced by the arguments.",
                 *examples,
                 cost=TRAVERSE_RECEIVER,
-                since=1,
+                growth=formatted_size,
             ),
         ),
     )

@@ -7,23 +7,35 @@ clears them. Two texts are odd because upstream's are: a bad prefix is announced
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from celadon.cel.extend import (
+    Argument,
+    CallEstimate,
+    CostRule,
     EvaluationError,
     Function,
     Library,
     Opaque,
     Overload,
+    Polynomial,
+    Range,
+    Sized,
+    cost_rules,
+    growth,
     no_such_overload,
     types,
 )
-from celadon.cel.value_functions import netaddr
+from celadon.cel.value_functions import netaddr, value_sizes
 from celadon.kube.go.go_text import quote
-from celadon.kube.library import value_types
-from celadon.kube.library.networks.ip import IP, parse_ip
+from celadon.kube.library import call_costs, value_types
+from celadon.kube.library.networks.ip import ADDRESS_GROWTH, IP, parse_ip
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
+
+#: IPv4 and IPv6 addresses in bytes: what an estimate takes for the size of a prefix.
+_ADDRESS_SIZE: Final = Range(4, 16)
 
 _PARSE_ERROR: Final = "network address parse error during conversion from string: "
 
@@ -108,6 +120,47 @@ def _prefix_length(cidr: CIDR) -> int:
     return cidr.prefix.length
 
 
+def _track_contains_ip(args: Sequence[Any], result: Any) -> int:
+    return cost_rules.traversal(2 * value_sizes.size_of(args[0]))
+
+
+def _track_contains_cidr(args: Sequence[Any], result: Any) -> int:
+    size = value_sizes.size_of(args[0])
+    return cost_rules.traversal(2 * size) + cost_rules.traversal(size) + 1
+
+
+_IP_ESTIMATE: Final = _ADDRESS_SIZE.plus(_ADDRESS_SIZE).divided(cost_rules.TRAVERSAL_DIVISOR)
+_CIDR_ESTIMATE: Final = _IP_ESTIMATE.plus(_ADDRESS_SIZE.divided(cost_rules.TRAVERSAL_DIVISOR)).plus(
+    cost_rules.ONE
+)
+
+
+def _bound_contains(prefix: Argument, other: Argument) -> Polynomial:
+    """Of either, the argument parsed or not."""
+    return prefix.size * 0.3 + other.size * 0.1 + 4
+
+
+_CONTAINS_IP_COST: Final = CostRule(
+    _track_contains_ip, lambda args: CallEstimate(_IP_ESTIMATE), bound=_bound_contains
+)
+_CONTAINS_CIDR_COST: Final = CostRule(
+    _track_contains_cidr, lambda args: CallEstimate(_CIDR_ESTIMATE), bound=_bound_contains
+)
+
+
+def _and_parse(rule: CostRule) -> CostRule:
+    """The same where the argument is text that is parsed first."""
+
+    def tracked(args: Sequence[Any], result: Any) -> int:
+        return rule.tracked(args, result) + cost_rules.traversal(value_sizes.size_of(args[1]))
+
+    def estimated(args: Sequence[Sized]) -> CallEstimate:
+        parse = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
+        return CallEstimate(rule.estimated(args).cost.plus(parse))
+
+    return CostRule(tracked, estimated, bound=_bound_contains)
+
+
 _CIDR: Final = (value_types.CIDR,)
 
 _CONTAINS: Final = (
@@ -122,6 +175,7 @@ _CONTAINS: Final = (
                 member=True,
                 doc="Whether an address lies within; no address of the other family does.",
                 examples=(("cidr('192.168.0.0/24').containsIP('192.168.0.5')", "true"),),
+                cost=_and_parse(_CONTAINS_IP_COST),
             ),
             Overload(
                 "cidr_contains_ip_ip",
@@ -133,6 +187,7 @@ _CONTAINS: Final = (
                 examples=(("cidr('::/0').containsIP(ip('1.2.3.4'))", "false"),),
             ),
         ),
+        cost=_CONTAINS_IP_COST,
     ),
     Function(
         "containsCIDR",
@@ -145,6 +200,7 @@ _CONTAINS: Final = (
                 member=True,
                 doc="Whether all of another prefix lies within.",
                 examples=(("cidr('192.168.0.0/16').containsCIDR('192.168.1.0/24')", "true"),),
+                cost=_and_parse(_CONTAINS_CIDR_COST),
             ),
             Overload(
                 "cidr_contains_cidr",
@@ -156,6 +212,7 @@ _CONTAINS: Final = (
                 examples=(("cidr('10.0.0.0/24').containsCIDR(cidr('10.0.0.0/16'))", "false"),),
             ),
         ),
+        cost=_CONTAINS_CIDR_COST,
     ),
 )
 
@@ -170,6 +227,8 @@ LIBRARY: Final = Library(
             _cidr,
             "The prefix a text stands for; an error if it is none.",
             ("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),
+            cost=call_costs.FIRST,
+            growth=ADDRESS_GROWTH,
         ),
         function(
             "isCIDR",
@@ -180,6 +239,7 @@ LIBRARY: Final = Library(
             "Whether a text is a prefix that `cidr` takes.",
             ("isCIDR('192.168.0.0/16')", "true"),
             ("isCIDR('192.168.0.0/33')", "false"),
+            cost=call_costs.FIRST,
         ),
         *_CONTAINS,
         method(
@@ -190,7 +250,8 @@ LIBRARY: Final = Library(
             _address,
             "The address before the slash, with all its bits.",
             ("string(cidr('192.168.0.1/24').ip())", "'192.168.0.1'"),
-        ),
+            growth=ADDRESS_GROWTH,
+        ).with_each(cost=cost_rules.constant(1)),
         method(
             "prefixLength",
             "cidr_prefix_length",
@@ -208,6 +269,7 @@ LIBRARY: Final = Library(
             _masked,
             "The prefix with the bits after it cleared.",
             ("string(cidr('192.168.0.1/24').masked())", "'192.168.0.0/24'"),
+            growth=ADDRESS_GROWTH,
         ),
         function(
             "string",
@@ -217,6 +279,7 @@ LIBRARY: Final = Library(
             CIDR.display,
             "The prefix as text.",
             ("string(cidr('::1/128'))", "'::1/128'"),
+            growth=growth.short_text,
         ),
     ),
     types=(value_types.CIDR,),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import EvaluationError, Library, Opaque, types
+from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.cel.value_functions import netaddr
 from celadon.kube.go.go_text import quote
-from celadon.kube.library import value_types
+from celadon.kube.library import call_costs, value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
@@ -75,6 +75,9 @@ def _family(ip: IP) -> int:
     return 4 if ip.addr.is_v4 else 6
 
 
+ADDRESS_GROWTH: Final = growth.fixed(16)
+"""Addresses and prefixes count by their bytes, of which IPv6 has most."""
+
 _IP: Final = (value_types.IP,)
 
 _PREDICATES: Final = (
@@ -136,6 +139,8 @@ LIBRARY: Final = Library(
             _ip,
             "The address a text stands for; an error if it is none.",
             ("string(ip('2001:DB8::1'))", "'2001:db8::1'"),
+            cost=call_costs.FIRST,
+            growth=ADDRESS_GROWTH,
         ),
         function(
             "isIP",
@@ -146,6 +151,7 @@ LIBRARY: Final = Library(
             "Whether a text is an address that `ip` takes.",
             ("isIP('127.0.0.1')", "true"),
             ("isIP('127.0.0.1/8')", "false"),
+            cost=call_costs.FIRST,
         ),
         function(
             "ip.isCanonical",
@@ -156,6 +162,7 @@ LIBRARY: Final = Library(
             "Whether an address is written in its canonical form; an error if it is none.",
             ("ip.isCanonical('2001:db8::abcd')", "true"),
             ("ip.isCanonical('2001:DB8::ABCD')", "false"),
+            cost=call_costs.FIRST_TWICE,
         ),
         method(
             "family", "ip_family", _IP, types.INT, _family, "4 or 6.", ("ip('::1').family()", "6")
@@ -169,6 +176,7 @@ LIBRARY: Final = Library(
             IP.display,
             "The canonical form of an address.",
             ("string(ip('::1'))", "'::1'"),
+            growth=growth.short_text,
         ),
     ),
     types=(value_types.IP,),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import EvaluationError, Library, Opaque, types
+from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.kube.go import go_url as net_url
-from celadon.kube.library import value_types
+from celadon.kube.library import call_costs, value_types
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
@@ -64,6 +64,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.scheme,
         "The scheme in lower case, empty if there is none.",
         (f"{_EXAMPLE}.getScheme()", "'https'"),
+        growth=growth.first,
     ),
     method(
         "getHost",
@@ -73,6 +74,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.host,
         "The host with its port and, for IPv6, its brackets.",
         (f"{_EXAMPLE}.getHost()", "'example.com:80'"),
+        growth=growth.first,
     ),
     method(
         "getHostname",
@@ -82,6 +84,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.hostname,
         "The host without port and brackets.",
         (f"{_EXAMPLE}.getHostname()", "'example.com'"),
+        growth=growth.first,
     ),
     method(
         "getPort",
@@ -91,6 +94,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.port,
         "The port, empty if there is none.",
         (f"{_EXAMPLE}.getPort()", "'80'"),
+        growth=growth.first,
     ),
     method(
         "getEscapedPath",
@@ -100,6 +104,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.escaped_path,
         "The path with its escapes.",
         (f"{_EXAMPLE}.getEscapedPath()", "'/a%20b'"),
+        growth=growth.times(12),
     ),
     method(
         "getQuery",
@@ -109,6 +114,7 @@ _ACCESSORS: Final = (
         lambda value: value.url.query(),
         "The values of each query parameter, unescaped.",
         ("url('https://h/?k=a&k=b').getQuery()", "{'k': ['a', 'b']}"),
+        growth=growth.times(4),
     ),
 )
 
@@ -123,6 +129,8 @@ LIBRARY: Final = Library(
             _parse,
             "The URL a text stands for: an absolute URI or an absolute path.",
             ("url('/path').getEscapedPath()", "'/path'"),
+            cost=call_costs.FIRST_SAME_SIZE,
+            growth=growth.first,
         ),
         function(
             "isURL",
