@@ -39,12 +39,17 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """How calls may be written in Python source: `plain(writer, node)` in the plain variant and
-    `metered(writer, node, atoms)` in the metered one, as `celadon.cel.codegen.inline_forms` has
-    them. Either may decline by returning None."""
+    """How calls may be written in Python source; `celadon.cel.codegen.inline_forms` has them all.
+
+    `plain(writer, node)` writes the call in the plain variant. In the metered one,
+    `metered(writer, node, atoms)` writes what is done with the evaluated operands, and
+    `whole(context, node)` gives what writes a call that does not evaluate them all. Each may
+    decline by returning None.
+    """
 
     plain: Callable[..., str | None] | None = None
     metered: Callable[..., Any] | None = None
+    whole: Callable[..., Callable[..., str] | None] | None = None
 
 
 class Overload(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.cost_rules import CostRule
-from celadon.cel.declarations import Function, Impl, ObjectType, Overload
+from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
 from celadon.cel.runtime import implementation
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (
@@ -149,6 +149,12 @@ class Context:
             return candidates
         arity = len(node.args) + (node.target is not None)
         return tuple(o for o in function.overloads if len(o.params) == arity)
+
+    def inline(self, node: Call) -> Inline | None:
+        """How the call may be written inline: all candidates must agree."""
+        candidates = self.candidates(node)
+        form = candidates[0].inline if candidates else None
+        return form if all(o.inline is form for o in candidates) else None
 
     def cost_rule(self, node: Call) -> CostRule | None:
         """The rule that charges this call; None is cel-go's default of 1."""

@@ -159,7 +159,8 @@ class Metered:
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
                 return self._chain(node, branch)
             case Call():
-                return _CALLS.get(node.function, metered_calls.general)(self, node)
+                write = _LOGICAL.get(node.function) or metered_calls.writer(self.context, node)
+                return write(self, node)
             case ListLiteral():
                 return self._list(node)
             case MapLiteral():
@@ -497,11 +498,9 @@ _LOGIC = {
     syntax.LOGICAL_OR: ("True", "False", "or_v"),
 }
 
-#: Calls with a writer of their own. Flat on purpose: each level of an expression costs the
-#: generator two Python frames, and expressions may be 250 levels deep.
-_CALLS: dict[str, Callable[[Metered, Call], str]] = {
+#: The calls that are part of the walk.
+_LOGICAL: dict[str, Callable[[Metered, Call], str]] = {
     syntax.LOGICAL_AND: Metered.logic,
     syntax.LOGICAL_OR: Metered.logic,
     syntax.CONDITIONAL: Metered.conditional,
-    **metered_calls.WRITERS,
 }

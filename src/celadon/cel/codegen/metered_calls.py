@@ -3,49 +3,48 @@
 With one or two arguments all are evaluated and the call is charged even if one failed; with three
 or more, evaluation stops at the first error, and the call is charged only if none was skipped
 (cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). The calls that policies make most
-have an inline form (`metered_inline`).
+have inline forms, which stand in the overloads' records (`inline_forms`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 
-from celadon.cel import syntax
-from celadon.cel.codegen.metered_inline import inline
-from celadon.cel.codegen.plain_calls import (
-    block_slots,
-    constant_set,
-    is_constant_set,
-    is_standard,
-)
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.inline_forms.native_forms import Native, operands
 from celadon.cel.codegen.writer_protocols import MeteredWriter
-from celadon.cel.cost_rules import STRUCT_CREATE_COST
+from celadon.cel.cost_rules import STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
-from celadon.cel.syntax import Call, Expr, Struct
+from celadon.cel.syntax import Call, Struct
+
+MeteredCall = Callable[[MeteredWriter, Call], str]
 
 
-def _operands(node: Call) -> tuple[Expr, ...]:
-    return node.args if node.target is None else (node.target, *node.args)
+def writer(context: Context, node: Call) -> MeteredCall:
+    """What writes this call. Not written here, because each level of an expression costs the
+    generator two Python frames, and expressions may be 250 levels deep."""
+    form = context.inline(node)
+    whole = None if form is None or form.whole is None else form.whole(context, node)
+    return general if whole is None else whole
 
 
 def general(w: MeteredWriter, node: Call) -> str:
     """The atom of any call that is not logic and not part of a chain."""
     e = w.emitter
-    operands = _operands(node)
+    parts = operands(node)
     impl = w.context.impl(node) or unknown_function(node.function)
-    if len(operands) > 2:
-        atoms, failed = w.sequence(operands, check_last=False)
+    if len(parts) > 2:
+        atoms, failed = w.sequence(parts, check_last=False)
         result = e.name()
         with w.unless(failed, result, node.id):
             code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
             e.emit(f"{result} = {code}", node.id)
             charge(w, node, atoms, result)
         return result
-    atoms = [w.value(operand) for operand in operands]
+    atoms = [w.value(part) for part in parts]
     result = e.name()
     run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
-    form = inline(w, node, atoms) if atoms and is_standard(w.context, node) else None
+    form = _native(w, node, atoms)
     if form is None:
         e.emit(f"{result} = {run}", node.id)
         charge(w, node, atoms, result)
@@ -53,10 +52,11 @@ def general(w: MeteredWriter, node: Call) -> str:
     w.flush()
     with e.block(f"if {form.test}:", node.id):
         e.emit(f"{result} = {form.value}", node.id)
-        if w.context.cost_rule(node) is None or form.amount == "1":
+        amount = _amount(w, node, form, atoms, result)
+        if amount == 1:
             e.emit("c += 1")
         else:
-            w.add(form.amount, node.id)
+            w.add(str(amount), node.id)
     with e.block("else:", node.id):
         e.emit(f"{result} = {run}", node.id)
         charge(w, node, atoms, result)
@@ -70,60 +70,41 @@ _RUNNERS = ("call_v", "call1_v", "call2_v")
 
 def charge(w: MeteredWriter, node: Call, atoms: list[str], result: str) -> None:
     """Charge a call whose arguments and result are in locals."""
-    e = w.emitter
     rule = w.context.cost_rule(node)
     if rule is None or rule.fixed == 1:
         w.charge()
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
-        arguments = f"{', '.join(atoms)}," if atoms else ""
-        w.add(f"{e.bind(rule.tracked, 'm')}(({arguments}), {result})", node.id)
+        w.add(_tracked(w, rule, atoms, result), node.id)
 
 
-def _not_strictly_false(w: MeteredWriter, node: Call) -> str:
-    return w.value(node.args[0])
+def _tracked(w: MeteredWriter, rule: CostRule, atoms: list[str], result: str) -> str:
+    arguments = f"{', '.join(atoms)}," if atoms else ""
+    return f"{w.emitter.bind(rule.tracked, 'm')}(({arguments}), {result})"
 
 
-def _not(w: MeteredWriter, node: Call) -> str:
-    e = w.emitter
-    x = w.value(node.args[0])
-    w.charge()
-    return e.assign(f"{e.runtime('not_v')}({x})", node.id)
+def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
+    """The native form of a call with these evaluated operands, if it has one."""
+    form = w.context.inline(node)
+    if form is None or form.metered is None or not atoms:
+        return None
+    native: Native | None = form.metered(w, node, atoms)
+    return native
 
 
-def _in_constants(w: MeteredWriter, node: Call) -> str:
-    """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
-    e, c = w.emitter, w.context
-    if not is_constant_set(c, node):
-        return general(w, node)
-    x = w.value(node.args[0])
-    items = c.constant(node.args[1])
-    function, members = e.runtime("call2_v"), e.runtime("contains_constant")
-    code = f"{function}({members}, {x}, {e.constant(items)})"
-    if (quick := constant_set(items)) is not None:
-        test = f"{x}.__class__ is {e.runtime('str')}"
-        code = f"{x} in {e.bind(quick, 'k')} if {test} else {code}"
-    return e.assign(code, node.id)
-
-
-def _is_optional_call(w: MeteredWriter, node: Call) -> bool:
-    return all(overload.startswith("optional_or") for overload in w.context.overload_ids(node))
-
-
-def _otherwise(w: MeteredWriter, node: Call) -> str:
-    """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
-    if not _is_optional_call(w, node):
-        return general(w, node)
-    e = w.emitter
-    left, right = _operands(node)
-    result = e.assign(w.value(left), node.id)
-    with w.branch(f"if {result} is {e.runtime('NONE')}:", node.id):
-        e.emit(f"{result} = {w.value(right)}", right.id)
-    if node.function == "orValue":
-        with w.branch(f"elif {result}.__class__ is {e.runtime('Optional')}:", node.id):
-            e.emit(f"{result} = {result}.value")
-    return result
+def _amount(
+    w: MeteredWriter, node: Call, form: Native, atoms: list[str], result: str
+) -> SizeSource:
+    """The source of what the native form is charged."""
+    rule = w.context.cost_rule(node)
+    if rule is None:
+        return 1
+    if rule.fixed is not None:
+        return rule.fixed
+    if rule.written is not None:
+        return rule.written(*form.sizes)
+    return _tracked(w, rule, atoms, result)
 
 
 def struct(w: MeteredWriter, node: Struct) -> str:
@@ -146,24 +127,3 @@ def struct(w: MeteredWriter, node: Struct) -> str:
         e.emit(f"{result} = {run}({construct}, {fields})", node.id)
     w.add(str(STRUCT_CREATE_COST), node.id)
     return result
-
-
-def _block(w: MeteredWriter, node: Call) -> str:
-    """`cel.@block([slots], body)`: each slot at its first use."""
-    slots, body = node.args
-    with ExitStack() as scopes:
-        for position, slot in enumerate(block_slots(slots)):
-            name = f"@index{position}"
-            scopes.enter_context(w.scope({name: w.lazy(slot)}, lazy=name))
-        return w.value(body)
-
-
-#: Calls that are not simply run: by function name, as the checker resolved it.
-WRITERS: dict[str, Callable[[MeteredWriter, Call], str]] = {
-    syntax.BLOCK: _block,
-    syntax.IN: _in_constants,
-    syntax.LOGICAL_NOT: _not,
-    syntax.NOT_STRICTLY_FALSE: _not_strictly_false,
-    "or": _otherwise,
-    "orValue": _otherwise,
-}

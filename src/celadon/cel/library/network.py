@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from celadon.cel import growth
+from celadon.cel.codegen.inline_forms import text_forms
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import BOOL, INT, STRING, Type, opaque
@@ -142,6 +143,7 @@ _TO_STRING = Function(
             doc="The canonical form of an address.",
             examples=(("string(ip('2001:DB8::1'))", "'2001:db8::1'"),),
             growth=growth.short_text,
+            inline=text_forms.STRING,
         ),
         Overload(
             "cidr_to_string",
@@ -151,6 +153,7 @@ _TO_STRING = Function(
             doc="The prefix as text.",
             examples=(("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),),
             growth=growth.short_text,
+            inline=text_forms.STRING,
         ),
     ),
 )

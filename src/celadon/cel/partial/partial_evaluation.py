@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from celadon.cel import runtime, syntax
 from celadon.cel.analysis.attribute_chains import Chain, chain_of
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.plain_calls import block_slots
+from celadon.cel.codegen.inline_forms.lazy_forms import block_slots
 from celadon.cel.errors import EvaluationError
 from celadon.cel.partial.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.syntax import (

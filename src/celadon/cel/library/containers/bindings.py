@@ -7,6 +7,7 @@ evaluates its slots lazily, so the code generator writes it out.
 from __future__ import annotations
 
 from celadon.cel import syntax
+from celadon.cel.codegen.inline_forms import lazy_forms
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.parsing.macros import BINDINGS_MACROS
 from celadon.cel.types import DYN, list_of, type_param
@@ -22,6 +23,7 @@ _BLOCK = Function(
             (list_of(DYN), _T),
             _T,
             doc="The second argument, in which `@index0`, `@index1`, … are the slots of the first.",
+            inline=lazy_forms.BLOCK,
         ),
     ),
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel import syntax
-from celadon.cel.declarations import Function, Impl, Library, Overload
+from celadon.cel.codegen.inline_forms import lazy_forms
+from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import Growth, single, together
 from celadon.cel.growth import first as first_of
@@ -99,9 +100,10 @@ def _one(
     doc: str,
     *examples: tuple[str, str],
     growth: Growth = together,
+    inline: Inline | None = None,
 ) -> Function:
     """No result is larger than all arguments in one value."""
-    overload = Overload(id, params, result, impl, member, None, doc, examples, growth)
+    overload = Overload(id, params, result, impl, member, None, doc, examples, growth, inline)
     return Function(name, (overload,))
 
 
@@ -161,6 +163,7 @@ _FUNCTIONS = (
         "Whether it is present.",
         ("optional.of(1).hasValue()", "true"),
         growth=single,
+        inline=lazy_forms.HAS_VALUE,
     ),
     _one(
         "or",
@@ -171,6 +174,7 @@ _FUNCTIONS = (
         True,
         "This if present, else the other.",
         ("optional.none().or(optional.of(1)).value()", "1"),
+        inline=lazy_forms.OR,
     ),
     _one(
         "orValue",
@@ -181,6 +185,7 @@ _FUNCTIONS = (
         True,
         "The value if present, else the argument.",
         ("{'a': 1}.?b.orValue(2)", "2"),
+        inline=lazy_forms.OR_VALUE,
     ),
     Function(
         syntax.OPT_SELECT,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from celadon.cel.codegen.inline_forms import container_forms
 from celadon.cel.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
-from celadon.cel.declarations import Function, Impl, Library, Overload
+from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values.collections.container_access import contains as is_in
@@ -53,10 +54,17 @@ def _cost(factor: int) -> CostRule:
     return CostRule(tracked, estimated, bound=bound)
 
 
-def _function(name: str, impl: Impl, factor: int, doc: str, *examples: tuple[str, str]) -> Function:
+def _function(
+    name: str,
+    impl: Impl,
+    factor: int,
+    doc: str,
+    *examples: tuple[str, str],
+    inline: Inline | None = None,
+) -> Function:
     id = f"list_sets_{name}_list"
     overload = Overload(
-        id, (_LIST, _LIST), BOOL, impl, cost=_cost(factor), doc=doc, examples=examples
+        id, (_LIST, _LIST), BOOL, impl, False, _cost(factor), doc, examples, inline=inline
     )
     return Function(f"sets.{name}", (overload,))
 
@@ -71,6 +79,7 @@ LIBRARY = Library(
             "Whether the first list has every element of the second.",
             ("sets.contains([1, 2, 3, 4], [2, 3])", "true"),
             ("sets.contains([], [1])", "false"),
+            inline=container_forms.SETS_CONTAINS,
         ),
         _function(
             "equivalent",
@@ -87,6 +96,7 @@ LIBRARY = Library(
             "Whether the lists have an element in common.",
             ("sets.intersects([1], [1, 2])", "true"),
             ("sets.intersects([1], [])", "false"),
+            inline=container_forms.SETS_INTERSECTS,
         ),
     ),
 )

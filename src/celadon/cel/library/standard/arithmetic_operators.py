@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celadon.cel import growth, syntax
+from celadon.cel.codegen.inline_forms import operator_forms
 from celadon.cel.declarations import Function, Overload
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.library.standard.binary_overloads import binary
@@ -87,7 +88,7 @@ FUNCTIONS: tuple[Function, ...] = (
             binary("add_uint64", UINT, UINT, UINT, "Sum; overflow is an error.", ("1u + 2u", "3u")),
         ),
         arithmetic.add,
-    ),
+    ).with_each(inline=operator_forms.ADD),
     Function(
         syntax.DIVIDE,
         (
@@ -143,7 +144,7 @@ FUNCTIONS: tuple[Function, ...] = (
             ),
         ),
         arithmetic.multiply,
-    ),
+    ).with_each(inline=operator_forms.MULTIPLY),
     Function(
         syntax.NEGATE,
         (
@@ -206,5 +207,5 @@ FUNCTIONS: tuple[Function, ...] = (
             ),
         ),
         arithmetic.subtract,
-    ),
+    ).with_each(inline=operator_forms.SUBTRACT),
 )

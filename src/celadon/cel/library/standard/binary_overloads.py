@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.cel.cost_rules import CostRule
-from celadon.cel.declarations import Overload
+from celadon.cel.declarations import Inline, Overload
 from celadon.cel.growth import Growth
 from celadon.cel.types import Type
 
@@ -17,7 +17,15 @@ def binary(
     example: tuple[str, str],
     cost: CostRule | None = None,
     growth: Growth | None = None,
+    inline: Inline | None = None,
 ) -> Overload:
     return Overload(
-        id, (left, right), result, cost=cost, doc=doc, examples=(example,), growth=growth
+        id,
+        (left, right),
+        result,
+        cost=cost,
+        doc=doc,
+        examples=(example,),
+        growth=growth,
+        inline=inline,
     )

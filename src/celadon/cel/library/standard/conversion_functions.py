@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celadon.cel import growth
+from celadon.cel.codegen.inline_forms import text_forms
 from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.growth import Growth
@@ -200,7 +201,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 ("int(1u)", "1"),
             ),
         ),
-    ),
+    ).with_each(inline=text_forms.INT),
     Function(
         "string",
         (
@@ -270,7 +271,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 growth=growth.short_text,
             ),
         ),
-    ),
+    ).with_each(inline=text_forms.STRING),
     Function(
         "timestamp",
         (

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel import growth, syntax
-from celadon.cel.declarations import Function, Impl, Overload
+from celadon.cel.codegen.inline_forms import container_forms, lazy_forms, operator_forms
+from celadon.cel.declarations import Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.library.standard import arithmetic_operators
 from celadon.cel.library.standard import standard_costs as costs
@@ -66,7 +67,9 @@ def logical_not(value: Any) -> bool:
     return not value
 
 
-def _ordering(name: str, prefix: str, symbol: str, impl: Impl, doc: str, holds: bool) -> Function:
+def _ordering(
+    name: str, prefix: str, symbol: str, impl: Impl, doc: str, holds: bool, inline: Inline
+) -> Function:
     """One ordering operator; `holds` says whether a smaller left operand satisfies it."""
     return Function(
         name,
@@ -78,6 +81,7 @@ def _ordering(name: str, prefix: str, symbol: str, impl: Impl, doc: str, holds: 
                 cost=costs.COMPARISON if suffix in ("string", "bytes") else None,
                 doc=doc,
                 examples=((f"{small} {symbol} {large}", "true" if holds else "false"),),
+                inline=inline,
             )
             for suffix, left, right, small, large in _ORDERED
         ),
@@ -127,7 +131,16 @@ _LOGIC = (
     ),
     Function(
         syntax.LOGICAL_NOT,
-        (Overload("logical_not", (BOOL,), BOOL, doc="Negation.", examples=(("!true", "false"),)),),
+        (
+            Overload(
+                "logical_not",
+                (BOOL,),
+                BOOL,
+                doc="Negation.",
+                examples=(("!true", "false"),),
+                inline=operator_forms.LOGICAL_NOT,
+            ),
+        ),
         logical_not,
     ),
     Function(
@@ -138,6 +151,7 @@ _LOGIC = (
                 (BOOL,),
                 BOOL,
                 doc="False only for false; errors count as true. Used by macros.",
+                inline=lazy_forms.NOT_STRICTLY_FALSE,
             ),
         ),
     ),
@@ -152,6 +166,7 @@ _LOGIC = (
                 "Whether two values are equal; numbers of different types by value.",
                 ("[1, 2] == [1, 2]", "true"),
                 costs.COMPARISON,
+                inline=operator_forms.EQUALS,
             ),
         ),
         equality.equal,
@@ -167,6 +182,7 @@ _LOGIC = (
                 "Whether two values are not equal.",
                 ("'a' != 'b'", "true"),
                 costs.COMPARISON,
+                inline=operator_forms.NOT_EQUALS,
             ),
         ),
         equality.not_equal,
@@ -174,11 +190,33 @@ _LOGIC = (
 )
 
 _ORDERING = (
-    _ordering(syntax.LESS, "less", "<", equality.less, "Smaller than.", True),
     _ordering(
-        syntax.LESS_EQUALS, "less_equals", "<=", equality.less_equals, "Smaller or equal.", True
+        syntax.LESS,
+        "less",
+        "<",
+        equality.less,
+        "Smaller than.",
+        True,
+        operator_forms.LESS,
     ),
-    _ordering(syntax.GREATER, "greater", ">", equality.greater, "Greater than.", False),
+    _ordering(
+        syntax.LESS_EQUALS,
+        "less_equals",
+        "<=",
+        equality.less_equals,
+        "Smaller or equal.",
+        True,
+        operator_forms.LESS_EQUALS,
+    ),
+    _ordering(
+        syntax.GREATER,
+        "greater",
+        ">",
+        equality.greater,
+        "Greater than.",
+        False,
+        operator_forms.GREATER,
+    ),
     _ordering(
         syntax.GREATER_EQUALS,
         "greater_equals",
@@ -186,6 +224,7 @@ _ORDERING = (
         equality.greater_equals,
         "Greater or equal.",
         False,
+        operator_forms.GREATER_EQUALS,
     ),
 )
 
@@ -225,9 +264,16 @@ _CONTAINERS = (
                 "Whether some element equals the value.",
                 ("2 in [1, 2]", "true"),
                 costs.IN_LIST,
+                inline=container_forms.IN,
             ),
             binary(
-                "in_map", _A, _MAP, BOOL, "Whether the key is present.", ("'a' in {'a': 1}", "true")
+                "in_map",
+                _A,
+                _MAP,
+                BOOL,
+                "Whether the key is present.",
+                ("'a' in {'a': 1}", "true"),
+                inline=container_forms.IN,
             ),
         ),
         container_access.contains,

@@ -149,6 +149,8 @@ def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
 
 
 def _write_concatenation(left: SizeSource, right: SizeSource) -> SizeSource:
+    if isinstance(left, int) and isinstance(right, int):
+        return traversal(left + right)
     return tenth(f"{left} + {right}")
 
 

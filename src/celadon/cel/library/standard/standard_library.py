@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel import re2
+from celadon.cel.codegen.inline_forms import container_forms, text_forms
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.library.standard import conversion_functions, operators, time_functions
@@ -95,7 +96,7 @@ _SIZE = Function(
         *_sizes("string", STRING, "'é'", 1, "The number of code points."),
     ),
     container_access.size,
-)
+).with_each(inline=container_forms.SIZE)
 
 _STRINGS = (
     Function(
@@ -110,6 +111,7 @@ _STRINGS = (
                 costs.CONTAINS,
                 "Whether the argument occurs in the string.",
                 (("'hello'.contains('ell')", "true"),),
+                inline=text_forms.CONTAINS,
             ),
         ),
         contains,
@@ -126,6 +128,7 @@ _STRINGS = (
                 costs.AFFIX,
                 "Whether the string ends with the argument.",
                 (("'hello'.endsWith('lo')", "true"),),
+                inline=text_forms.ENDS_WITH,
             ),
         ),
         ends_with,
@@ -142,6 +145,7 @@ _STRINGS = (
                 costs.AFFIX,
                 "Whether the string starts with the argument.",
                 (("'hello'.startsWith('he')", "true"),),
+                inline=text_forms.STARTS_WITH,
             ),
         ),
         starts_with,
@@ -169,7 +173,7 @@ _STRINGS = (
         ),
         matches,
         pattern=1,
-    ),
+    ).with_each(inline=text_forms.MATCHES),
 )
 
 

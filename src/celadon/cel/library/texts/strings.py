@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from celadon.cel.codegen.inline_forms import text_forms
 from celadon.cel.cost_rules import CostRule
-from celadon.cel.declarations import Function, Impl, Library, Overload
+from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.library.standard.standard_costs import QUOTE, TRAVERSE_RECEIVER
@@ -151,11 +152,12 @@ def _member(
     *examples: tuple[str, str],
     cost: CostRule | None = None,
     growth: Growth | None = None,
+    inline: Inline | None = None,
 ) -> Overload:
     """A text is no longer than the receiver, unless `growth` says so."""
     if growth is None and result is STRING:
         growth = first
-    return Overload(id, params, result, impl, True, cost, doc, examples, growth)
+    return Overload(id, params, result, impl, True, cost, doc, examples, growth, inline)
 
 
 def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
@@ -235,6 +237,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 lower_ascii,
                 "ASCII letters in lower case.",
                 ("'TacoCÆt'.lowerAscii()", "'tacocÆt'"),
+                inline=text_forms.LOWER_ASCII,
             ),
         ),
     ),
@@ -248,6 +251,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 replace,
                 "Every occurrence replaced.",
                 ("'hello hello'.replace('he', 'we')", "'wello wello'"),
+                inline=text_forms.REPLACE,
                 growth=_replaced,
             ),
             _member(
@@ -272,6 +276,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 split,
                 "The pieces between separators.",
                 ("'a,b,c'.split(',')", "['a', 'b', 'c']"),
+                inline=text_forms.SPLIT,
                 growth=times(2),
             ),
             _member(

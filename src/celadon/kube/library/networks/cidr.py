@@ -27,6 +27,7 @@ from celadon.cel.extend import (
     no_such_overload,
     types,
 )
+from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import netaddr, value_sizes
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import call_costs, value_types
@@ -280,7 +281,7 @@ LIBRARY: Final = Library(
             "The prefix as text.",
             ("string(cidr('::1/128'))", "'::1/128'"),
             growth=growth.short_text,
-        ),
+        ).with_each(inline=text_forms.STRING),
     ),
     types=(value_types.CIDR,),
 )

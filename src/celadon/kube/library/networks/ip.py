@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
+from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import netaddr
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import call_costs, value_types
@@ -177,7 +178,7 @@ LIBRARY: Final = Library(
             "The canonical form of an address.",
             ("string(ip('::1'))", "'::1'"),
             growth=growth.short_text,
-        ),
+        ).with_each(inline=text_forms.STRING),
     ),
     types=(value_types.IP,),
 )

@@ -1,0 +1,195 @@
+"""Inline forms of equality, ordering, arithmetic and negation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.inline_forms.native_forms import (
+    Native,
+    NativeForm,
+    PlainForm,
+    is_class,
+    last_constant,
+    length,
+)
+from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter, Writer
+from celadon.cel.declarations import Inline
+from celadon.cel.syntax import Call, Expr
+from celadon.cel.values.numbers import MAX_INT, MIN_INT
+
+#: Integers that double represents exactly, so that int/double comparison cannot differ.
+EXACT = 1 << 53
+
+
+def _equals(w: PlainWriter, node: Call) -> str:
+    return _equality(w, node, "==", "equal")
+
+
+def _not_equals(w: PlainWriter, node: Call) -> str:
+    return _equality(w, node, "!=", "not_equal")
+
+
+def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
+    left, right = node.args
+    c, e = w.context, w.emitter
+    for side, other in ((right, left), (left, right)):
+        if c.is_constant(side):
+            code = _equals_constant(w, other, c.constant(side), operator)
+            if code is not None:
+                return code
+    one, two = c.certain(left), c.certain(right)
+    if one is two and one in (int, str, bool):
+        return f"({w.value(left)} {operator} {w.value(right)})"
+    x, y = w.atom(left), w.atom(right)
+    slow = f"{e.runtime(function)}({x}, {y})"
+    return f"({x} {operator} {y} if {x}.__class__ is {e.runtime('str')} else {slow})"
+
+
+def _equals_constant(w: PlainWriter, node: Expr, value: Any, operator: str) -> str | None:
+    """Comparison with a constant; None where Python's `==` could differ from CEL's."""
+    e, kind = w.emitter, value.__class__
+    if w.context.is_constant(node):
+        return None
+    negated = operator == "!="
+    if value is None or kind is bool:
+        return f"({w.value(node)} {'is not' if negated else 'is'} {value})"
+    if kind is str:
+        return f"({w.value(node)} {operator} {e.constant(value)})"
+    if kind is int and -EXACT < value < EXACT:
+        if value not in (0, 1) or w.context.certain(node) is int:
+            return f"({w.value(node)} {operator} {e.constant(value)})"
+        t, bools = e.name(), e.runtime("bool")
+        if negated:
+            return f"(({t} := {w.value(node)}) != {value} or {t}.__class__ is {bools})"
+        return f"(({t} := {w.value(node)}) == {value} and {t}.__class__ is not {bools})"
+    return None
+
+
+def _metered_equality(operator: str, identity: str) -> NativeForm:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+        x, y = atoms
+        value = last_constant(w, node)
+        if value.__class__ is int:
+            return Native(is_class(w, x, "int"), f"{x} {operator} {y}", (1, 1))
+        if value.__class__ is bool:
+            return Native(is_class(w, x, "bool"), f"{x} {identity} {value}", (1, 1))
+        if value is None:
+            return Native(is_class(w, x, "dict"), f"{operator == '!='}", (length(w, x), 1))
+        if isinstance(value, str):
+            sizes = length(w, x), len(value)
+            return Native(is_class(w, x, "str"), f"{x} {operator} {y}", sizes)
+        test = f"{is_class(w, x, 'str')} and {is_class(w, y, 'str')}"
+        return Native(test, f"{x} {operator} {y}", (length(w, x), length(w, y)))
+
+    return form
+
+
+def _ordering(operator: str) -> PlainForm:
+    def write(w: PlainWriter, node: Call) -> str:
+        left, right = node.args
+        c, e = w.context, w.emitter
+        function = e.bind(w.context.impl(node), "f")
+        one, two = c.certain(left), c.certain(right)
+        if one is two and one in (int, str):
+            return f"({w.value(left)} {operator} {w.value(right)})"
+        if two in (int, str) and c.is_constant(right):
+            # ints against ints and strings against strings compare as in Python
+            t, kind, k = e.name(), e.runtime(two.__name__), e.constant(c.constant(right))
+            fast = f"{t} {operator} {k} if ({t} := {w.value(left)}).__class__ is {kind}"
+            return f"({fast} else {function}({t}, {k}))"
+        if one in (int, str) and c.is_constant(left):
+            t, kind, k = e.name(), e.runtime(one.__name__), e.constant(c.constant(left))
+            fast = f"{k} {operator} {t} if ({t} := {w.value(right)}).__class__ is {kind}"
+            return f"({fast} else {function}({k}, {t}))"
+        x, y = w.atom(left), w.atom(right)
+        ints = e.runtime("int")
+        return (
+            f"({x} {operator} {y} if {x}.__class__ is {ints} and {y}.__class__ is {ints} "
+            f"else {function}({x}, {y}))"
+        )
+
+    return write
+
+
+def _metered_ordering(operator: str) -> NativeForm:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+        x, y = atoms
+        value = last_constant(w, node)
+        if value.__class__ is int:
+            return Native(is_class(w, x, "int"), f"{x} {operator} {y}", (1, 1))
+        test = f"{is_class(w, x, 'int')} and {is_class(w, y, 'int')}"
+        return Native(test, f"{x} {operator} {y}", (1, 1))
+
+    return form
+
+
+def _arithmetic(operator: str) -> PlainForm:
+    def write(w: PlainWriter, node: Call) -> str:
+        left, right = node.args
+        c, e = w.context, w.emitter
+        function = e.bind(w.context.impl(node), "f")
+        one, two = c.certain(left), c.certain(right)
+        if operator == "+" and one is two is str:
+            return f"({w.value(left)} + {w.value(right)})"
+        if operator == "+" and str in (one, two) and (one is None or two is None):
+            x, y = w.atom(left), w.atom(right)
+            test = f"{x if two is str else y}.__class__ is {e.runtime('str')}"
+            return f"({x} + {y} if {test} else {function}({x}, {y}))"
+        if (one not in (int, None)) or (two not in (int, None)):
+            return f"{function}({w.value(left)}, {w.value(right)})"
+        x, y = w.atom(left), w.atom(right)
+        ints = e.runtime("int")
+        tests = [f"{n}.__class__ is {ints}" for n, k in ((x, one), (y, two)) if k is not int]
+        t = e.name()
+        tests.append(f"{MIN_INT} <= ({t} := {x} {operator} {y}) <= {MAX_INT}")
+        return f"({t} if {' and '.join(tests)} else {function}({x}, {y}))"
+
+    return write
+
+
+def _metered_arithmetic(operator: str) -> NativeForm:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+        x, y = atoms
+        result = w.emitter.name()
+        in_range = f"{MIN_INT} <= ({result} := {x} {operator} {y}) <= {MAX_INT}"
+        test = f"{is_class(w, x, 'int')} and {is_class(w, y, 'int')} and {in_range}"
+        return Native(test, result, (1, 1))
+
+    return form
+
+
+def _metered_add(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x, y = atoms
+    c = w.context
+    if str in (c.certain(node.args[0]), c.certain(node.args[1])):
+        test = f"{is_class(w, x, 'str')} and {is_class(w, y, 'str')}"
+        return Native(test, f"{x} + {y}", (length(w, x), length(w, y)))
+    return _metered_arithmetic("+")(w, node, atoms)
+
+
+def _not(w: PlainWriter, node: Call) -> str:
+    return f"(not {w.boolean(node.args[0])})"
+
+
+def _metered_not(w: MeteredWriter, node: Call) -> str:
+    e = w.emitter
+    x = w.value(node.args[0])
+    w.charge()
+    return e.assign(f"{e.runtime('not_v')}({x})", node.id)
+
+
+def _metered_not_whole(context: Context, node: Call) -> Any:
+    return _metered_not
+
+
+EQUALS = Inline(_equals, _metered_equality("==", "is"))
+NOT_EQUALS = Inline(_not_equals, _metered_equality("!=", "is not"))
+LESS = Inline(_ordering("<"), _metered_ordering("<"))
+LESS_EQUALS = Inline(_ordering("<="), _metered_ordering("<="))
+GREATER = Inline(_ordering(">"), _metered_ordering(">"))
+GREATER_EQUALS = Inline(_ordering(">="), _metered_ordering(">="))
+ADD = Inline(_arithmetic("+"), _metered_add)
+SUBTRACT = Inline(_arithmetic("-"), _metered_arithmetic("-"))
+MULTIPLY = Inline(_arithmetic("*"), _metered_arithmetic("*"))
+LOGICAL_NOT = Inline(_not, whole=_metered_not_whole)
