@@ -175,14 +175,14 @@ def check(env: Environment, text: str, activation: dict[str, Any]) -> bool:
     except ProgramError:
         return False
     given_size = sum(map(size, activation.values()))
-    value = None
+    value, cost = None, None
     try:
         value, cost = program.evaluate_metered(activation, AFFORDABLE)
     except CostLimitExceeded:
         return False
     except EvaluationError as error:
-        assert error.cost is not None
         cost = error.cost
+    assert cost is not None
     assert size(value) <= program.size_bound(given_size), text
     assert cost <= program.cost_bound(given_size), text
     return True

@@ -177,12 +177,13 @@ class Program:
         return self._bound
 
     def cost_bound(self, size: int) -> float:
-        """No evaluation can cost more than this, if the JSON text of all inputs together is at
-        most `size` bytes long."""
+        """No evaluation can cost more than this, if all inputs together are of that size or less
+        (see `celadon.cel.growth`; the JSON text of a value is never shorter than its size).
+        Infinite when something in the expression has no bound."""
         return self.bound.cost(size)
 
     def size_bound(self, size: int) -> float:
-        """No value can be larger than this (counted like JSON text), for such inputs."""
+        """No value can be larger than this, counted likewise, for such inputs."""
         return self.bound.size(size)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Switches, types
-from celadon.cel.extend import CallEstimate, CostRule, Function, Library, Overload
+from celadon.cel.extend import CallEstimate, CostRule, Function, Library, ObjectType, Overload
 from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
 
 ENVIRONMENT = Environment(
@@ -132,3 +132,22 @@ def test_what_nothing_is_known_of_has_no_bound(text: str) -> None:
     environment = Environment({"i": types.INT, "s": types.STRING}, libraries=(OWN_FUNCTIONS,))
     program = environment.program(environment.compile(text).checked())
     assert program.cost_bound(10_000) == math.inf
+
+
+def test_what_a_constructor_makes_has_no_bound() -> None:
+    made = ObjectType("shop.Made", {"n": types.INT}, lambda fields: {"n": "n" * 10_000})
+    environment = Environment(objects=(made,))
+    program = environment.program(environment.compile("shop.Made{n: 1}").checked())
+    assert math.isfinite(program.cost_bound(10))
+    assert program.size_bound(10) == math.inf
+
+
+def test_sizes_of_literals_count_where_they_decide() -> None:
+    def bound(text: str) -> float:
+        return ENVIRONMENT.program(ENVIRONMENT.compile(text).checked()).cost_bound(100)
+
+    assert bound("lists.range(10).all(x, x in l)") < bound("lists.range(1000).all(x, x in l)")
+    assert bound("lists.range(l[0]).all(x, x in l)") == math.inf
+    assert bound("[l].flatten(2) == []") < math.inf
+    assert bound("[l].flatten(l[0]) == []") == math.inf
+    assert bound("'%.3f'.format([2.5]) + s == s") < bound("s.format([2.5]) + s == s") < math.inf

@@ -1,10 +1,11 @@
 """The function libraries that Kubernetes adds to CEL, one module each, and who has them since when.
 
 `environment` makes the environment of a release; `releases` is its table. `value_types` names the
-libraries' types, `signatures` is the short way to declare a function, `call_costs` is what
-Kubernetes charges for calls (its own and some of the language's). Each other module ends in
-`LIBRARY`. What the functions do is mostly not here: the rules of Go's packages are in `kube.go`,
-`kube.semver`, `kube.quantities` and (addresses) `cel.values.netaddr`.
+libraries' types, `signatures` is the short way to declare a function, `call_costs` has the costs
+that several libraries share, `language_costs` what Kubernetes charges for functions of the
+language. Each other module ends in `LIBRARY`. What the functions do is mostly not here: the rules
+of Go's packages are in `kube.go`, `kube.semver`, `kube.quantities` and (addresses)
+`cel.values.netaddr`.
 """
 
 from celadon.kube.library.authz import Authorizer

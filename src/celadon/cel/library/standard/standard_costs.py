@@ -25,7 +25,7 @@ from celadon.cel.cost_rules import (
     traversal,
     write_first,
 )
-from celadon.cel.growth import Argument, Polynomial, single
+from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.values.value_sizes import size_of
 
 _QUOTES = Range(2, 2)
@@ -178,7 +178,7 @@ CONCATENATION = CostRule(
     bound=_bound_concatenation,
     written=_write_concatenation,
 )
-LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation, bound=single)
+LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation, fixed=1)
 MATCHES = CostRule(_track_matches, _estimate_matches, bound=bound_matches, written=_write_matches)
 CONTAINS = CostRule(
     _track_contains, _estimate_contains, bound=_bound_contains, written=_write_contains

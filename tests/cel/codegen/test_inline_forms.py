@@ -1,0 +1,82 @@
+"""Inline forms and the functions they belong to: the cost as source is the cost, and a function of
+the same name that is another function is called."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from celadon.cel import Environment, types
+from celadon.cel.cost_rules import CostRule
+from celadon.cel.extend import CallEstimate, Function, Library, Overload
+from celadon.cel.libraries import strings
+from celadon.kube.library import environment
+
+TEXTS = ["", "a", "b" * 9, "c" * 10, "d" * 11, "e" * 105]
+
+
+def _written() -> list[tuple[str, CostRule, int]]:
+    """Every rule that can be written, with the number of arguments."""
+    rows = []
+    for env in (Environment(libraries=(strings.library(),)), environment(has_patch_types=True)):
+        for function in env.declarations.functions.values():
+            for overload in function.overloads:
+                rule = overload.cost or function.cost
+                if rule is not None and rule.written is not None:
+                    rows.append((overload.id, rule, len(overload.params)))
+    return rows
+
+
+@pytest.mark.parametrize(("id", "rule", "arity"), _written())
+def test_the_source_of_a_cost_computes_it(id: str, rule: CostRule, arity: int) -> None:
+    assert rule.written is not None
+    for args in product(TEXTS, repeat=min(arity, 2)):
+        for known in product((True, False), repeat=len(args)):
+            sizes = [
+                len(arg) if is_known else f"len(args[{position}])"
+                for position, (arg, is_known) in enumerate(zip(args, known, strict=True))
+            ]
+            source = str(rule.written(*sizes))
+            charged = eval(source, {"args": args, "len": len})  # noqa: S307  # our own source
+            assert charged == rule.tracked(args, True), (id, args, source)
+
+
+def test_a_function_of_the_same_name_is_called_and_charged_as_its_record_says() -> None:
+    own = Library(
+        "own",
+        functions=(
+            Function(
+                "lowerAscii",
+                (
+                    Overload(
+                        "own_lower",
+                        (types.STRING,),
+                        types.STRING,
+                        lambda text: f"<{text}>",
+                        member=True,
+                        cost=CostRule(
+                            lambda args, result: 40, lambda args: CallEstimate(args[0].size)
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    )
+    env = Environment({"s": types.STRING}, libraries=(own,))
+    program = env.program(env.compile("s.lowerAscii()").checked())
+    assert program.evaluate({"s": "A"}) == "<A>"
+    assert program.evaluate_metered({"s": "A"}) == ("<A>", 41)
+
+
+def test_another_cost_is_charged_for_an_inline_form() -> None:
+    """The form is the function's, the cost the record's."""
+    dear = CostRule(lambda args, result: 7 * len(args[0]), lambda args: CallEstimate(args[0].size))
+    library = strings.library()
+    functions = tuple(
+        one.with_each(cost=dear) if one.name == "lowerAscii" else one for one in library.functions
+    )
+    env = Environment({"s": types.STRING}, libraries=(library._replace(functions=functions),))
+    program = env.program(env.compile("s.lowerAscii()").checked())
+    assert ".lower()" in program.metered_source
+    assert program.evaluate_metered({"s": "ABC"}) == ("abc", 22)
