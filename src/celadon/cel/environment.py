@@ -148,7 +148,12 @@ class Environment:
         functions = self.declarations.functions
         folded: dict[int, Any] = {}
         if self.switches.fold_constants:
-            folded = fold(checked, functions, constants, self.switches.strict_map_keys)
+            folded = fold(
+                checked,
+                functions,
+                constants,
+                strict_map_keys=self.switches.strict_map_keys,
+            )
         context = Context(
             checked,
             folded,

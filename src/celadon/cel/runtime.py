@@ -51,7 +51,9 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     for overload in overloads:
         if overload.impl is not None:
             guards = tuple(guard(p) for p in overload.params)
-            by_class = all(is_decided_by_class(p, len(guards) == 1) for p in overload.params)
+            by_class = all(
+                is_decided_by_class(p, with_first=len(guards) == 1) for p in overload.params
+            )
             row = (guards, overload.impl, by_class)
             guarded.setdefault(len(guards), []).append(row)
 

@@ -18,7 +18,7 @@ def _resolve(
     name: str, *arguments: str, member: bool = False
 ) -> tuple[str, tuple[str, ...]] | None:
     types = tuple(parse_type(text) for text in arguments)
-    table = _FUNCTIONS[name].table(member, len(types), True)
+    table = _FUNCTIONS[name].table(member=member, arity=len(types), cross_type=True)
     found = table.resolve(Substitution(), types, 0)
     return None if found is None else (found.type.display(), found.reference.overloads)
 
@@ -45,7 +45,7 @@ def test_resolution(
 
 
 def test_the_answer_for_plain_types_is_remembered() -> None:
-    table = _FUNCTIONS["_-_"].table(False, 2, True)
+    table = _FUNCTIONS["_-_"].table(member=False, arity=2, cross_type=True)
     first = table.resolve(Substitution(), (INT, DYN), 0)
     assert table.resolve(Substitution(), (INT, DYN), 99) is first
 
@@ -57,8 +57,10 @@ def test_call_styles_have_tables_of_their_own() -> None:
 
 def test_only_the_switch_admits_mixed_comparisons() -> None:
     index = _FUNCTIONS["_<_"]
-    narrow = {c.overload.id for c in index.table(False, 2, False).candidates}
-    wide = {c.overload.id for c in index.table(False, 2, True).candidates}
+    narrow = {
+        c.overload.id for c in index.table(member=False, arity=2, cross_type=False).candidates
+    }
+    wide = {c.overload.id for c in index.table(member=False, arity=2, cross_type=True).candidates}
     assert wide - narrow == {name for name in CROSS_TYPE_OVERLOADS if name.startswith("less_")} - {
         name for name in CROSS_TYPE_OVERLOADS if name.startswith("less_equals_")
     }
@@ -77,7 +79,7 @@ def test_variables_are_counted_for_overloads_of_other_arities() -> None:
         "f", (Overload("one", (a,), a), Overload("two", (a, parse_type("B")), parse_type("B")))
     )
     index = FunctionIndex(function)
-    table = index.table(False, 2, True)
+    table = index.table(member=False, arity=2, cross_type=True)
     assert table.fresh == 3
     assert table.candidates[0].first == 1
     assert table.resolve(Substitution(), (INT, STRING), 0) is not None
@@ -85,5 +87,9 @@ def test_variables_are_counted_for_overloads_of_other_arities() -> None:
 
 def test_unusual_arities_are_not_kept() -> None:
     index = FunctionIndex(Function("f", (Overload("one", (NULL,), NULL),)))
-    assert index.table(False, 40, True) is not index.table(False, 40, True)
-    assert index.table(False, 2, True) is index.table(False, 2, True)
+    assert index.table(member=False, arity=40, cross_type=True) is not index.table(
+        member=False, arity=40, cross_type=True
+    )
+    assert index.table(member=False, arity=2, cross_type=True) is index.table(
+        member=False, arity=2, cross_type=True
+    )

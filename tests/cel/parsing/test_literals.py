@@ -28,7 +28,7 @@ from celadon.cel.values.numbers import Uint
     ],
 )
 def test_values(kind: str, text: str, negative: bool, value: object) -> None:
-    decoded = decode_literal(kind, text, negative)
+    decoded = decode_literal(kind, text, negative=negative)
     assert decoded == value
     assert type(decoded) is type(value)
 
@@ -49,7 +49,7 @@ def test_values(kind: str, text: str, negative: bool, value: object) -> None:
 )
 def test_errors(kind: str, text: str, negative: bool, message: str) -> None:
     with pytest.raises(LiteralError) as error:
-        decode_literal(kind, text, negative)
+        decode_literal(kind, text, negative=negative)
     assert str(error.value) == message
 
 
@@ -88,7 +88,7 @@ def test_bytes(text: str, value: bytes) -> None:
 @given(st.integers(-(1 << 70), 1 << 70))
 def test_every_int_in_range_and_no_other(number: int) -> None:
     try:
-        decoded = decode_literal(tokens.INT, str(abs(number)), number < 0)
+        decoded = decode_literal(tokens.INT, str(abs(number)), negative=number < 0)
     except LiteralError:
         assert not -(1 << 63) <= number < 1 << 63
     else:

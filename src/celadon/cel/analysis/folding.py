@@ -42,6 +42,7 @@ def fold(
     checked: CheckedAst,
     functions: Mapping[str, Function],
     constants: Mapping[int, Any],
+    *,
     strict_map_keys: bool = False,
 ) -> dict[int, Any]:
     """Node ids of folded nodes and their values. `constants` are identifiers that are values.

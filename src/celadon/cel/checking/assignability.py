@@ -50,7 +50,7 @@ class Substitution:
 
     __slots__ = ("_bindings", "_nullable_joins", "_trail")
 
-    def __init__(self, nullable_joins: bool = False) -> None:
+    def __init__(self, *, nullable_joins: bool = False) -> None:
         self._nullable_joins = nullable_joins
         self._bindings: dict[str, Type] = {}
         self._trail: list[tuple[str, Type | None]] = []
@@ -60,7 +60,7 @@ class Substitution:
         this binds stay bound if so, and are as before if not."""
         if actual is expected:
             return True
-        return self._keep_if(self._fits(actual, expected))
+        return self._keep_if(success=self._fits(actual, expected))
 
     def all_assignable(self, actual: Sequence[Type], expected: Sequence[Type]) -> bool:
         """Pairwise and in order; False when the numbers differ."""
@@ -68,8 +68,8 @@ class Substitution:
             return False
         for one, other in zip(actual, expected):  # noqa: B905  # strict= costs; compared above
             if one is not other and not self._fits(one, other):
-                return self._keep_if(False)
-        return self._keep_if(True)
+                return self._keep_if(success=False)
+        return self._keep_if(success=True)
 
     def join(self, previous: Type, current: Type) -> Type:
         """The type of a literal's elements so far; dyn when two do not go together."""
@@ -77,7 +77,7 @@ class Substitution:
             return self._most_general(previous, current)
         return DYN
 
-    def substitute(self, t: Type, to_dyn: bool = False) -> Type:
+    def substitute(self, t: Type, *, to_dyn: bool = False) -> Type:
         """`t` with bound parameters replaced; unbound ones become dyn if `to_dyn`."""
         while t.kind is _PARAM:
             bound = self._bindings.get(t.name)
@@ -90,12 +90,16 @@ class Substitution:
         changed = False
         replaced = []
         for param in params:
-            new = self.substitute(param, to_dyn) if param.params or param.kind is _PARAM else param
+            new = (
+                self.substitute(param, to_dyn=to_dyn)
+                if param.params or param.kind is _PARAM
+                else param
+            )
             changed = changed or new is not param
             replaced.append(new)
         return Type(t.kind, t.name, tuple(replaced)) if changed else t
 
-    def _keep_if(self, success: bool) -> bool:
+    def _keep_if(self, *, success: bool) -> bool:
         """Ends an attempt: forgets the trail, after undoing it unless the attempt succeeded."""
         trail = self._trail
         if trail:

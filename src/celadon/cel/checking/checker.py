@@ -129,7 +129,7 @@ class _Checker:
         self.references: dict[int, Reference] = {}
         self.issues = Issues(ast.source)
         self.locals: dict[str, Identifier] = {}
-        self.substitution = Substitution(scope.nullable_joins)
+        self.substitution = Substitution(nullable_joins=scope.nullable_joins)
         self.fresh = 0
         self.cross_type = scope.cross_type_numeric_comparisons
 
@@ -142,7 +142,7 @@ class _Checker:
         substitute = self.substitution.substitute
         for node_id, t in types.items():
             if t.params or t.kind is _PARAM:
-                types[node_id] = substitute(t, True)
+                types[node_id] = substitute(t, to_dyn=True)
 
     def known(self, t: Type) -> Type:
         """The type with what is known of its parameters filled in."""
@@ -227,7 +227,7 @@ def _check_select(checker: _Checker, node: Select) -> Expr:
     operand_type = types[checked.id]
     while chain:
         link = chain.pop()
-        operand_type = _field_type(checker, link.id, operand_type, link.field, False)
+        operand_type = _field_type(checker, link.id, operand_type, link.field, optional=False)
         if link.test_only:
             operand_type = BOOL
         types[link.id] = operand_type
@@ -256,7 +256,9 @@ def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident 
     return None
 
 
-def _field_type(checker: _Checker, node_id: int, operand: Type, field: str, optional: bool) -> Type:
+def _field_type(
+    checker: _Checker, node_id: int, operand: Type, field: str, *, optional: bool
+) -> Type:
     """The type of `operand.field`, or of `operand.?field` if `optional`."""
     operand = checker.known(operand)
     if is_optional(operand):
@@ -319,7 +321,7 @@ def _check_call(checker: _Checker, node: Call) -> Expr:
     if function.is_logical:
         types[node.id] = _check_logical(checker, node, function, arguments)
     else:
-        types[node.id] = _resolve(checker, node.id, function, arguments, member)
+        types[node.id] = _resolve(checker, node.id, function, arguments, member=member)
     args = tuple(checked)
     if args == node.args and target is node.target and function.name == node.function:
         return node
@@ -339,13 +341,13 @@ def _namespaced(checker: _Checker, target: Expr, function: str) -> FunctionIndex
 
 
 def _resolve(
-    checker: _Checker, node_id: int, function: FunctionIndex, arguments: list[Type], member: bool
+    checker: _Checker, node_id: int, function: FunctionIndex, arguments: list[Type], *, member: bool
 ) -> Type:
-    table = function.table(member, len(arguments), checker.cross_type)
+    table = function.table(member=member, arity=len(arguments), cross_type=checker.cross_type)
     resolution = table.resolve(checker.substitution, arguments, checker.fresh)
     checker.fresh += table.fresh
     if resolution is None:
-        shown = [checker.substitution.substitute(t, True) for t in arguments]
+        shown = [checker.substitution.substitute(t, to_dyn=True) for t in arguments]
         message = check_messages.no_matching_overload(function.name, shown, member=member)
         checker.report(node_id, message)
         return ERROR
@@ -364,7 +366,9 @@ def _check_logical(
             failed = True
     if failed:
         return ERROR
-    checker.references[node.id] = function.table(False, 2, False).reference((0,))
+    checker.references[node.id] = function.table(member=False, arity=2, cross_type=False).reference(
+        (0,)
+    )
     return BOOL
 
 
@@ -378,7 +382,7 @@ def _check_optional_select(checker: _Checker, node: Call) -> Expr:
         return node
     checked = _CHECK[operand.__class__](checker, operand)
     operand_type = checker.types[checked.id]
-    checker.types[node.id] = _field_type(checker, node.id, operand_type, field.value, True)
+    checker.types[node.id] = _field_type(checker, node.id, operand_type, field.value, optional=True)
     checker.references[node.id] = _OPT_SELECT_REFERENCE
     if checked is operand:
         return node

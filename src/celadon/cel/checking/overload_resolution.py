@@ -135,18 +135,20 @@ class FunctionIndex:
         self.is_logical = function.name in (LOGICAL_AND, LOGICAL_OR)
         self._tables: dict[tuple[bool, int, bool], OverloadTable] = {}
 
-    def table(self, member: bool, arity: int, cross_type: bool) -> OverloadTable:
+    def table(self, *, member: bool, arity: int, cross_type: bool) -> OverloadTable:
         """`arity` counts the receiver. `cross_type` admits mixed numeric comparisons."""
         key = (member, arity, cross_type)
         table = self._tables.get(key)
         if table is None:
-            table = _build_table(self.function, member, arity, cross_type)
+            table = _build_table(self.function, member=member, arity=arity, cross_type=cross_type)
             if arity <= 16:  # a caller chooses the arity; what is kept must stay bounded
                 self._tables[key] = table
         return table
 
 
-def _build_table(function: Function, member: bool, arity: int, cross_type: bool) -> OverloadTable:
+def _build_table(
+    function: Function, *, member: bool, arity: int, cross_type: bool
+) -> OverloadTable:
     candidates = []
     fresh = 0
     for overload in function.overloads:

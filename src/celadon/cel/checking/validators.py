@@ -188,7 +188,7 @@ def _is_exempt(context: ValidationContext, node: Expr) -> bool:
 
 def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
     types = [
-        _value_type(context, element, position in node.optional)
+        _value_type(context, element, optional=position in node.optional)
         for position, element in enumerate(node.elements)
     ]
     for element, t in zip(node.elements, types, strict=True):
@@ -199,18 +199,18 @@ def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
 
 def _check_entries(context: ValidationContext, node: MapLiteral) -> None:
     first = node.entries[0]
-    key_type = _value_type(context, first.key, False)
-    value_type = _value_type(context, first.value, first.optional)
+    key_type = _value_type(context, first.key, optional=False)
+    value_type = _value_type(context, first.value, optional=first.optional)
     for entry in node.entries:
-        key = _value_type(context, entry.key, False)
-        value = _value_type(context, entry.value, entry.optional)
+        key = _value_type(context, entry.key, optional=False)
+        value = _value_type(context, entry.value, optional=entry.optional)
         if not _equivalent(key_type, key):
             context.report(entry.key.id, check_messages.type_mismatch(key_type, key))
         if not _equivalent(value_type, value):
             context.report(entry.value.id, check_messages.type_mismatch(value_type, value))
 
 
-def _value_type(context: ValidationContext, node: Expr, optional: bool) -> Type:
+def _value_type(context: ValidationContext, node: Expr, *, optional: bool) -> Type:
     t = context.checked.types[node.id]
     return t.params[0] if optional and is_optional(t) else t
 

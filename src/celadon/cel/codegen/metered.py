@@ -153,11 +153,11 @@ class Metered:
             return self.outlined(node)
         match node:
             case Ident():
-                return self._ident(node, branch)
+                return self._ident(node, branch=branch)
             case Select():
-                return self._has(node) if node.test_only else self._chain(node, branch)
+                return self._has(node) if node.test_only else self._chain(node, branch=branch)
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
-                return self._chain(node, branch)
+                return self._chain(node, branch=branch)
             case Call():
                 write = _LOGICAL.get(node.function) or metered_calls.writer(self.context, node)
                 return write(self, node)
@@ -193,7 +193,7 @@ class Metered:
 
     # --- names and chains -----------------------------------------------------------------------
 
-    def _ident(self, node: Ident, branch: bool) -> str:
+    def _ident(self, node: Ident, *, branch: bool) -> str:
         if node.name not in self.locals and node.id in self.context.constants:
             return self.emitter.named(self.context.constants[node.id])
         if not branch:
@@ -218,7 +218,7 @@ class Metered:
             self._inputs[name] = self.emitter.name("x"), node.id
         return self._inputs[name][0]
 
-    def _base(self, base: Expr, branch: bool) -> str:
+    def _base(self, base: Expr, *, branch: bool) -> str:
         """The value a chain starts from: an identifier or conditional is part of the attribute;
         anything else is evaluated first and the attribute charged 1 on top."""
         if isinstance(base, Call) and base.function == syntax.CONDITIONAL:
@@ -232,9 +232,9 @@ class Metered:
     def _is_constant_ident(self, node: Ident) -> bool:
         return node.name not in self.locals and node.id in self.context.constants
 
-    def _chain(self, node: Expr, branch: bool) -> str:
+    def _chain(self, node: Expr, *, branch: bool) -> str:
         chain = chain_of(node)
-        base = self._base(chain.base, branch)
+        base = self._base(chain.base, branch=branch)
         return self.steps(base, chain.steps)
 
     def steps(self, base: str, steps: tuple[Step, ...]) -> str:

@@ -110,7 +110,7 @@ class SharedPrefixes:
 def shared_prefixes(root: Expr) -> SharedPrefixes:
     """Plan the sharing for one expression."""
     planner = _Planner()
-    planner.collect(root, _Place({}, 0, True))
+    planner.collect(root, _Place({}, 0, certain=True))
     planner.choose()
     return planner.shared
 
@@ -193,7 +193,7 @@ class _Planner:
         bound = {**place.bound, node.iter_var: node.id, node.accu_var: -node.id}
         if node.iter_var2:
             bound[node.iter_var2] = node.id
-        inner = _Place(bound, node.id, True)
+        inner = _Place(bound, node.id, certain=True)
         for position, part in enumerate(_parts(shape)):
             self.collect(part, inner.unsure() if position else inner)
 

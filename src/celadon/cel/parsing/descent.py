@@ -305,9 +305,9 @@ class _Descent:
         """The call, or what it expands to. `open_at` is the index of its `(`."""
         call = Call(self.nodes.new_id(self.offsets[open_at]), function, target, args)
         if function in self.macros:
-            macro = find_macro(self.macros, function, len(args), target is not None)
+            macro = find_macro(self.macros, function, len(args), member=target is not None)
             if macro is not None:
-                return expand(self.nodes, macro, call, self.options.macro_calls) or call
+                return expand(self.nodes, macro, call, keep_call=self.options.macro_calls) or call
         return call
 
     def _nested(self) -> Expr:
@@ -325,7 +325,7 @@ class _Descent:
             kind = self.kinds[at + 1]
             if kind not in tokens.SIGNED:
                 raise _GiveUp
-        value = decode_literal(kind, self.texts[self.at], negative)
+        value = decode_literal(kind, self.texts[self.at], negative=negative)
         self.at += 1
         self.height = 0
         return Literal(self.nodes.new_id(self.offsets[at]), value)

@@ -151,7 +151,7 @@ class Macro(NamedTuple):
 MacroTable: TypeAlias = dict[str, dict[tuple[int, bool], Macro]]
 
 
-def find_macro(table: MacroTable, function: str, args: int, member: bool) -> Macro | None:
+def find_macro(table: MacroTable, function: str, args: int, *, member: bool) -> Macro | None:
     """The macro that takes a call of that form, one for any number of arguments last; None if the
     call stays a call."""
     by_shape = table.get(function)
@@ -160,7 +160,7 @@ def find_macro(table: MacroTable, function: str, args: int, member: bool) -> Mac
     return by_shape.get((args, member)) or by_shape.get((ANY_COUNT, member))
 
 
-def expand(nodes: Nodes, macro: Macro, call: Call, keep_call: bool) -> Expr | None:
+def expand(nodes: Nodes, macro: Macro, call: Call, *, keep_call: bool) -> Expr | None:
     """What the call becomes, or None if it stays. Raises `MacroError`, `CopyLimitExceeded`."""
     expanded = macro.expander(Expansion(nodes, call.id), call.target, call.args)
     if expanded is not None and keep_call:

@@ -44,15 +44,15 @@ class LiteralError(Exception):
     """A literal without a value; the text is cel-go's."""
 
 
-def decode_literal(kind: str, text: str, negative: bool = False) -> LiteralValue:
+def decode_literal(kind: str, text: str, *, negative: bool = False) -> LiteralValue:
     """The value of a literal token; `negative` if a minus sign belongs to it."""
     match kind:
         case tokens.STRING:
             return decode_string(text)
         case tokens.INT:
-            return _decode_int(text, negative)
+            return _decode_int(text, negative=negative)
         case tokens.FLOAT:
-            return _decode_double(text, negative)
+            return _decode_double(text, negative=negative)
         case tokens.UINT:
             return _decode_uint(text)
         case tokens.BYTES:
@@ -63,7 +63,7 @@ def decode_literal(kind: str, text: str, negative: bool = False) -> LiteralValue
             return kind == "true"
 
 
-def _decode_int(text: str, negative: bool) -> int:
+def _decode_int(text: str, *, negative: bool) -> int:
     magnitude = _magnitude(text)
     value = -magnitude if negative else magnitude
     if not MIN_INT <= value <= MAX_INT:
@@ -91,7 +91,7 @@ def _magnitude(text: str) -> int:
     return int(digits, base)
 
 
-def _decode_double(text: str, negative: bool) -> float:
+def _decode_double(text: str, *, negative: bool) -> float:
     value = float(text)
     if math.isinf(value):
         raise LiteralError(INVALID_DOUBLE)

@@ -280,7 +280,7 @@ def _natural(node: Expr) -> int | None:
     return None
 
 
-def _proto_extension(presence: bool) -> Expander:
+def _proto_extension(*, presence: bool) -> Expander:
     def expand(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
         if not _is_namespace(target, "proto"):
             return None
@@ -341,51 +341,51 @@ def _may_be_numbers(node: Expr) -> bool:
 
 
 STANDARD_MACROS: tuple[Macro, ...] = (
-    Macro("has", 1, False, _has),
-    Macro("all", 2, True, _all),
-    Macro("exists", 2, True, _exists),
-    Macro("exists_one", 2, True, _exists_one),
-    Macro("map", 2, True, _map),
-    Macro("map", 3, True, _map),
-    Macro("filter", 2, True, _filter),
+    Macro("has", 1, member=False, expander=_has),
+    Macro("all", 2, member=True, expander=_all),
+    Macro("exists", 2, member=True, expander=_exists),
+    Macro("exists_one", 2, member=True, expander=_exists_one),
+    Macro("map", 2, member=True, expander=_map),
+    Macro("map", 3, member=True, expander=_map),
+    Macro("filter", 2, member=True, expander=_filter),
 )
 
 OPTIONAL_MACROS: tuple[Macro, ...] = (
-    Macro("optMap", 2, True, _opt_map),
-    Macro("optFlatMap", 2, True, _opt_flat_map),
+    Macro("optMap", 2, member=True, expander=_opt_map),
+    Macro("optFlatMap", 2, member=True, expander=_opt_flat_map),
 )
 
 TWO_VARIABLE_MACROS: tuple[Macro, ...] = (
-    Macro("all", 3, True, _all2),
-    Macro("exists", 3, True, _exists2),
-    Macro("existsOne", 3, True, _exists_one2),
-    Macro("exists_one", 3, True, _exists_one2),
-    Macro("transformList", 3, True, _transform_list),
-    Macro("transformList", 4, True, _transform_list),
-    Macro("transformMap", 3, True, _transform_map),
-    Macro("transformMap", 4, True, _transform_map),
-    Macro("transformMapEntry", 3, True, _transform_map_entry),
-    Macro("transformMapEntry", 4, True, _transform_map_entry),
+    Macro("all", 3, member=True, expander=_all2),
+    Macro("exists", 3, member=True, expander=_exists2),
+    Macro("existsOne", 3, member=True, expander=_exists_one2),
+    Macro("exists_one", 3, member=True, expander=_exists_one2),
+    Macro("transformList", 3, member=True, expander=_transform_list),
+    Macro("transformList", 4, member=True, expander=_transform_list),
+    Macro("transformMap", 3, member=True, expander=_transform_map),
+    Macro("transformMap", 4, member=True, expander=_transform_map),
+    Macro("transformMapEntry", 3, member=True, expander=_transform_map_entry),
+    Macro("transformMapEntry", 4, member=True, expander=_transform_map_entry),
 )
 
-LISTS_MACROS: tuple[Macro, ...] = (Macro("sortBy", 2, True, _sort_by),)
+LISTS_MACROS: tuple[Macro, ...] = (Macro("sortBy", 2, member=True, expander=_sort_by),)
 
 MATH_MACROS: tuple[Macro, ...] = (
-    Macro("least", ANY_COUNT, True, _extremum("math.least", "math.@min")),
-    Macro("greatest", ANY_COUNT, True, _extremum("math.greatest", "math.@max")),
+    Macro("least", ANY_COUNT, member=True, expander=_extremum("math.least", "math.@min")),
+    Macro("greatest", ANY_COUNT, member=True, expander=_extremum("math.greatest", "math.@max")),
 )
 
-BINDINGS_MACROS: tuple[Macro, ...] = (Macro("bind", 3, True, _bind),)
+BINDINGS_MACROS: tuple[Macro, ...] = (Macro("bind", 3, member=True, expander=_bind),)
 
 #: Only test harnesses have these; `cel.@block` itself is made by optimizers.
 BLOCK_MACROS: tuple[Macro, ...] = (
-    Macro("block", 2, True, _block),
-    Macro("index", 1, True, _block_index),
-    Macro("iterVar", 2, True, _block_variable("cel.iterVar", "@it")),
-    Macro("accuVar", 2, True, _block_variable("cel.accuVar", "@ac")),
+    Macro("block", 2, member=True, expander=_block),
+    Macro("index", 1, member=True, expander=_block_index),
+    Macro("iterVar", 2, member=True, expander=_block_variable("cel.iterVar", "@it")),
+    Macro("accuVar", 2, member=True, expander=_block_variable("cel.accuVar", "@ac")),
 )
 
 PROTOS_MACROS: tuple[Macro, ...] = (
-    Macro("getExt", 2, True, _proto_extension(presence=False)),
-    Macro("hasExt", 2, True, _proto_extension(presence=True)),
+    Macro("getExt", 2, member=True, expander=_proto_extension(presence=False)),
+    Macro("hasExt", 2, member=True, expander=_proto_extension(presence=True)),
 )

@@ -188,23 +188,24 @@ class _Writer:
 
     def _elements(self, node: ListLiteral) -> list[str]:
         return [
-            _mark(number in node.optional) + self.texts[element.id]
+            _mark(optional=number in node.optional) + self.texts[element.id]
             for number, element in enumerate(node.elements)
         ]
 
     def _entries(self, node: MapLiteral) -> list[str]:
         return [
-            f"{_mark(e.optional)}{self.texts[e.key.id]}: {self.texts[e.value.id]}"
+            f"{_mark(optional=e.optional)}{self.texts[e.key.id]}: {self.texts[e.value.id]}"
             for e in node.entries
         ]
 
     def _fields(self, node: Struct) -> list[str]:
         return [
-            f"{_mark(f.optional)}{_field(f.name)}: {self.texts[f.value.id]}" for f in node.fields
+            f"{_mark(optional=f.optional)}{_field(f.name)}: {self.texts[f.value.id]}"
+            for f in node.fields
         ]
 
 
-def _mark(optional: bool) -> str:
+def _mark(*, optional: bool) -> str:
     return "?" if optional else ""
 
 

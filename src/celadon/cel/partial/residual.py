@@ -89,9 +89,9 @@ class _Residual:
         if node.function in (syntax.LOGICAL_AND, syntax.LOGICAL_OR):
             neutral = node.function == syntax.LOGICAL_AND
             left, right = node.args
-            if self._may_drop(left, right, neutral):
+            if self._may_drop(left, right, neutral=neutral):
                 return self.prune(right)
-            if self._may_drop(right, left, neutral):
+            if self._may_drop(right, left, neutral=neutral):
                 return self.prune(left)
         if node.function == syntax.CONDITIONAL:
             test = self.outcomes.get(node.args[0].id, MISSING)
@@ -104,7 +104,7 @@ class _Residual:
         target = None if node.target is None else self.prune(node.target)
         return Call(node.id, node.function, target, self._all(node.args))
 
-    def _may_drop(self, term: Expr, other: Expr, neutral: bool) -> bool:
+    def _may_drop(self, term: Expr, other: Expr, *, neutral: bool) -> bool:
         """`true && x` is x, but only if x is a bool: otherwise it is an error."""
         known = self.outcomes.get(term.id, MISSING)
         return known is neutral and self.context.certain(other) is bool

@@ -56,6 +56,7 @@ class ProtobufTypes:
         )
 
     def find_object(self, name: str) -> ObjectType | None:
+        """The message type of that full name, with its fields; None if the pool has none."""
         known = self._objects.get(name)
         if known is None:
             descriptor = self._registry.descriptor(name)

@@ -116,7 +116,7 @@ def guard(declared: Type) -> Guard:
             return _class_guard(_CLASSES[kind])
 
 
-def is_decided_by_class(declared: Type, with_first: bool = False) -> bool:
+def is_decided_by_class(declared: Type, *, with_first: bool = False) -> bool:
     """Does the guard of this type look at nothing but the value's class? `with_first` also allows
     a look at the class of a list's first element."""
     open_kinds = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM, Kind.ERROR)

@@ -249,7 +249,9 @@ class Network:
         _free(entry, block)
         _free(entry, end)
         _free(back, entry)
-        body = self._choice("", rule, alternatives, (block, block, block), back, is_suffix)
+        body = self._choice(
+            "", rule, alternatives, (block, block, block), back, wraps_left=is_suffix
+        )
         if is_suffix:
             entry.operand_returns.update(
                 state.number for state in self._operand_returns(body, rule)
@@ -283,6 +285,7 @@ class Network:
         alternatives: Sequence[Alternative],
         states: tuple[State, State, State],
         end: State,
+        *,
         wraps_left: bool = False,
     ) -> ChoiceStep:
         """`states` are those of the `ChoiceStep`; the branches start at the first of them."""

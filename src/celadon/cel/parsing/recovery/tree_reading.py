@@ -209,11 +209,11 @@ class Reader:
 
     def _call(self, call: Call) -> Expr:
         table = self._options.macro_table
-        macro = find_macro(table, call.function, len(call.args), call.target is not None)
+        macro = find_macro(table, call.function, len(call.args), member=call.target is not None)
         if macro is None:
             return call
         try:
-            return expand(self.nodes, macro, call, self._options.macro_calls) or call
+            return expand(self.nodes, macro, call, keep_call=self._options.macro_calls) or call
         except MacroError as error:
             return self._fail(error.message, self.nodes.positions[error.node])
 
@@ -310,7 +310,7 @@ class Reader:
         if token is None:
             return self._unspecified(offset)
         try:
-            value = decode_literal(kind, token.text, "sign" in node.parts)
+            value = decode_literal(kind, token.text, negative="sign" in node.parts)
         except LiteralError as error:
             self._report(str(error), offset)
             value = None

@@ -152,7 +152,7 @@ class Program:
             self._set(instruction, PENDING, rest, (node.sub, _START))
         elif most:
             rest = self._pending(node, out, (0, most - 1)) if most > 1 else out
-            self._choose(instruction, node.greedy, self._pending(node.sub, rest), out)
+            self._choose(instruction, self._pending(node.sub, rest), out, greedy=node.greedy)
         else:
             self._set(instruction, SKIP, out)
 
@@ -161,16 +161,16 @@ class Program:
         `(x+)?`, which keeps the order of preference right."""
         out = self.out[instruction]
         if not at_least_once and not node.sub.facts.nullable:
-            self._choose(instruction, node.greedy, self._pending(node.sub, instruction), out)
+            self._choose(instruction, self._pending(node.sub, instruction), out, greedy=node.greedy)
             return
         back = self._add(CHOICE)
         body = self._pending(node.sub, back)
-        self._choose(back, node.greedy, body, out)
+        self._choose(back, body, out, greedy=node.greedy)
         if at_least_once:
             self._set(instruction, SKIP, body)
         else:
-            self._choose(instruction, node.greedy, body, out)
+            self._choose(instruction, body, out, greedy=node.greedy)
 
-    def _choose(self, instruction: int, greedy: bool, more: int, done: int) -> None:
+    def _choose(self, instruction: int, more: int, done: int, *, greedy: bool) -> None:
         preferred, other = (more, done) if greedy else (done, more)
         self._set(instruction, CHOICE, preferred, other)

@@ -71,7 +71,8 @@ def parse_class_escape(pattern: str, start: int, *, folded: bool) -> tuple[CharS
     if letter in ("p", "P"):
         return _parse_unicode(pattern, start, folded=folded)
     if letter in PERL_CLASSES:
-        return _signed(*PERL_CLASSES[letter], folded=folded), start + 2
+        chars, negated = PERL_CLASSES[letter]
+        return _signed(chars, negated=negated, folded=folded), start + 2
     return None
 
 
@@ -92,10 +93,10 @@ def _parse_unicode(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, 
     chars = unicode_set(name)
     if chars is None:
         raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:end])
-    return _signed(chars, negated, folded=folded), end
+    return _signed(chars, negated=negated, folded=folded), end
 
 
-def _signed(chars: CharSet, negated: bool, *, folded: bool) -> CharSet:
+def _signed(chars: CharSet, *, negated: bool, folded: bool) -> CharSet:
     if folded:
         chars = fold(chars)
     return negate(chars) if negated else chars
@@ -111,7 +112,8 @@ def _parse_posix(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, in
     name = pattern[start : end + 2]
     if name not in POSIX_CLASSES:
         raise RegexError(ErrorCode.INVALID_RANGE, name)
-    return _signed(*POSIX_CLASSES[name], folded=folded), end + 2
+    chars, negated = POSIX_CLASSES[name]
+    return _signed(chars, negated=negated, folded=folded), end + 2
 
 
 def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
