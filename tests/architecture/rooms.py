@@ -26,6 +26,7 @@ DOORS = {
     "celadon.kube.library",
     "celadon.kube.protobuf",
     "celadon.kube.quantities",
+    "celadon.kube.roles",
     "celadon.kube.schemas",
     "celadon.kube.selection",
     "celadon.kube.validation",

@@ -18,14 +18,14 @@ from celadon.admission.matching import EXEMPT
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_kinds import BY_KIND
 from celadon.admission.registration.strategy import STRATEGIES, typed
-from celadon.admission.role_authorizer import MASTERS, full_resource
 from celadon.admission.world import implicit_namespace
 from celadon.admission.writing import deletion_options, refusal, request_of, write_options
-from celadon.kube import GroupVersionKind, StatusError, metadata, status
+from celadon.kube import MASTERS, GroupVersionKind, StatusError, metadata, status
 from celadon.kube.authorization import Attributes, Ruling
 from celadon.kube.catalogue import Catalog, Resource, known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.roles.policy_rules import full_resource
 from celadon.kube.schemas import Schema, custom_schemas
 from celadon.kube.selection import (
     SelectorError,

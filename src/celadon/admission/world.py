@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from celadon.admission.conversion import convert
-from celadon.admission.role_authorizer import Answer, RbacAuthorizer
 from celadon.kube import (
+    Answer,
     Attributes,
     GroupVersionKind,
     GroupVersionResource,
@@ -21,6 +21,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.catalogue import Catalog, known_resources
+from celadon.kube.roles import RbacAuthorizer
 
 JsonObject = Mapping[str, Any]
 

@@ -14,6 +14,7 @@ its own:
     writes       bodies, options and patches
     protobuf     objects as Go clients send them
     selection    label and field selectors
+    roles        role-based access control
     quantities   `500m`, `1.5Gi`
     library      the functions Kubernetes adds to CEL, by release
     go           texts and numbers as Go reads and prints them
@@ -22,7 +23,15 @@ Read `names` first, then `catalogue` and `defaulting`.
 """
 
 from celadon.kube import fieldpath, metadata, name_rules, status
-from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.authorization import (
+    MASTERS,
+    Answer,
+    Attributes,
+    AuthorizerBackend,
+    Ruling,
+    User,
+    service_account_user,
+)
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
@@ -39,8 +48,11 @@ from celadon.kube.names import (
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 
 __all__ = [
+    "MASTERS",
+    "Answer",
     "ApiVersionError",
     "Attributes",
+    "AuthorizerBackend",
     "ErrorType",
     "FieldError",
     "FieldPath",
@@ -65,5 +77,6 @@ __all__ = [
     "name_rules",
     "parse_api_version",
     "parse_jsonpath",
+    "service_account_user",
     "status",
 ]

@@ -9,13 +9,19 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from celadon.kube.selection.field_selectors import FieldSelector
 from celadon.kube.selection.label_selectors import LabelSelector
 
 #: What the version of a resource is where it does not matter.
 ANY_VERSION: Final = "*"
+
+MASTERS: Final = "system:masters"
+"""The group whose members may do everything."""
+
+SERVICE_ACCOUNT_PREFIX: Final = "system:serviceaccount:"
+SERVICE_ACCOUNTS: Final = "system:serviceaccounts"
 
 
 class Ruling(enum.Enum):
@@ -60,14 +66,17 @@ class Attributes:
     label_selector_error: str = ""
 
 
-class AuthorizerBackend(Protocol):
-    """Whoever decides. `error` may come with any ruling."""
+Answer: TypeAlias = tuple[Ruling, str, str | None]
+"""The ruling, its reason, and the text of an error if there was one."""
 
-    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
-        """The ruling, its reason, and the text of an error if there was one."""
+
+class AuthorizerBackend(Protocol):
+    """Whoever decides. An error may come with any ruling."""
+
+    def authorize(self, attributes: Attributes) -> Answer: ...
 
 
 def service_account_user(namespace: str, name: str) -> User:
     """With the groups of service accounts only: not `system:authenticated`, and no extras."""
-    accounts = "system:serviceaccounts"
-    return User(f"system:serviceaccount:{namespace}:{name}", (accounts, f"{accounts}:{namespace}"))
+    groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}")
+    return User(f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}", groups)

@@ -10,9 +10,8 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from celadon.admission.request import Request
-from celadon.admission.role_authorizer import Answer
 from celadon.admission.world import World
-from celadon.kube import Attributes
+from celadon.kube import Answer, Attributes
 from celadon.kube.library import Authorizer
 
 

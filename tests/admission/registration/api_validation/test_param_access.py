@@ -7,8 +7,7 @@ from celadon.admission.registration.api_validation.param_access import (
     check_policy,
     user_text,
 )
-from celadon.admission.role_authorizer import Answer
-from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.authorization import Answer, Attributes, Ruling, User
 from celadon.kube.catalogue import known_resources
 from tests.admission.building import binding, policy
 

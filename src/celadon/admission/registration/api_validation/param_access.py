@@ -17,8 +17,9 @@ from celadon.admission.registration.registration_types import (
     ParamKind,
     Policy,
 )
-from celadon.admission.role_authorizer import MASTERS, Answer
 from celadon.kube import (
+    MASTERS,
+    Answer,
     ApiVersionError,
     Attributes,
     FieldError,

@@ -1,0 +1,25 @@
+"""Role-based access control: who may do what by Roles, ClusterRoles and their bindings.
+
+Read `policy_rules` (one rule and what it allows), `role_index` (stored objects by the subjects they
+bind), `role_authorizer` (the answers), and `rule_covering` for whether somebody who grants rights
+has them. Upstream: k8s.io/kubernetes `plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` and
+k8s.io/component-helpers `auth/rbac/validation`.
+"""
+
+from celadon.kube.roles.policy_rules import PolicyRule, policy_rules
+from celadon.kube.roles.role_authorizer import RbacAuthorizer
+from celadon.kube.roles.role_index import RBAC_GROUP, Grant, RoleIndex, RoleRef, role_ref
+from celadon.kube.roles.rule_covering import compacted, uncovered
+
+__all__ = [
+    "RBAC_GROUP",
+    "Grant",
+    "PolicyRule",
+    "RbacAuthorizer",
+    "RoleIndex",
+    "RoleRef",
+    "compacted",
+    "policy_rules",
+    "role_ref",
+    "uncovered",
+]
