@@ -30,6 +30,7 @@ from celadon.kube.authorization import (
     AuthorizerBackend,
     Ruling,
     User,
+    service_account_of,
     service_account_user,
 )
 from celadon.kube.errors import KubeError
@@ -77,6 +78,7 @@ __all__ = [
     "name_rules",
     "parse_api_version",
     "parse_jsonpath",
+    "service_account_of",
     "service_account_user",
     "status",
 ]

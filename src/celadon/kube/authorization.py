@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
+from celadon.kube import name_rules
 from celadon.kube.selection.field_selectors import FieldSelector
 from celadon.kube.selection.label_selectors import LabelSelector
 
@@ -80,3 +81,16 @@ def service_account_user(namespace: str, name: str) -> User:
     """With the groups of service accounts only: not `system:authenticated`, and no extras."""
     groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}")
     return User(f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}", groups)
+
+
+def service_account_of(name: str) -> tuple[str, str] | None:
+    """Namespace and name of the service account that has this user name; None for others."""
+    if not name.startswith(SERVICE_ACCOUNT_PREFIX):
+        return None
+    parts = name.removeprefix(SERVICE_ACCOUNT_PREFIX).split(":")
+    if len(parts) != 2:
+        return None
+    namespace, account = parts
+    if name_rules.dns1123_label(namespace) or name_rules.dns1123_subdomain(account):
+        return None
+    return namespace, account

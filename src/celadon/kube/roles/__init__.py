@@ -6,8 +6,8 @@ has them. Upstream: k8s.io/kubernetes `plugin/pkg/auth/authorizer/rbac`, `pkg/re
 k8s.io/component-helpers `auth/rbac/validation`.
 """
 
-from celadon.kube.roles.policy_rules import PolicyRule, policy_rules
-from celadon.kube.roles.role_authorizer import RbacAuthorizer
+from celadon.kube.roles.policy_rules import PolicyRule, policy_rules, quoted_list
+from celadon.kube.roles.role_authorizer import RbacAuthorizer, aggregated
 from celadon.kube.roles.role_index import RBAC_GROUP, Grant, RoleIndex, RoleRef, role_ref
 from celadon.kube.roles.rule_covering import compacted, uncovered
 
@@ -18,8 +18,10 @@ __all__ = [
     "RbacAuthorizer",
     "RoleIndex",
     "RoleRef",
+    "aggregated",
     "compacted",
     "policy_rules",
+    "quoted_list",
     "role_ref",
     "uncovered",
 ]

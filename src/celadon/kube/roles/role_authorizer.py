@@ -11,7 +11,7 @@ from typing import Any
 
 from celadon.kube.authorization import MASTERS, Answer, Attributes, Ruling, User
 from celadon.kube.roles.policy_rules import PolicyRule
-from celadon.kube.roles.role_index import RoleIndex
+from celadon.kube.roles.role_index import RoleIndex, RoleRef
 
 
 class RbacAuthorizer:
@@ -30,19 +30,20 @@ class RbacAuthorizer:
         errors: list[str] = []
         namespace = attributes.namespace if attributes.resource_request else ""
         for grant in self.index.grants(attributes.user, namespace):
-            if grant.error:
-                errors.append(grant.error)
+            if grant.rules is None:
+                errors.append(grant.role.error)
+                continue
             for rule in grant.rules:
                 if rule.allows(attributes):
                     return Ruling.ALLOW, f"RBAC: allowed by {grant.source}", None
         reason = f"RBAC: {aggregated(errors)}" if errors else ""
         return Ruling.NO_OPINION, reason, None
 
-    def rules_for(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """All that a user may do there, as rules, and what could not be found out."""
+    def rules_for(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[RoleRef]]:
+        """All that a user may do there, as rules, and the roles that could not be found."""
         grants = self.index.grants(user, namespace)
-        rules = [rule for grant in grants for rule in grant.rules]
-        return rules, [grant.error for grant in grants if grant.error]
+        rules = [rule for grant in grants for rule in grant.rules or ()]
+        return rules, [grant.role for grant in grants if grant.rules is None]
 
 
 def aggregated(errors: Iterable[str]) -> str:

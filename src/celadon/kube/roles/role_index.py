@@ -42,17 +42,24 @@ class RoleRef:
     name: str
     group: str = RBAC_GROUP
 
+    @property
+    def error(self) -> str:
+        """What an authorizer says when there is no such role."""
+        if self.kind not in _ROLES:
+            return f"unsupported role reference kind: {quote(self.kind)}"
+        return f"{self.kind.lower()}.{RBAC_GROUP} {quote(self.name)} not found"
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A binding that applies to a user: the role's rules, or in `error` why they are unknown.
+    """A binding that applies to a user; the role's rules are None when there is no such role.
 
     `source` is how reasons name it: `RoleBinding "b/ns" of Role "r" to User "alice"`.
     """
 
     source: str
-    rules: tuple[PolicyRule, ...]
-    error: str = ""
+    role: RoleRef
+    rules: tuple[PolicyRule, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +152,11 @@ class RoleIndex:
         subject = next(one for one in binding.subjects if one.who in identities)
         role = binding.role
         source = f"{binding.title} of {role.kind} {quote(role.name)} to {subject.description}"
-        if role.kind not in _ROLES:
-            return Grant(source, (), f"unsupported role reference kind: {quote(role.kind)}")
-        rules = self.rules_of(role, where)
-        if rules is None:
-            missing = f"{role.kind.lower()}.{RBAC_GROUP} {quote(role.name)} not found"
-            return Grant(source, (), missing)
-        return Grant(source, rules)
+        return Grant(source, role, self.rules_of(role, where))
 
     def rules_of(self, role: RoleRef, namespace: str) -> tuple[PolicyRule, ...] | None:
         """What a reference in a binding of this namespace grants; None when there is no role."""
-        if role.kind == "Role" and not namespace:
+        if role.kind not in _ROLES or (role.kind == "Role" and not namespace):
             return None
         key = (namespace if role.kind == "Role" else CLUSTER_WIDE, role.name)
         rules = self._rules.get(key)

@@ -1,0 +1,138 @@
+"""May this user do this: what is asked, who is asked, and what is said to who may not.
+
+Members of `system:masters` may do everything, and everybody may ask for health. Then the
+authorizers are asked in turn; what nobody allows is forbidden. As k8s.io/apiserver
+`pkg/endpoints/filters/authorization.go`, `pkg/authorization/{union,path}`,
+`pkg/endpoints/handlers/responsewriters/errors.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import (
+    MASTERS,
+    Answer,
+    Attributes,
+    AuthorizerBackend,
+    GroupResource,
+    Ruling,
+    StatusError,
+    User,
+    status,
+)
+from celadon.kube.go import quote
+from celadon.kube.roles import aggregated
+from celadon.kube.selection import SelectorError, parse_field_selector, parse_label_selector
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.rest.request_info import RequestInfo
+
+HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
+"""The default of `--authorization-always-allow-paths`."""
+
+SELECTING_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
+_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerChain:
+    """`always_allowed` are paths, or beginnings of paths with a `*` at the end."""
+
+    authorizers: tuple[AuthorizerBackend, ...]
+    always_allowed: tuple[str, ...] = HEALTH_PATHS
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        """The first ruling that is not NO_OPINION; without one, all that the authorizers said."""
+        if MASTERS in attributes.user.groups or self._is_always_allowed(attributes):
+            return Ruling.ALLOW, "", None
+        reasons: list[str] = []
+        errors: list[str] = []
+        for authorizer in self.authorizers:
+            ruling, reason, error = authorizer.authorize(attributes)
+            if ruling is not Ruling.NO_OPINION:
+                return ruling, reason, error
+            reasons += [reason] if reason else []
+            errors += [error] if error is not None else []
+        return Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
+
+    def _is_always_allowed(self, attributes: Attributes) -> bool:
+        if attributes.resource_request:
+            return False
+        path = attributes.path.removeprefix("/")
+        allowed = (one.removeprefix("/") for one in self.always_allowed)
+        return any(
+            path.startswith(one.removesuffix("*")) if one.endswith("*") else path == one
+            for one in allowed
+        )
+
+
+def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> Attributes:
+    """What is asked about a request."""
+    if not info.is_resource:
+        return Attributes(user, info.verb, path=info.path)
+    return Attributes(
+        user,
+        info.verb,
+        resource_request=True,
+        group=info.group,
+        version=info.version,
+        resource=info.resource,
+        subresource=info.subresource,
+        namespace=info.namespace,
+        name=info.name,
+        **(_selectors(request) if info.verb in SELECTING_VERBS else {}),
+    )
+
+
+def _selectors(request: HttpRequest) -> dict[str, Any]:
+    """Those that select something; of one that cannot be read, the error."""
+    found: dict[str, Any] = {}
+    for parameter, name, parse in (
+        ("fieldSelector", "field_selector", parse_field_selector),
+        ("labelSelector", "label_selector", parse_label_selector),
+    ):
+        text = request.first(parameter)
+        if not text:
+            continue
+        try:
+            found[name] = parse(text)
+        except SelectorError as error:
+            found[f"{name}_error"] = str(error)
+    return found
+
+
+def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
+    """403 with the words `User "u" cannot get resource "pods" …`, and the reason after them."""
+    why = _denial(attributes).translate(_HTML)
+    resource = GroupResource(attributes.group, attributes.resource)
+    return status.forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)
+
+
+def _denial(asked: Attributes) -> str:
+    begin = f"User {quote(asked.user.name)} cannot {asked.verb}"
+    if not asked.resource_request:
+        return f"{begin} path {quote(asked.path)}"
+    full = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    place = (
+        f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
+    )
+    return f"{begin} resource {quote(full)} in API group {quote(asked.group)} {place}"
+
+
+def check_access(attributes: Attributes, authorizer: AuthorizerBackend) -> str:
+    """The reason for which it is allowed; raises StatusError: 403, or 500 if it was an error that
+    prevented an answer."""
+    ruling, reason, error = authorizer.authorize(attributes)
+    if ruling is Ruling.ALLOW:
+        return reason
+    if error is not None:
+        raise status.internal_error(error)
+    raise forbidden(attributes, reason)
+
+
+def audit_annotations(allowed: bool, reason: str) -> Iterable[tuple[str, str]]:
+    """What the audit event says about the decision."""
+    yield "authorization.k8s.io/decision", "allow" if allowed else "forbid"
+    yield "authorization.k8s.io/reason", reason

@@ -1,0 +1,129 @@
+"""Whose request it is: the ways to prove it, one after the other.
+
+A client certificate, then a bearer token (from the token file or of a service account); who offers
+nothing is anonymous. The first success counts. Who offers something that proves nothing is refused,
+not anonymous. As k8s.io/apiserver `pkg/authentication/request/{union,x509,bearertoken,anonymous}`
+and k8s.io/kubernetes `pkg/kubeapiserver/authenticator`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.kube import User
+from celadon.kube.roles import aggregated
+from celadon.serve.access.client_certificates import CertificateRefused, certificate_user
+from celadon.serve.access.identities import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    UNAUTHENTICATED,
+    with_group,
+)
+from celadon.serve.access.service_account_tokens import (
+    ServiceAccountTokens,
+    TokenBearer,
+    TokenRefused,
+)
+from celadon.serve.access.token_file import TokenFile
+
+INVALID_TOKEN: Final = "invalid bearer token"
+SPACE_BEFORE_TOKEN: Final = (
+    "the provided Authorization header contains extra space before the bearer token, and is ignored"
+)
+_SPACE: Final = " \t\r\n\v\f"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a request offers: its Authorization header, its verified certificate in DER form."""
+
+    authorization: str = ""
+    certificate: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """`user` is None for a request that is answered with 401; `error` then says why, for the log.
+    `annotations` are for the audit event, `warnings` for the answer."""
+
+    user: User | None
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """The ways that are configured; `api_audiences` are those of the server itself."""
+
+    api_audiences: tuple[str, ...]
+    tokens: TokenFile = field(default_factory=TokenFile)
+    accounts: ServiceAccountTokens | None = None
+    client_certificates: bool = False
+    anonymous: bool = True
+
+    def authenticate(
+        self,
+        credentials: Credentials,
+        now: datetime.datetime,
+        audiences: Sequence[str] | None = None,
+    ) -> Authentication:
+        """`audiences` are those that the token must be good for, if not the server's own."""
+        wanted = self.api_audiences if audiences is None else tuple(audiences)
+        errors: list[str] = []
+        if self.client_certificates and credentials.certificate is not None:
+            try:
+                user = certificate_user(credentials.certificate, now)
+                if user is not None:
+                    return Authentication(_completed(user), wanted)
+            except CertificateRefused as error:
+                errors.append(str(error))
+        token, warnings = bearer_token(credentials.authorization)
+        if token:
+            try:
+                return self._bearer(token, wanted, now)
+            except TokenRefused as error:
+                errors.append(str(error))
+        if errors:
+            return Authentication(None, error=aggregated(errors), warnings=warnings)
+        if not self.anonymous:
+            return Authentication(None, warnings=warnings)
+        return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
+
+    def _bearer(
+        self, token: str, audiences: tuple[str, ...], now: datetime.datetime
+    ) -> Authentication:
+        """Raises TokenRefused."""
+        found = self._of_file(token, audiences)
+        if found is None and self.accounts is not None:
+            found = self.accounts.authenticate(token, audiences, now)
+        if found is None:
+            raise TokenRefused(INVALID_TOKEN)
+        user = _completed(found.user)
+        return Authentication(user, found.audiences, annotations=found.annotations)
+
+    def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
+        """A token of the file is good for the server's own audiences only."""
+        user = self.tokens.users.get(token)
+        good = tuple(one for one in self.api_audiences if one in audiences)
+        return None if user is None or not good else TokenBearer(user, good)
+
+
+def _completed(user: User) -> User:
+    if UNAUTHENTICATED in user.groups:
+        return user
+    return with_group(user, AUTHENTICATED)
+
+
+def bearer_token(header: str) -> tuple[str, tuple[str, ...]]:
+    """The token of an Authorization header, empty if it has none, and warnings."""
+    parts = header.strip(_SPACE).split(" ", 2)
+    if len(parts) < 2 or parts[0].lower() != "bearer":
+        return "", ()
+    if not parts[1]:
+        return "", (SPACE_BEFORE_TOKEN,) if len(parts) == 3 else ()
+    return parts[1], ()

@@ -1,0 +1,65 @@
+"""Well-known users and groups, and a user as it is shown.
+
+As k8s.io/apiserver `pkg/authentication/{user,serviceaccount}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from celadon.kube import GroupVersionResource, User, name_rules
+
+ANONYMOUS: Final = "system:anonymous"
+AUTHENTICATED: Final = "system:authenticated"
+UNAUTHENTICATED: Final = "system:unauthenticated"
+NODES: Final = "system:nodes"
+NODE_PREFIX: Final = "system:node:"
+
+EXTRA_PREFIX: Final = "authentication.kubernetes.io/"
+CREDENTIAL_ID: Final = EXTRA_PREFIX + "credential-id"
+POD_NAME: Final = EXTRA_PREFIX + "pod-name"
+POD_UID: Final = EXTRA_PREFIX + "pod-uid"
+NODE_NAME: Final = EXTRA_PREFIX + "node-name"
+NODE_UID: Final = EXTRA_PREFIX + "node-uid"
+
+PODS: Final = GroupVersionResource("", "v1", "pods")
+NODE_OBJECTS: Final = GroupVersionResource("", "v1", "nodes")
+SECRETS: Final = GroupVersionResource("", "v1", "secrets")
+SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+
+
+class StoredObjects(Protocol):
+    """What identities are looked up in."""
+
+    def get(
+        self, resource: GroupVersionResource, namespace: str, name: str
+    ) -> Mapping[str, Any] | None:
+        """The object as stored; `namespace` is empty for a cluster-scoped resource."""
+        ...
+
+
+def with_group(user: User, group: str) -> User:
+    """The group comes last, unless the user is in it already."""
+    return user if group in user.groups else replace(user, groups=(*user.groups, group))
+
+
+def node_of(name: str) -> str | None:
+    """The node that has this user name; None for others."""
+    if not name.startswith(NODE_PREFIX):
+        return None
+    node = name.removeprefix(NODE_PREFIX)
+    return None if name_rules.dns1123_subdomain(node) else node
+
+
+def user_info(user: User) -> dict[str, Any]:
+    """`authentication.k8s.io/v1` UserInfo; what is empty is left out."""
+    extra = {key: list(values) for key, values in sorted(user.extra.items())}
+    members = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": extra,
+    }
+    return {name: value for name, value in members.items() if value}

@@ -1,0 +1,237 @@
+"""Service account tokens: what is claimed in them, and who shows one.
+
+A token is bound to its account, and may be bound to a pod, secret or node as well: it ends with any
+of them. As k8s.io/kubernetes `pkg/serviceaccount/{claims,jwt}.go`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import User, metadata, service_account_user, status
+from celadon.kube.roles import quoted_list
+from celadon.serve.access.identities import (
+    CREDENTIAL_ID,
+    NODE_NAME,
+    NODE_OBJECTS,
+    NODE_UID,
+    POD_NAME,
+    POD_UID,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    StoredObjects,
+)
+from celadon.serve.access.signing_keys import (
+    NotAToken,
+    PublicKey,
+    SignatureRefused,
+    parse_token,
+    verify,
+)
+
+JsonObject = Mapping[str, Any]
+
+LEEWAY: Final = datetime.timedelta(minutes=1)
+"""How far clocks may differ: go-jose's DefaultLeeway."""
+
+KUBERNETES: Final = "kubernetes.io"
+INVALIDATED: Final = "service account token has been invalidated"
+LEGACY_TOKEN: Final = "authentication.k8s.io/legacy-token"
+STALE_TOKEN: Final = "authentication.k8s.io/stale-token"
+
+
+class TokenRefused(Exception):
+    """A token of ours that proves nothing; the text says why, and is what a TokenReview shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBearer:
+    """Who showed a token, and for which of the audiences asked for it is good."""
+
+    user: User
+    audiences: tuple[str, ...]
+    annotations: tuple[tuple[str, str], ...] = ()
+    """For the audit event."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTo:
+    """What a token is bound to besides its account; a pod comes with its node."""
+
+    pod: JsonObject | None = None
+    secret: JsonObject | None = None
+    node: JsonObject | None = None
+
+
+def token_claims(
+    account: JsonObject,
+    bound: BoundTo,
+    audiences: Sequence[str],
+    *,
+    issuer: str,
+    token_id: str,
+    now: datetime.datetime,
+    seconds: int,
+    warn_after: int = 0,
+) -> dict[str, Any]:
+    """`seconds` and `warn_after` count from now; no warning if the latter is 0."""
+    at = int(now.timestamp())
+    namespace = metadata.namespace(account)
+    private: dict[str, Any] = {"namespace": namespace, "serviceaccount": _reference(account)}
+    for name, obj in (("pod", bound.pod), ("secret", bound.secret), ("node", bound.node)):
+        if obj is not None:
+            private[name] = _reference(obj)
+    if warn_after:
+        private["warnafter"] = at + warn_after
+    return {
+        "aud": list(audiences),
+        "exp": at + seconds,
+        "iat": at,
+        "iss": issuer,
+        "jti": token_id,
+        KUBERNETES: private,
+        "nbf": at,
+        "sub": service_account_user(namespace, metadata.name(account)).name,
+    }
+
+
+def _reference(obj: JsonObject) -> dict[str, str]:
+    members = {"name": metadata.name(obj), "uid": metadata.uid(obj)}
+    return {name: value for name, value in members.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccountTokens:
+    """Accepts tokens of the first issuer and those before it, signed by one of the keys."""
+
+    issuers: tuple[str, ...]
+    api_audiences: tuple[str, ...]
+    keys: tuple[PublicKey, ...]
+    objects: StoredObjects
+
+    def authenticate(
+        self, text: str, audiences: Sequence[str], now: datetime.datetime
+    ) -> TokenBearer | None:
+        """None when it is no token of ours; raises TokenRefused when it is a bad one."""
+        try:
+            token = parse_token(text)
+        except NotAToken:
+            return None
+        claims = token.claims
+        if claims.get("iss") not in self.issuers:
+            return None
+        try:
+            verify(token, self.keys)
+        except SignatureRefused as error:
+            raise TokenRefused(str(error)) from None
+        claimed = _audiences(claims)
+        good = tuple(one for one in claimed or self.api_audiences if one in audiences)
+        if not good:
+            raise TokenRefused(
+                f"token audiences {quoted_list(claimed)} is invalid for the target audiences "
+                f"{quoted_list(audiences)}"
+            )
+        _check_times(claims, now)
+        private = claims.get(KUBERNETES)
+        user = self._user(claims, private if isinstance(private, dict) else {}, now)
+        return TokenBearer(user, good, tuple(_annotations(claims, now)))
+
+    def _user(self, claims: JsonObject, private: JsonObject, now: datetime.datetime) -> User:
+        namespace = str(private.get("namespace") or "")
+        name, uid = _claimed(private, "serviceaccount")
+        account = self.objects.get(SERVICE_ACCOUNTS, namespace, name)
+        if account is None:
+            refused = status.not_found(SERVICE_ACCOUNTS.group_resource, name)
+            raise TokenRefused(str(refused))
+        if _gone(account, now):
+            raise TokenRefused(f"service account {namespace}/{name} has been deleted")
+        if metadata.uid(account) != uid:
+            stored = metadata.uid(account)
+            raise TokenRefused(f"service account UID ({stored}) does not match claim ({uid})")
+        self._check_bound(private, namespace, now)
+        user = service_account_user(namespace, name)
+        return User(user.name, user.groups, uid, dict(_extra(claims, private)))
+
+    def _check_bound(self, private: JsonObject, namespace: str, now: datetime.datetime) -> None:
+        """A node of a pod may have gone; a node that a token is bound to by itself may not."""
+        kinds = [("secret", SECRETS, namespace), ("pod", PODS, namespace)]
+        if "pod" not in private:
+            kinds.append(("node", NODE_OBJECTS, ""))
+        for kind, resource, where in kinds:
+            if kind not in private:
+                continue
+            name, uid = _claimed(private, kind)
+            obj = self.objects.get(resource, where, name)
+            if obj is None or _gone(obj, now):
+                raise TokenRefused(INVALIDATED)
+            if metadata.uid(obj) != uid:
+                raise TokenRefused(
+                    f"{kind} UID ({metadata.uid(obj)}) does not match service account "
+                    f"{kind} ref claim ({uid})"
+                )
+
+
+def _claimed(private: JsonObject, kind: str) -> tuple[str, str]:
+    """Name and uid of a reference."""
+    reference = private.get(kind)
+    if not isinstance(reference, dict):
+        return "", ""
+    return str(reference.get("name") or ""), str(reference.get("uid") or "")
+
+
+def _gone(obj: JsonObject, now: datetime.datetime) -> bool:
+    """Deleted, and for longer than clocks may differ."""
+    deleted = metadata.deletion_timestamp(obj)
+    return bool(deleted) and datetime.datetime.fromisoformat(deleted) < now - LEEWAY
+
+
+def _audiences(claims: JsonObject) -> tuple[str, ...]:
+    given = claims.get("aud")
+    if isinstance(given, str):
+        return (given,)
+    return tuple(str(one) for one in given) if isinstance(given, list) else ()
+
+
+def _check_times(claims: JsonObject, now: datetime.datetime) -> None:
+    at, leeway = now.timestamp(), LEEWAY.total_seconds()
+    not_before, expiry = (_number(claims, name) for name in ("nbf", "exp"))
+    if not_before is not None and at + leeway < not_before:
+        raise TokenRefused("service account token is not valid yet")
+    if expiry is not None and at - leeway > expiry:
+        raise TokenRefused("service account token has expired")
+
+
+def _number(claims: JsonObject, name: str) -> float | None:
+    value = claims.get(name)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if number else None
+
+
+def _extra(claims: JsonObject, private: JsonObject) -> Iterator[tuple[str, tuple[str, ...]]]:
+    token_id = claims.get("jti")
+    if token_id:
+        yield CREDENTIAL_ID, (f"JTI={token_id}",)
+    pod, pod_uid = _claimed(private, "pod")
+    if pod and pod_uid:
+        yield POD_NAME, (pod,)
+        yield POD_UID, (pod_uid,)
+    node, node_uid = _claimed(private, "node")
+    if node:
+        yield NODE_NAME, (node,)
+    if node_uid:
+        yield NODE_UID, (node_uid,)
+
+
+def _annotations(claims: JsonObject, now: datetime.datetime) -> Iterator[tuple[str, str]]:
+    subject = str(claims.get("sub") or "")
+    if not _audiences(claims):
+        yield LEGACY_TOKEN, subject
+    private = claims.get(KUBERNETES)
+    warn_after = _number(private, "warnafter") if isinstance(private, dict) else None
+    if warn_after and now.timestamp() > warn_after:
+        late = int(now.timestamp()) - int(warn_after)
+        yield STALE_TOKEN, f"subject: {subject}, seconds after warning threshold: {late}"

@@ -1,0 +1,206 @@
+"""Keys of service account tokens, and signed tokens (JWS, compact form).
+
+A key's id is the base64url SHA-256 of its public half in DER form. RSA keys sign RS256, P-256 keys
+ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7515, RFC 7518 section 3.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
+
+PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+
+RS256: Final = "RS256"
+ES256: Final = "ES256"
+RSA_BITS: Final = 2048
+"""As upstream's tools generate."""
+
+_HALF: Final = 32
+"""Bytes of each of the two numbers of an ES256 signature."""
+
+WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
+
+
+class KeyFileError(ValueError):
+    """Text that holds no key that can be used."""
+
+
+class NotAToken(ValueError):
+    """Text that has not the form of a signed token."""
+
+
+class SignatureRefused(Exception):
+    """A token whose signature none of the keys can verify."""
+
+
+def new_private_key() -> bytes:
+    """A fresh RSA key as PEM (PKCS 8)."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=RSA_BITS)
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A private key that signs tokens."""
+
+    key: PrivateKey
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> Signer:
+        """Raises KeyFileError."""
+        try:
+            key = serialization.load_pem_private_key(pem, password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise KeyFileError(f"cannot read the private key: {error}") from None
+        if isinstance(key, rsa.RSAPrivateKey):
+            return cls(key)
+        if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
+            return cls(key)
+        raise KeyFileError("the private key is neither RSA nor ECDSA on P-256")
+
+    @property
+    def public_key(self) -> PublicKey:
+        return self.key.public_key()
+
+    def sign(self, claims: Mapping[str, Any]) -> str:
+        """The token; members of the claims are sorted by name."""
+        public = self.public_key
+        header = {"alg": _algorithm(public), "kid": key_id(public)}
+        signed = f"{_encoded_json(header)}.{_encoded_json(claims)}"
+        return f"{signed}.{_encoded(self._signature(signed.encode()))}"
+
+    def _signature(self, data: bytes) -> bytes:
+        if isinstance(self.key, rsa.RSAPrivateKey):
+            return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
+        r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
+        return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
+
+
+def public_key_from_pem(pem: bytes) -> PublicKey:
+    """Of a public or a private key. Raises KeyFileError."""
+    if b"PRIVATE KEY" in pem:
+        return Signer.from_pem(pem).public_key
+    try:
+        key = serialization.load_pem_public_key(pem)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise KeyFileError(f"cannot read the public key: {error}") from None
+    if isinstance(key, rsa.RSAPublicKey):
+        return key
+    if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
+        return key
+    raise KeyFileError("the public key is neither RSA nor ECDSA on P-256")
+
+
+def key_id(key: PublicKey) -> str:
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return _encoded(hashlib.sha256(der).digest())
+
+
+def _algorithm(key: PublicKey) -> str:
+    return RS256 if isinstance(key, rsa.RSAPublicKey) else ES256
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _encoded_json(value: Mapping[str, Any]) -> str:
+    return _encoded(json.dumps(value, separators=(",", ":"), sort_keys=True).encode())
+
+
+def decoded(part: str) -> bytes:
+    """Base64url without padding. Raises NotAToken."""
+    if "=" in part or not part.isascii():
+        raise NotAToken(part)
+    try:
+        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise NotAToken(part) from None
+
+
+def decoded_json(part: str) -> dict[str, Any]:
+    """A member of a token that is a JSON object. Raises NotAToken."""
+    try:
+        value = json.loads(decoded(part))
+    except (ValueError, RecursionError):
+        raise NotAToken(part) from None
+    if not isinstance(value, dict):
+        raise NotAToken(part)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class SignedToken:
+    """A token taken apart; nothing about it is verified yet."""
+
+    header: Mapping[str, Any]
+    claims: Mapping[str, Any]
+    signed: bytes
+    signature: bytes
+
+
+def parse_token(text: str) -> SignedToken:
+    """Raises NotAToken."""
+    parts = text.split(".")
+    if len(parts) != 3:
+        raise NotAToken(text)
+    header, claims, signature = parts
+    return SignedToken(
+        decoded_json(header),
+        decoded_json(claims),
+        f"{header}.{claims}".encode(),
+        decoded(signature),
+    )
+
+
+def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
+    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key
+    that is there, only that one is tried."""
+    named = token.header.get("kid")
+    every = list(keys)
+    chosen = [key for key in every if key_id(key) == named] or every
+    if not chosen:
+        raise SignatureRefused("invalid signature, no keys found")
+    if not any(_verifies(key, token) for key in chosen):
+        raise SignatureRefused(WRONG_SIGNATURE)
+
+
+def _verifies(key: PublicKey, token: SignedToken) -> bool:
+    """The algorithm is that of the key; what the token says must agree."""
+    if token.header.get("alg") != _algorithm(key):
+        return False
+    try:
+        if isinstance(key, rsa.RSAPublicKey):
+            key.verify(token.signature, token.signed, padding.PKCS1v15(), hashes.SHA256())
+        else:
+            if len(token.signature) != 2 * _HALF:
+                return False
+            r, s = (
+                int.from_bytes(half, "big")
+                for half in (token.signature[:_HALF], token.signature[_HALF:])
+            )
+            key.verify(encode_dss_signature(r, s), token.signed, ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return True
