@@ -123,7 +123,7 @@ def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
     terms: list[FieldTerm] = []
     complaint = ""
     for one in given.get("requirements") or ():
-        values = one.get("values") or ()
+        values: Sequence[str] = one.get("values") or ()
         if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
             negated = one["operator"] == "NotIn"
             terms.append(FieldTerm(one.get("key") or "", values[0], negated))

@@ -1,0 +1,137 @@
+"""What else a new server has, and what every new namespace gets.
+
+The objects are as one would create them; the write path completes them. As k8s.io/kubernetes
+`pkg/controlplane/controller/{systemnamespaces,kubernetesservice,clusterauthenticationtrust}`,
+`pkg/registry/scheduling/rest`, `pkg/controller/{serviceaccount,certificates/rootcacertpublisher}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+SERVICE: Final = "kubernetes"
+HTTPS: Final = 443
+
+ROOT_CA_CONFIG_MAP: Final = "kube-root-ca.crt"
+_ROOT_CA_DESCRIPTION: Final = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
+    "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
+    "guaranteed across distributions of Kubernetes clusters."
+)
+
+PRIORITY_CLASSES: Final = (
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another "
+        "node if necessary.",
+    ),
+)
+"""Name, value and description."""
+
+
+def initial_namespaces() -> Iterator[dict[str, Any]]:
+    """The four that no server is without."""
+    for name in NAMESPACES:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def initial_priority_classes() -> Iterator[dict[str, Any]]:
+    for name, value, description in PRIORITY_CLASSES:
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+        }
+
+
+def kubernetes_service(cluster_ip: str, port: int) -> dict[str, Any]:
+    """The server's own Service; `port` is where the server listens."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": cluster_ip,
+            "ports": [{"name": "https", "protocol": "TCP", "port": HTTPS, "targetPort": port}],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        },
+    }
+
+
+def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
+    """Where that Service leads: an Endpoints object and an EndpointSlice. `address` is an IPv4 or
+    IPv6 address that is not a loopback one: validation refuses those."""
+    ports = [{"name": "https", "port": port, "protocol": "TCP"}]
+    yield {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+        },
+        "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
+    }
+    yield {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"kubernetes.io/service-name": SERVICE},
+        },
+        "addressType": "IPv6" if ":" in address else "IPv4",
+        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+        "ports": ports,
+    }
+
+
+def authentication_config_map(client_ca: str) -> dict[str, Any]:
+    """What extension servers read to check clients; `client_ca` is PEM, empty if there is none."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "extension-apiserver-authentication",
+            "namespace": "kube-system",
+        },
+        **({"data": {"client-ca-file": client_ca}} if client_ca else {}),
+    }
+
+
+def default_service_account(namespace: str) -> dict[str, Any]:
+    """The account of pods that name none."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": namespace},
+    }
+
+
+def root_ca_config_map(namespace: str, server_ca: str) -> dict[str, Any]:
+    """By which pods know the server; `server_ca` is PEM."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": ROOT_CA_CONFIG_MAP,
+            "namespace": namespace,
+            "annotations": {"kubernetes.io/description": _ROOT_CA_DESCRIPTION},
+        },
+        "data": {"ca.crt": server_ca},
+    }
