@@ -15,19 +15,22 @@ from typing import Final
 
 from celadon.kube import User
 from celadon.kube.roles import aggregated
-from celadon.serve.access.client_certificates import CertificateRefused, certificate_user
+from celadon.serve.access.credentials.client_certificates import (
+    CertificateRefused,
+    certificate_user,
+)
+from celadon.serve.access.credentials.service_account_tokens import (
+    ServiceAccountTokens,
+    TokenBearer,
+    TokenRefused,
+)
+from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.identities import (
     ANONYMOUS,
     AUTHENTICATED,
     UNAUTHENTICATED,
     with_group,
 )
-from celadon.serve.access.service_account_tokens import (
-    ServiceAccountTokens,
-    TokenBearer,
-    TokenRefused,
-)
-from celadon.serve.access.token_file import TokenFile
 
 INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (

@@ -21,6 +21,8 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.serve.access.credentials.service_account_tokens import BoundTo, token_claims
+from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.identities import (
     NODE_OBJECTS,
     PODS,
@@ -29,8 +31,6 @@ from celadon.serve.access.identities import (
     StoredObjects,
 )
 from celadon.serve.access.identity_reviews import rfc3339
-from celadon.serve.access.service_account_tokens import BoundTo, token_claims
-from celadon.serve.access.signing_keys import Signer
 
 JsonObject = Mapping[str, Any]
 

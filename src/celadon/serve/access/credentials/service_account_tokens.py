@@ -13,6 +13,13 @@ from typing import Any, Final
 
 from celadon.kube import User, metadata, service_account_user, status
 from celadon.kube.roles import quoted_list
+from celadon.serve.access.credentials.signing_keys import (
+    NotAToken,
+    PublicKey,
+    SignatureRefused,
+    parse_token,
+    verify,
+)
 from celadon.serve.access.identities import (
     CREDENTIAL_ID,
     NODE_NAME,
@@ -24,13 +31,6 @@ from celadon.serve.access.identities import (
     SECRETS,
     SERVICE_ACCOUNTS,
     StoredObjects,
-)
-from celadon.serve.access.signing_keys import (
-    NotAToken,
-    PublicKey,
-    SignatureRefused,
-    parse_token,
-    verify,
 )
 
 JsonObject = Mapping[str, Any]
