@@ -40,7 +40,7 @@ from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.rest.request_info import RequestInfo, request_info
 
-NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 ISSUER = "https://kubernetes.default.svc"
 TOKENS = """\
 admin-token,admin,admin-uid,system:masters

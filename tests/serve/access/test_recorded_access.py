@@ -23,9 +23,7 @@ NAMES = re.compile(
     "service-account-token-request|user|req-impersonated|real-rbac)-?.*"
 )
 REVIEWS = re.compile("reviews$|/token$")
-BY_ACCESS = re.compile(
-    'User ".*" cannot |attempting to grant|^Unauthorized$|without impersonating'
-)
+BY_ACCESS = re.compile('User ".*" cannot |attempting to grant|^Unauthorized$|without impersonating')
 
 
 def scenarios() -> Iterator[Any]:

@@ -1,0 +1,133 @@
+"""Signed tokens: both algorithms, keys that do not fit, text that is no token."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.serve.access.credentials.signing_keys import (
+    KeyFileError,
+    NotAToken,
+    SignatureRefused,
+    Signer,
+    key_id,
+    new_private_key,
+    parse_token,
+    public_key_from_pem,
+    verify,
+)
+
+
+def pem(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+RSA_PEM = new_private_key()
+EC_PEM = pem(ec.generate_private_key(ec.SECP256R1()))
+SIGNERS = {"RS256": Signer.from_pem(RSA_PEM), "ES256": Signer.from_pem(EC_PEM)}
+
+
+@pytest.mark.parametrize("algorithm", SIGNERS)
+def test_what_is_signed_is_verified(algorithm: str) -> None:
+    signer = SIGNERS[algorithm]
+    text = signer.sign({"sub": "x", "aud": ["a"]})
+    token = parse_token(text)
+    assert token.header == {"alg": algorithm, "kid": key_id(signer.public_key)}
+    assert token.claims == {"sub": "x", "aud": ["a"]}
+    others = [one.public_key for one in SIGNERS.values() if one is not signer]
+    verify(token, [*others, signer.public_key])
+    with pytest.raises(SignatureRefused, match="go-jose/go-jose: error in cryptographic primitive"):
+        verify(token, others)
+
+
+def test_a_token_without_the_key_id_is_tried_with_all_keys() -> None:
+    signer = SIGNERS["RS256"]
+    header = base64.urlsafe_b64encode(json.dumps({"alg": "RS256"}).encode()).rstrip(b"=").decode()
+    signed = f"{header}.e30"
+    assert isinstance(signer.key, rsa.RSAPrivateKey)
+    signature = signer.key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    text = f"{signed}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+    verify(parse_token(text), [one.public_key for one in SIGNERS.values()])
+
+
+@pytest.mark.parametrize("algorithm", SIGNERS)
+def test_changed_tokens_are_refused(algorithm: str) -> None:
+    signer = SIGNERS[algorithm]
+    header, claims, signature = signer.sign({"sub": "x"}).split(".")
+    _, other_claims, other_signature = signer.sign({"sub": "y"}).split(".")
+    for text in (
+        f"{header}.{other_claims}.{signature}",
+        f"{header}.{claims}.{other_signature}",
+        f"{header}.{claims}.",
+    ):
+        with pytest.raises(SignatureRefused):
+            verify(parse_token(text), [signer.public_key])
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256", "ES256", ""])
+def test_the_key_decides_the_algorithm(algorithm: str) -> None:
+    signer = SIGNERS["RS256"]
+    _, claims, signature = signer.sign({"sub": "x"}).split(".")
+    header = base64.urlsafe_b64encode(json.dumps({"alg": algorithm}).encode()).rstrip(b"=")
+    with pytest.raises(SignatureRefused):
+        verify(parse_token(f"{header.decode()}.{claims}.{signature}"), [signer.public_key])
+
+
+def test_without_keys_nothing_is_verified() -> None:
+    with pytest.raises(SignatureRefused, match="invalid signature, no keys found"):
+        verify(parse_token(SIGNERS["RS256"].sign({})), [])
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[A-Za-z0-9_.\-]{0,40}", fullmatch=True))
+def test_any_text_is_a_token_or_is_not(text: str) -> None:
+    try:
+        token = parse_token(text)
+    except NotAToken:
+        return
+    assert isinstance(token.claims, dict)
+
+
+def test_the_key_id_is_of_the_public_key() -> None:
+    key = SIGNERS["RS256"].public_key
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    digest = base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()
+    assert key_id(key) == digest
+
+
+def test_public_keys_are_read_from_either_half() -> None:
+    for private in (RSA_PEM, EC_PEM):
+        key = Signer.from_pem(private).public_key
+        public = key.public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        assert key_id(public_key_from_pem(public)) == key_id(public_key_from_pem(private))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        pem(ed25519.Ed25519PrivateKey.generate()),
+        pem(ec.generate_private_key(ec.SECP384R1())),
+    ],
+)
+def test_keys_that_cannot_be_used(text: bytes) -> None:
+    with pytest.raises(KeyFileError):
+        Signer.from_pem(text)
+    with pytest.raises(KeyFileError):
+        public_key_from_pem(text)
