@@ -15,7 +15,7 @@ from tests.kube.roles.role_objects import bound, role
 GROUP = "authentication.k8s.io"
 BOB = User("bob")
 TO_BOB = {"kind": "User", "name": "bob"}
-LIST_PODS = {"verb": "list", "resource": "pods", "namespace": "ns", "version": "v1"}
+LIST_PODS: dict[str, Any] = {"verb": "list", "resource": "pods", "namespace": "ns", "version": "v1"}
 
 
 def right(group: str, resource: str, verb: str, *names: str) -> dict[str, Any]:

@@ -44,7 +44,13 @@ def world(**objects: dict[str, Any] | None) -> Objects:
 
 
 def token(bound: BoundTo = UNBOUND, **more: Any) -> str:
-    given = {"audiences": API, "issuer": ISSUER, "token_id": "j", "now": NOW, "seconds": HOUR}
+    given: dict[str, Any] = {
+        "audiences": API,
+        "issuer": ISSUER,
+        "token_id": "j",
+        "now": NOW,
+        "seconds": HOUR,
+    }
     return SIGNER.sign(token_claims(ACCOUNT, bound, **(given | more)))
 
 
