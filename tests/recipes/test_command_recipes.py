@@ -1,0 +1,153 @@
+"""Recipes about commands and what they read and show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.recipes.copied import Copy
+
+pytestmark = pytest.mark.slow
+
+POLICIES = ("-f", "examples/policies", "-f", "examples/cluster")
+
+HELLO = '''\
+"""`celadon greet`: says hello."""
+
+from __future__ import annotations
+
+import argparse
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+
+DESCRIPTION = "Say hello."
+EPILOG = "examples:\\n  celadon greet Ada\\n\\nexit codes:\\n  0  said\\n"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("name", metavar="NAME", help="who is greeted")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Do the work."""
+    output.write(f"hello, {options.name}\\n")
+    return Exit.OK
+'''
+
+
+def test_a_command(copy: Copy) -> None:
+    copy.write("src/celadon/cli/commands/greet.py", HELLO)
+    copy.insert(
+        "src/celadon/cli/main.py",
+        'Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),\n',
+        '    Command("greet", "say hello", "celadon.cli.commands.greet"),\n',
+    )
+    section = "\n## celadon greet\n\nSays hello to `NAME`; `--help` tells more.\n\n"
+    section += "```console\n$ celadon greet Ada\nhello, Ada\n```\n"
+    document = copy.root / "docs" / "cli.md"
+    document.write_text(document.read_text() + section)
+    assert copy.celadon("greet", "Ada") == "hello, Ada\n"
+    assert "  greet   say hello\n" in copy.celadon("--help")
+    assert "who is greeted" in copy.celadon("greet", "--help")
+    copy.pytest("tests/test_docs.py", "-k", "greet or (links and cli.md)")
+
+
+def test_an_output_format(copy: Copy) -> None:
+    copy.write(
+        "src/celadon/cli/formats/check_lines.py",
+        '"""One line for each object."""\n\n'
+        "from __future__ import annotations\n\n"
+        "from celadon.cli.checking.check_report import Report\n\n\n"
+        "def render(report: Report) -> str:\n"
+        '    """The state and the name of each."""\n'
+        '    return "".join(f"{one.state.value} {one.name}\\n" for one in report.objects)\n',
+    )
+    output = "src/celadon/cli/output.py"
+    copy.replace(output, '\nFORMATS: Final = ("table", ', '\nFORMATS: Final = ("table", "lines", ')
+    copy.replace(
+        output,
+        "import check_data, check_github, check_junit\n",
+        "import check_data, check_github, check_junit, check_lines\n",
+    )
+    copy.insert(output, '"junit": check_junit.render,\n', '        "lines": check_lines.render,\n')
+    command = ("check", *POLICIES, "examples/manifests", "--output")
+    shown = copy.celadon(*command, "lines", code=1).splitlines()
+    objects = json.loads(copy.celadon(*command, "json", code=1))["objects"]
+    assert len(shown) == len(objects) > 1
+    assert all(len(line.split()) == 2 for line in shown)
+
+
+def test_a_limit(copy: Copy) -> None:
+    copy.insert(
+        "src/celadon/cli/reading/input_limits.py",
+        "from typing import Final\n",
+        "\nMAX_VARIABLES: Final = 2\n"
+        '"""Variables of one `celadon eval`; ours. More are better put in a file."""\n',
+    )
+    options = "src/celadon/cli/evaluating/variable_options.py"
+    copy.insert(
+        options,
+        "from celadon.cli.reading.documents import DocumentReader\n",
+        "from celadon.cli.reading.input_limits import MAX_VARIABLES\n",
+    )
+    copy.insert(
+        options,
+        "    bound: dict[str, Any] = {}\n",
+        "    if len(options.var) > MAX_VARIABLES:\n"
+        '        raise BindingError(f"more than {MAX_VARIABLES} variables")\n',
+    )
+    at_the_limit = ("--var", "x=1", "--var", "y=2")
+    assert copy.celadon("eval", "x + y", *at_the_limit) == "3\n"
+    beyond = copy.celadon("eval", "x + y", *at_the_limit, "--var", "z=3", code=2)
+    assert "more than 2 variables" in beyond
+
+
+def test_a_notice(copy: Copy) -> None:
+    copy.insert(
+        "src/celadon/cli/checking/check_report.py",
+        '    NOT_EVALUATED = "not-evaluated"\n',
+        '    NO_NAMESPACE = "no-namespace"\n',
+    )
+    notices = "src/celadon/cli/checking/notices.py"
+    copy.insert(
+        notices, "    yield from _mutating(manifests)\n", "    yield from _no_namespace(asked)\n"
+    )
+    copy.insert(
+        notices,
+        '                f"mutating policy `{metadata.name(document.value)}` is not applied",\n'
+        "            )\n",
+        "\n\ndef _no_namespace(asked: Sequence[Asked]) -> Iterator[Notice]:\n"
+        "    if any(one.endpoint.namespaced for one in asked):\n"
+        '        yield Notice(Silence.NO_NAMESPACE, Place(), "somebody has a namespace")\n',
+    )
+    command = ("check", *POLICIES, "examples/manifests/storefront.yaml", "--output", "json")
+    kinds = json.loads(copy.celadon(*command))["notices"]
+    assert {"somebody has a namespace"} <= {one["message"] for one in kinds}
+    copy.celadon(*command, "--strict", code=3)
+
+
+def test_a_yaml_shape(copy: Copy) -> None:
+    """Keys in single quotes, which the complete reader had to read."""
+    text = "'a b': 1\nc: 2\n"
+    read = f"from celadon.cli.reading.yaml_blocks import *; r = BlockReader().read({text!r})"
+    assert "UnusualError" in copy.python("-c", read, code=1)
+    blocks = "src/celadon/cli/reading/yaml_blocks.py"
+    copy.replace(
+        blocks,
+        r'|"[^"\\\n]{{1,200}}")' + " :\n",
+        r"""|"[^"\\\n]{{1,200}}"|'[^'\n]{{1,200}}')""" + " :\n",
+    )
+    copy.replace(blocks, """    if key[0] == '"':\n""", """    if key[0] in "\\"'":\n""")
+    copy.insert("tests/cli/reading/test_yaml_blocks.py", "UNDERSTOOD = [\n", f"    {text!r},\n")
+    copy.python("-c", f"{read}; assert r == {{'a b': 1, 'c': 2}}, r")
+    copy.pytest("tests/cli/reading/test_yaml_blocks.py", "-k", "understood")
+
+
+def test_an_example(copy: Copy) -> None:
+    document = copy.root / "README.md"
+    document.write_text("```console\n$ celadon eval '1 + 2'\n```\n")
+    copy.python("-m", "tests.docs", "README.md")
+    assert document.read_text() == "```console\n$ celadon eval '1 + 2'\n3\n```\n"

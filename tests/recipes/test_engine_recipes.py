@@ -1,0 +1,106 @@
+"""Recipes about the language, the engine, the linter and the store."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.recipes.copied import Copy
+
+pytestmark = pytest.mark.slow
+
+POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: unfinished}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  validations:
+  - {expression: object.spec.replicas <= 5, message: "TODO"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: unfinished}
+spec: {policyName: unfinished, validationActions: [Deny]}
+"""
+
+
+def test_a_golden_case(copy: Copy) -> None:
+    cases = copy.root / "tests" / "cases" / "cel" / "names.case"
+    before = cases.read_text()
+    cases.write_text(
+        f"{before}\n[case a_new_one]\n[variables]\nx: int\n[expression]\nx + 1 > 2\n"
+        '[input]\n{"x": 2}\n'
+    )
+    copy.pytest("tests/cel/test_golden_cases.py", "--update-golden", "-k", "names")
+    written = cases.read_text()
+    assert written.startswith(before)
+    assert "[python]" in written.removeprefix(before)
+    assert "[result]\ntypes.Bool(True)\n" in written.removeprefix(before)
+    copy.pytest("tests/cel/test_golden_cases.py", "-k", "names")
+
+
+def test_a_lint_rule(copy: Copy) -> None:
+    wording = "src/celadon/admission/lint/rules/wording_rules.py"
+    copy.insert(
+        wording,
+        "        _escaped_variables,\n    ),\n",
+        "    Rule(\n"
+        '        "CEL043",\n'
+        '        "unfinished-message",\n'
+        "        Severity.WARNING,\n"
+        '        "A message that says TODO is no help to whoever is refused.",\n'
+        '        "validations:\\n- {expression: object.spec.replicas <= 5, message: TODO}\\n",\n'
+        '        "validations:\\n- {expression: object.spec.replicas <= 5, message: few}\\n",\n'
+        "        _unfinished_messages,\n"
+        "    ),\n",
+    )
+    copy.insert(
+        wording,
+        "nodes_of\nfrom celadon.cel.syntax import Ident, Select\n",
+        "\n\ndef _unfinished_messages(bundle: Bundle) -> Iterator[Report]:\n"
+        "    for case in bundle.policies:\n"
+        "        for i, validation in enumerate(case.spec.validations):\n"
+        '            if "TODO" in validation.message:\n'
+        '                spot = Spot(case.document, f"spec.validations[{i}].message")\n'
+        '                yield Report(spot, "the message is unfinished")\n',
+    )
+    copy.write("policy.yaml", POLICY)
+    found = copy.celadon("lint", "policy.yaml")
+    assert "policy.yaml:9" in found
+    assert "CEL043" in found
+    assert "the message is unfinished" in found
+    assert "unfinished-message" in copy.python("-m", "celadon.cli.linting.rule_pages")
+    copy.pytest("tests/admission/lint/rules/test_rule_table.py")
+
+
+def test_a_store(copy: Copy) -> None:
+    copy.write(
+        "src/celadon/store/scratch.py",
+        '"""A store that keeps nothing."""\n\n'
+        "from __future__ import annotations\n\n"
+        "from celadon.store.local_store import LocalStore\n"
+        "from celadon.store.memory import open_memory\n\n\n"
+        "def open_scratch() -> LocalStore:\n"
+        '    """An empty store."""\n'
+        "    return open_memory()\n",
+    )
+    door = "src/celadon/store/__init__.py"
+    copy.insert(
+        door,
+        "from celadon.store.retention import Retention\n",
+        "from celadon.store.scratch import open_scratch\n",
+    )
+    copy.insert(door, '    "open_memory",\n', '    "open_scratch",\n')
+    conftest = "tests/store/conftest.py"
+    copy.replace(
+        conftest, "import open_memory, open_sqlite", "import open_memory, open_scratch, open_sqlite"
+    )
+    copy.insert(
+        conftest,
+        '    "memory": lambda folder: open_memory(),\n',
+        '    "scratch": lambda folder: open_scratch(),\n',
+    )
+    copy.pytest("tests/store/test_contract.py", "-k", "scratch")
+    copy.pytest("tests/test_public_api.py", "-k", "sorted and store")

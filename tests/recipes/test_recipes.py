@@ -1,0 +1,26 @@
+"""Every recipe has a test that performs it. House rule 25: a recipe names every file to touch."""
+
+from __future__ import annotations
+
+import re
+
+from tests.paths import ROOT
+from tests.recipes import test_command_recipes, test_engine_recipes
+
+PERFORMED = {
+    "a command": test_command_recipes.test_a_command,
+    "a limit": test_command_recipes.test_a_limit,
+    "a lint rule": test_engine_recipes.test_a_lint_rule,
+    "a notice": test_command_recipes.test_a_notice,
+    "a shape that the quick YAML reader understands": test_command_recipes.test_a_yaml_shape,
+    "a store": test_engine_recipes.test_a_store,
+    "an example to the documentation": test_command_recipes.test_an_example,
+    "an expression to the golden cases": test_engine_recipes.test_a_golden_case,
+    "an output format": test_command_recipes.test_an_output_format,
+}
+"""What performs which recipe."""
+
+
+def test_every_recipe_is_performed() -> None:
+    text = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^## (.*)$", text, re.MULTILINE)) == sorted(PERFORMED)
