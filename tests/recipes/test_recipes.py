@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 
 from tests.paths import ROOT
-from tests.recipes import test_command_recipes, test_engine_recipes
+from tests.recipes import test_command_recipes, test_engine_recipes, test_kubernetes_recipes
 
 PERFORMED = {
     "a command": test_command_recipes.test_a_command,
+    "a function of Kubernetes' CEL": test_kubernetes_recipes.test_a_function,
     "a limit": test_command_recipes.test_a_limit,
     "a lint rule": test_engine_recipes.test_a_lint_rule,
     "a notice": test_command_recipes.test_a_notice,
+    "a release of Kubernetes": test_kubernetes_recipes.test_a_release,
+    "a resource": test_kubernetes_recipes.test_a_resource,
     "a shape that the quick YAML reader understands": test_command_recipes.test_a_yaml_shape,
     "a store": test_engine_recipes.test_a_store,
     "an example to the documentation": test_command_recipes.test_an_example,

@@ -1,0 +1,150 @@
+"""Recipes about what Kubernetes has: functions, releases, resources."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.recipes.copied import Copy
+
+pytestmark = pytest.mark.slow
+
+RELEASES = "src/celadon/kube/library/releases.py"
+LAST_BLOCK = "    Block((1, 34), libraries=(lists.library(3),)),\n"
+
+TALLIES = '''\
+"""Functions that count."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.cel.extend import Library, types
+from celadon.cel.value_functions import equal
+from celadon.kube.library.signatures import method
+
+_ANY: Final = types.type_param("T")
+
+
+def _tally(elements: list[Any], wanted: Any) -> int:
+    return sum(1 for element in elements if equal(element, wanted))
+
+
+LIBRARY: Final = Library(
+    "tallies",
+    functions=(
+        method(
+            "tally",
+            "list_a_tally_int",
+            (types.list_of(_ANY), _ANY),
+            types.INT,
+            _tally,
+            "How often an element is there.",
+            ("[1, 2, 1].tally(1)", "2"),
+        ),
+    ),
+)
+'''
+
+
+def test_a_function(copy: Copy) -> None:
+    copy.write("src/celadon/kube/library/tallies.py", TALLIES)
+    copy.insert(RELEASES, "    semver_functions,\n", "    tallies,\n")
+    copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 37), libraries=(tallies.LIBRARY,)),\n")
+    expression = "[1, 2, 1].tally(1)"
+    assert copy.celadon("eval", expression, "--kubernetes-version", "1.37") == "2\n"
+    before = copy.celadon("eval", expression, "--kubernetes-version", "1.36", code=3)
+    assert "undeclared reference to 'tally'" in before
+
+
+def test_a_release(copy: Copy) -> None:
+    copy.replace(
+        RELEASES, "LATEST_RELEASE: Final[Minor] = (1, 37)", "LATEST_RELEASE: Final[Minor] = (1, 38)"
+    )
+    copy.replace(
+        RELEASES, "import comprehensions, lists,", "import comprehensions, encoders, lists,"
+    )
+    copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 38), libraries=(encoders.LIBRARY,)),\n")
+    copy.replace("src/celadon/cli/release_option.py", "range(30, 38)", "range(30, 39)")
+    expression = "base64.encode(b'hello')"
+    assert copy.celadon("eval", expression, "--kubernetes-version", "1.38") == '"aGVsbG8="\n'
+    copy.celadon("eval", expression, "--kubernetes-version", "1.37", code=3)
+
+
+def test_a_resource(copy: Copy) -> None:
+    """A kind of its own in a group that is there, with a default and a type."""
+    of_group = "scheduling.k8s.io.v1.json"
+    _extend(
+        copy,
+        f"data/resources/{of_group}",
+        priorityschemes={
+            "kind": "PriorityScheme",
+            "singular": "priorityscheme",
+            "namespaced": False,
+            "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
+            "default": True,
+        },
+    )
+    _extend(
+        copy,
+        f"data/defaults/{of_group}",
+        PriorityScheme={"default": [{"path": "levels", "value": 3}]},
+    )
+    meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+    _extend(
+        copy,
+        "data/schemas/io.k8s.api.scheduling.v1.json",
+        PriorityScheme={
+            "fields": {
+                "apiVersion": "string",
+                "kind": "string",
+                "levels": "int32",
+                "metadata": {"ref": meta},
+            },
+            "gvk": ["scheduling.k8s.io", "v1", "PriorityScheme"],
+            "always": {"metadata": {}},
+            "ptr": ["levels"],
+        },
+    )
+    copy.python("tools/build_packs.py")
+    assert "levels" in copy.celadon("schema", "show", "PriorityScheme")
+    copy.write("policy.yaml", POLICY)
+    copy.write("scheme.yaml", SCHEME)
+    report = copy.celadon("check", "-f", "policy.yaml", "scheme.yaml", code=1)
+    assert "PriorityScheme ours" in report
+    assert "3 levels" in report
+
+
+def _extend(copy: Copy, path: str, **entries: object) -> None:
+    """Entries more in a file of JSON, which is sorted by name."""
+    known = json.loads(copy.read(path))
+    text = json.dumps(dict(sorted((known | entries).items())), indent=2)
+    (copy.root / path).write_text(text + "\n", encoding="utf-8")
+
+
+SCHEME = """\
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityScheme
+metadata: {name: ours}
+"""
+POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: levels}
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [scheduling.k8s.io]
+      apiVersions: [v1]
+      operations: [CREATE]
+      resources: [priorityschemes]
+  validations:
+  - expression: object.levels != 3
+    messageExpression: "string(object.levels) + ' levels'"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: levels}
+spec: {policyName: levels, validationActions: [Deny]}
+"""
