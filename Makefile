@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test check packs bench clean
+.PHONY: demo test check coverage mutants packs bench clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -18,7 +18,16 @@ test: $(VENV)/.developed
 check: $(VENV)/.developed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict -p celadon -p tests
+	$(BIN)/mypy --strict -p celadon -p tests -p tools.mutants
+
+# Lines and branches that the tests run, per room; takes twice as long as the tests.
+coverage: $(VENV)/.developed
+	$(BIN)/coverage run -m pytest
+	$(BIN)/python tools/room_coverage.py
+
+# Whether the tests notice mistakes: a sample, within ten minutes (docs/decisions/0011).
+mutants: $(VENV)/.developed
+	$(BIN)/python -m tools.mutants
 
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py
@@ -27,7 +36,7 @@ bench: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench
+	rm -rf $(VENV) $(VENV)-bench .coverage .mutants
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,0 +1,1 @@
+"""What builds and examines the product, and is no part of it."""

@@ -1,0 +1,144 @@
+"""`python -m tools.mutants`: draws, tries, and lists what nobody noticed. See the package."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import pickle
+import random
+import sys
+import time
+from pathlib import Path
+
+from tools.mutants.mutations import Mutation, mutations
+from tools.mutants.relevant_tests import Relevance, measure
+from tools.mutants.trials import Fate, Trial, run_all
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = ROOT / "src"
+CACHE = ROOT / ".mutants"
+
+TARGETS = ("celadon.cel.checking", "celadon.cel.analysis", "celadon.admission")
+"""The packages whose tests are tested."""
+
+TESTS = ("tests/admission", "tests/cel", "tests/properties", "tests/recorded", "tests/conformance")
+"""Where tests of them are looked for."""
+
+SECONDS_OF_TESTS = 8.0
+"""How long the tests of one mutation may take without it; the slowest of more are left out."""
+
+LEAST = 85.0
+"""Percent of mutations that tests must notice, in each target."""
+
+
+def main() -> int:
+    options = _options()
+    os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT), str(SOURCE)]
+    started = time.monotonic()
+    relevance = _relevance(fresh=not options.keep)
+    equivalent = _equivalent()
+    drawn = [
+        mutation
+        for target in options.target or TARGETS
+        for mutation in _drawn(target, options.sample, options.seed, equivalent)
+    ]
+    trials = [_trial(mutation, relevance) for mutation in drawn]
+    random.Random(options.seed).shuffle(trials)
+    say(f"{len(trials)} mutations, {time.monotonic() - started:.0f} s so far")
+    fates: dict[Mutation, Fate] = {}
+    until = started + 60 * options.minutes
+    for trial, fate in run_all(trials, options.workers, until):
+        fates[trial.mutation] = fate
+        if fate in (Fate.SURVIVED, Fate.UNTESTED):
+            say(f"{fate.value}: {trial.mutation}")
+    return _report(fates, options.target or TARGETS, time.monotonic() - started)
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
+    parser.add_argument("target", nargs="*", help="packages or modules instead of the usual ones")
+    parser.add_argument("--sample", type=int, default=70, help="mutations of each target")
+    parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
+    parser.add_argument("--minutes", type=float, default=10, help="begin no trial after that")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", action="store_true", help="which tests run what: as last time")
+    return parser.parse_args()
+
+
+def _relevance(*, fresh: bool) -> Relevance:
+    """Measured in a process of its own, so that this one never imports the product."""
+    kept = CACHE / "relevance.pickle"
+    if fresh or not kept.exists():
+        CACHE.mkdir(exist_ok=True)
+        worker = multiprocessing.get_context("fork").Process(target=_measure, args=(kept,))
+        worker.start()
+        worker.join()
+        if worker.exitcode:
+            raise SystemExit(worker.exitcode)
+    found: Relevance = pickle.loads(kept.read_bytes())
+    return found
+
+
+def _measure(kept: Path) -> None:
+    kept.write_bytes(pickle.dumps(measure(TARGETS, TESTS, CACHE / "coverage")))
+
+
+def _drawn(target: str, size: int, seed: int, equivalent: set[str]) -> list[Mutation]:
+    """A sample of the target's mutations, the same for the same seed and text."""
+    base = SOURCE.joinpath(*target.split("."))
+    paths = sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")]
+    every = [
+        mutation
+        for path in paths
+        for mutation in mutations(_module(path), path.read_text(encoding="utf-8"))
+        if _key(mutation) not in equivalent
+    ]
+    return random.Random(f"{seed} {target}").sample(every, min(size, len(every)))
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _path(module: str) -> Path:
+    base = SOURCE.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+def _trial(mutation: Mutation, relevance: Relevance) -> Trial:
+    tests = relevance.of(mutation.module, mutation.line, mutation.end_line, SECONDS_OF_TESTS)
+    expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
+    return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected)
+
+
+def _key(mutation: Mutation) -> str:
+    return f"{mutation.module} {mutation.function}: {mutation.change}"
+
+
+def _equivalent() -> set[str]:
+    """Mutations that nobody could notice: lines of `equivalent.txt`, without the reasons above."""
+    lines = Path(__file__).with_name("equivalent.txt").read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def _report(fates: dict[Mutation, Fate], targets: tuple[str, ...], seconds: float) -> int:
+    """Print the scores; 1 if one is below `LEAST`."""
+    scores = []
+    for target in targets:
+        own = [fate for one, fate in fates.items() if f"{one.module}.".startswith(f"{target}.")]
+        noticed = sum(fate in (Fate.KILLED, Fate.TIMED_OUT) for fate in own)
+        scores.append(100 * noticed / max(len(own), 1))
+        say(f"{target}: {noticed} of {len(own)} noticed, {scores[-1]:.1f} %")
+    say(f"{seconds:.0f} s")
+    return int(min(scores) < LEAST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""Small mistakes that can be made in a module: one changed operator, constant or statement.
+
+A mutation is known by its number in the order of `mutations`, so that a process that is told the
+number can make the same mistake again. Annotations, docstrings, imports and `__slots__` are left
+alone: nothing would behave differently.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+Site = tuple[ast.AST, str, Callable[[], None]]
+"""The node, what becomes of it, and what makes it so."""
+
+_COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_COMPUTED: Final[dict[type[ast.operator], type[ast.operator]]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+_UNTOUCHED_FIELDS: Final = {"annotation", "returns", "decorator_list", "type_params", "bases"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """`number` counts the mutations of the module; `change` is `before -> after`, in Python."""
+
+    module: str
+    number: int
+    line: int
+    end_line: int
+    function: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} {self.function or '(module)'}: {self.change}"
+
+
+def mutations(module: str, source: str) -> Iterator[Mutation]:
+    """All mistakes that can be made in the module, in the order of its text."""
+    tree = ast.parse(source)
+    functions = _functions(tree)
+    for number, (node, change, _) in enumerate(_sites(tree)):
+        line, end = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
+        inside = [name for name, first, last in functions if first <= line <= last]
+        yield Mutation(module, number, line, end, inside[-1] if inside else "", change)
+
+
+def mutated(source: str, number: int) -> ast.Module:
+    """The module with one mistake."""
+    tree = ast.parse(source)
+    for at, (_, _, make) in enumerate(_sites(tree)):
+        if at == number:
+            make()
+            return ast.fix_missing_locations(tree)
+    raise LookupError(number)
+
+
+def _functions(tree: ast.Module) -> list[tuple[str, int, int]]:
+    """Name, first and last line of every function, outer ones first."""
+    found = [
+        (node.name, node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return sorted(found, key=lambda one: one[1])
+
+
+def _sites(node: ast.AST) -> Iterator[Site]:
+    for name, value in ast.iter_fields(node):
+        if name in _UNTOUCHED_FIELDS:
+            continue
+        parts = value if isinstance(value, list) else [value]
+        for at, part in enumerate(parts):
+            if not isinstance(part, ast.AST) or _is_silent(part):
+                continue
+            yield from _replacements(node, name, at if isinstance(value, list) else None, part)
+            yield from _sites(part)
+
+
+def _is_silent(node: ast.AST) -> bool:
+    """Whether no change in it could show: docstrings, imports, `__slots__`, aliases of types."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return True
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return True
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.targets[0]) in ("__slots__", "__all__")
+    return isinstance(node, ast.AnnAssign) and "TypeAlias" in ast.unparse(node.annotation)
+
+
+def _replacements(parent: ast.AST, name: str, at: int | None, node: ast.AST) -> Iterator[Site]:
+    """Every way to replace the node, which is in that field of its parent."""
+    for new in _alternatives(node):
+        shown = f"{_text(node)} -> {_text(new)}"
+        yield node, shown, lambda new=new: _put(parent, name, at, new)  # type: ignore[misc]
+
+
+def _put(parent: ast.AST, name: str, at: int | None, new: ast.AST) -> None:
+    if at is None:
+        parent.__dict__[name] = new
+    else:
+        getattr(parent, name)[at] = new
+
+
+def _text(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _alternatives(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare(left, [op], comparators):
+            yield _at(node, ast.Compare(left, [_COMPARED[type(op)]()], comparators))
+        case ast.BoolOp(op, values):
+            other = ast.Or() if isinstance(op, ast.And) else ast.And()
+            yield _at(node, ast.BoolOp(other, values))
+        case ast.BinOp(left, op, right) if type(op) in _COMPUTED:
+            yield _at(node, ast.BinOp(left, _COMPUTED[type(op)](), right))
+        case ast.AugAssign(target, op, value) if type(op) in _COMPUTED:
+            yield _at(node, ast.AugAssign(target, _COMPUTED[type(op)](), value))
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            yield operand
+        case ast.IfExp(test, body, orelse):
+            yield _at(node, ast.IfExp(test, orelse, body))
+        case ast.If(test, body, orelse) if not isinstance(test, ast.Compare | ast.BoolOp):
+            yield _at(node, ast.If(ast.UnaryOp(ast.Not(), test), body, orelse))
+        case ast.Constant():
+            yield from _constants(node)
+        case ast.Return(value) if value is not None and not _is_none(value):
+            yield _at(node, ast.Return(ast.Constant(None)))
+        case ast.Expr(ast.Call()):
+            yield _at(node, ast.Pass())
+        case ast.Break():
+            yield _at(node, ast.Continue())
+        case ast.Continue():
+            yield _at(node, ast.Break())
+        case _:
+            pass
+
+
+def _constants(node: ast.Constant) -> Iterator[ast.AST]:
+    if isinstance(node.value, bool):
+        yield _at(node, ast.Constant(not node.value))
+    elif isinstance(node.value, int):
+        yield _at(node, ast.Constant(node.value + 1))
+    elif isinstance(node.value, str):
+        yield _at(node, ast.Constant(f"{node.value}XX"))
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _at(old: ast.AST, new: ast.AST) -> ast.AST:
+    return ast.copy_location(new, old)

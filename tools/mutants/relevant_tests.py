@@ -1,0 +1,90 @@
+"""Which tests run a line of the modules that are examined, and how long each takes.
+
+The tests run once under coverage.py, which notes for every line the test that was running. A line
+that runs on import belongs to every test that runs any other line of its module.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import coverage
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """`lines`: module, line, tests; `modules`: module, tests; `seconds`: test, duration."""
+
+    lines: dict[str, dict[int, list[str]]]
+    modules: dict[str, set[str]]
+    seconds: dict[str, float]
+
+    def of(self, module: str, line: int, end_line: int, limit: float) -> list[str]:
+        """Ids of tests, the quickest first; together they take no more seconds than the limit."""
+        known = self.lines.get(module, {})
+        found = {test for at in range(line, end_line + 1) for test in known.get(at, ()) if test}
+        chosen: list[str] = []
+        total = 0.0
+        for test in sorted(found or self.modules.get(module, set()), key=self._order):
+            total += self.seconds.get(test, 0.0)
+            if total > limit and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+    def _order(self, test: str) -> tuple[float, str]:
+        return self.seconds.get(test, 0.0), test
+
+
+class _Recorder:
+    """Tells coverage which test is running, and notes its time."""
+
+    def __init__(self, measured: coverage.Coverage) -> None:
+        self._measured = measured
+        self.seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._measured.switch_context(item.nodeid)
+        start = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = time.perf_counter() - start
+            self._measured.switch_context("")
+
+
+def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> Relevance:
+    """Run the tests; they must pass. Nothing of the packages may have been imported before."""
+    data_file.unlink(missing_ok=True)
+    measured = coverage.Coverage(
+        data_file=str(data_file), source_pkgs=list(packages), config_file=False, messages=False
+    )
+    recorder = _Recorder(measured)
+    measured.start()
+    os.environ["CI"] = "true"  # examples of properties do not depend on luck
+    failed = pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[recorder])
+    measured.stop()
+    if failed:
+        raise SystemExit("the tests fail without any mutation")
+    return _read(measured.get_data(), recorder.seconds)
+
+
+def _read(data: coverage.CoverageData, seconds: dict[str, float]) -> Relevance:
+    lines, modules = {}, {}
+    for file in data.measured_files():
+        module = _module(Path(file))
+        lines[module] = data.contexts_by_lineno(file)
+        modules[module] = {test for tests in lines[module].values() for test in tests if test}
+    return Relevance(lines, modules, seconds)
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    start = len(parts) - 1 - parts[::-1].index("celadon")
+    return ".".join(parts[start:]).removesuffix(".__init__")
