@@ -9,18 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-PER_CALL_COST: Final = 1_000_000
-"""Cost of one expression; each variable is a call of its own. About 0.1 s of a Go evaluator."""
-
-RUNTIME_COST_BUDGET: Final = 10_000_000
-"""Cost of all validations and message expressions of one (policy, binding, param); audit
-annotations get the same amount again."""
+# Those that hold for the expressions of custom resources too stand in `kube`.
+from celadon.kube.library import MESSAGE_EXPRESSION_BYTES as MESSAGE_EXPRESSION_BYTES
+from celadon.kube.library import PER_CALL_COST as PER_CALL_COST
+from celadon.kube.library import RUNTIME_COST_BUDGET as RUNTIME_COST_BUDGET
 
 MATCH_CONDITIONS_COST_BUDGET: Final = 2_500_000
 """Cost of all match conditions of one (policy, binding, param) or one webhook."""
-
-MESSAGE_EXPRESSION_BYTES: Final = 5 * 1024
-"""A longer evaluated message, after trimming, is discarded."""
 
 AUDIT_ANNOTATION_BYTES: Final = 10 * 1024
 """Published annotation values are cut to this many bytes of UTF-8."""

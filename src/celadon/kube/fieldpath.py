@@ -109,7 +109,6 @@ class ErrorType(enum.Enum):
     TOO_LONG = "FieldValueTooLong"
     TOO_SHORT = "FieldValueTooShort"
     TOO_MANY = "FieldValueTooMany"
-    TOO_FEW = "FieldValueTooFew"
     TYPE_INVALID = "FieldValueTypeInvalid"
     INTERNAL = "InternalError"
 
@@ -124,7 +123,6 @@ _PREFIXES: Final = {
     ErrorType.TOO_LONG: "Too long",
     ErrorType.TOO_SHORT: "Too short",
     ErrorType.TOO_MANY: "Too many",
-    ErrorType.TOO_FEW: "Too few",
     ErrorType.TYPE_INVALID: "Invalid value",
     ErrorType.INTERNAL: "Internal error",
 }
@@ -232,10 +230,6 @@ def too_short(path: FieldPath, limit: int) -> FieldError:
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
     return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {_items(limit)}")
-
-
-def too_few(path: FieldPath, count: int, limit: int) -> FieldError:
-    return FieldError(ErrorType.TOO_FEW, path, count, f"must have at least {_items(limit)}")
 
 
 def internal(path: FieldPath, detail: str) -> FieldError:

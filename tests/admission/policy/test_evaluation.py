@@ -10,11 +10,12 @@ from celadon.admission import policy_limits
 from celadon.admission.engine import Engine
 from celadon.admission.expressions.compiled_expressions import PolicyScope
 from celadon.admission.expressions.lazy_variables import LazyVariables
-from celadon.admission.expressions.metering import OUT_OF_BUDGET, Meter, OutOfBudget, run_plain
+from celadon.admission.expressions.metering import Meter, OutOfBudget, run_plain
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.policy.compiled_policy import compile_policy
 from celadon.admission.request import Request
 from celadon.cel import EvaluationError
+from celadon.kube.library import OUT_OF_BUDGET
 from tests.admission.building import WORLD, binding, config_map, judge, policy, refusal, request
 
 CHECK = "authorizer.path('/').check('get').allowed()"

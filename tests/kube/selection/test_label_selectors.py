@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from celadon.kube.selection.field_selectors import FieldTerm, parse_field_selector
 from celadon.kube.selection.label_selectors import (
-    EVERYTHING,
     NOTHING,
+    LabelSelector,
     SelectorError,
     label_selector,
 )
@@ -132,9 +132,9 @@ def test_nil_selects_nothing_and_empty_everything() -> None:
     assert label_selector(None) == NOTHING
     assert not NOTHING.matches({})
     assert not NOTHING.is_everything
-    assert label_selector({}) == EVERYTHING
-    assert EVERYTHING.is_everything
-    assert EVERYTHING.matches({"a": "b"})
+    assert label_selector({}) == LabelSelector()
+    assert LabelSelector().is_everything
+    assert LabelSelector().matches({"a": "b"})
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,15 @@ As `ForInput` in k8s.io/apiserver `pkg/admission/plugin/cel/condition.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.cel import EvaluationError
+from celadon.kube.library import OUT_OF_BUDGET
 
 Activation = Mapping[str, Any]
 Run = Callable[[Expression, Activation], Any]
-
-OUT_OF_BUDGET: Final = (
-    "validation failed due to running out of cost budget, no further validation rules will be run"
-)
 
 
 class OutOfBudget(Exception):

@@ -50,7 +50,9 @@ class Resource:
     """One resource in one version.
 
     `by_default` says whether a server offers it without being told to. `served` is false only for
-    the unserved versions of a CRD, which still take part in equivalence.
+    the unserved versions of a CRD, which still take part in equivalence. `list_kind`, `categories`
+    and `storage_version_hash` are for discovery (`APIResource` of meta/v1) and lists; admission
+    does not ask for them.
     """
 
     gvr: GroupVersionResource
@@ -84,7 +86,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ApiGroup:
-    """A group with its versions, the preferred one first."""
+    """A group as discovery shows it: its versions in that order, the `preferred` one, and those
+    that a server offers without being told to."""
 
     name: str
     versions: tuple[str, ...]

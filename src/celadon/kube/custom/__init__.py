@@ -7,7 +7,6 @@ Its schema comes from `celadon.kube.schemas`. Read in the order in which an obje
 """
 
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
-from celadon.kube.custom.definitions.definition_rules import rule_errors
 from celadon.kube.custom.definitions.definition_validation import definition_errors
 from celadon.kube.custom.rules.rule_validation import RuleOutcome
 
@@ -16,5 +15,4 @@ __all__ = [
     "RuleOutcome",
     "custom_kinds",
     "definition_errors",
-    "rule_errors",
 ]

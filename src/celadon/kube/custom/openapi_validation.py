@@ -20,11 +20,11 @@ from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
+from celadon.kube.quantities.quantity import MAX_INT64
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
 
 Json = Any
 
-_MAX_INT64: Final = (1 << 63) - 1
 _MAX_JSON_INTEGER: Final = (1 << 53) - 1
 """A double beyond it does not say which integer it is (github.com/go-openapi/swag
 `IsFloat64AJSONInteger`)."""
@@ -187,7 +187,7 @@ def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
 
 def _fits_int64(value: float) -> bool:
     """Whether its text reads as an integer: upstream prints the number and parses it again."""
-    return value.is_integer() and abs(value) <= _MAX_INT64
+    return value.is_integer() and abs(value) <= MAX_INT64
 
 
 def _as(value: int | float, limit: float) -> int | float:

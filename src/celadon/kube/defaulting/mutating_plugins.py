@@ -18,6 +18,7 @@ from celadon.kube.defaulting.rule_paths import Apply
 from celadon.kube.defaulting.tolerations import merged
 from celadon.kube.lookups import DEFAULT_NAMESPACE, JsonObject
 from celadon.kube.names import GroupVersionResource
+from celadon.kube.well_known_values import INGRESS_CLASS, MIRROR_POD, SYSTEM_PRIORITIES
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
@@ -40,19 +41,13 @@ LOOKED_UP: Final = frozenset(
 """The resources whose objects the plugins look at."""
 
 LIMIT_RANGER_ANNOTATION: Final = "kubernetes.io/limit-ranger"
-MIRROR_POD: Final = "kubernetes.io/config.mirror"
 TOKEN_MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TOKEN_VOLUME_PREFIX: Final = "kube-api-access-"
 TOKEN_SECONDS: Final = 3607
 TOLERATION_SECONDS: Final = 300
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-SYSTEM_PRIORITIES: Final = {
-    "system-cluster-critical": 2000000000,
-    "system-node-critical": 2000001000,
-}
 DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
-INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 DEFAULT_STORAGE_CLASS: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",

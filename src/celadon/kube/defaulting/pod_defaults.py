@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.quantities.resource_amounts import is_positive, pod_total, same_amount, total
+from celadon.kube.well_known_values import HUGE_PAGES
 
 APPARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
 QOS_RESOURCES: Final = ("cpu", "memory")
-HUGE_PAGES: Final = "hugepages-"
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube.defaulting.defaulting_context import Run
-
-HEADLESS: Final = "None"
-FAMILIES: Final = ("IPv4", "IPv6")
+from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
 
 
 def service_allocate(spec: Any, run: Run) -> None:
@@ -37,7 +35,7 @@ def _families(spec: Any, available: list[str], *, any_family: bool) -> list[str]
         families = ["IPv6" if ":" in ip else "IPv4" for ip in addresses]
     families = families or available[:1]
     if spec["ipFamilyPolicy"] != "SingleStack" and len(families) == 1:
-        offered = FAMILIES if any_family else available
+        offered = IP_FAMILIES if any_family else available
         families += [family for family in offered if family != families[0]]
     return families
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.service_defaults import service_allocate
+from celadon.kube.well_known_values import WITH_NODE_PORTS
 
 Spec = Mapping[str, Any]
 
 WITH_ADDRESS: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
-WITH_NODE_PORTS: Final = frozenset({"NodePort", "LoadBalancer"})
 
 
 def _has_address(spec: Spec) -> bool:

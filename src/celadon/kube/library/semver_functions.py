@@ -50,11 +50,11 @@ def _lenient(text: str) -> Semver:
         raise EvaluationError(str(error)) from None
 
 
-def _semver(text: str, lenient: bool) -> Semver:
+def _semver(text: str, lenient: bool, /) -> Semver:
     return _lenient(text) if lenient else _strict(text)
 
 
-def _is_semver(text: str, lenient: bool = False) -> bool:
+def _is_semver(text: str, lenient: bool = False, /) -> bool:
     try:
         _semver(text, lenient)
     except EvaluationError:

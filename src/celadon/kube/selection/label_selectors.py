@@ -159,7 +159,6 @@ class LabelSelector:
         return ",".join(map(str, self.requirements))
 
 
-EVERYTHING: Final = LabelSelector()
 NOTHING: Final = LabelSelector(nothing=True)
 
 

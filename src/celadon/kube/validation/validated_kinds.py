@@ -7,7 +7,7 @@ is not in the table has no complaints: custom resources, and built-in ones that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -37,10 +37,10 @@ def _nothing(_: Object) -> Errors:
 SUBDOMAIN: Final = Naming()
 LABEL: Final = Naming(name_rules.dns1123_label)
 SERVICE: Final = Naming(name_rules.dns1035_label)
-ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, True, name_rules.path_segment_name)
+ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules.path_segment_name)
 CLUSTER: Final = Naming(namespaced=False)
 CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
-CLUSTER_SEGMENT: Final = Naming(name_rules.path_segment_name, False, name_rules.path_segment_name)
+CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 
 @dataclass(frozen=True, slots=True)

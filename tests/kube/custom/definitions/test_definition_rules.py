@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube.custom.definitions.definition_rules import rule_errors
+from celadon.kube.custom.definitions.given_schemas import given_schemas
+from celadon.kube.fieldpath import FieldError
 
 SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
 RULE = f"{SPEC}.x-kubernetes-validations[0]"
@@ -19,6 +21,10 @@ CONTRIBUTED = (
     "Forbidden: contributed to estimated rule cost total exceeding cost limit for entire "
     "OpenAPIv3 schema"
 )
+
+
+def errors_of(definition: dict[str, Any]) -> list[FieldError]:
+    return rule_errors(given_schemas(definition["spec"]))
 
 
 def definition(*schemas: dict[str, Any]) -> dict[str, Any]:
@@ -106,11 +112,11 @@ SHAPES: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("rule", "errors"), SHAPES)
 def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
-    assert [str(one) for one in rule_errors(with_rule(SIZED, **rule))] == errors
+    assert [str(one) for one in errors_of(with_rule(SIZED, **rule))] == errors
 
 
 def test_a_rule_that_does_not_compile() -> None:
-    [error] = rule_errors(with_rule(SIZED, rule="self.sizes == 1"))
+    [error] = errors_of(with_rule(SIZED, rule="self.sizes == 1"))
     assert error.field == f"{RULE}.rule"
     assert error.detail.startswith(
         "compilation failed: ERROR: <input>:1:5: undefined field 'sizes'"
@@ -120,7 +126,7 @@ def test_a_rule_that_does_not_compile() -> None:
 def test_old_self_below_a_list() -> None:
     items = {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= oldSelf"}]}
     schema = {"type": "array", "maxItems": 3, "items": items}
-    errors = rule_errors(definition({"type": "object", "properties": {"spec": schema}}))
+    errors = errors_of(definition({"type": "object", "properties": {"spec": schema}}))
     assert [str(one) for one in errors] == [
         f'{SPEC}.items.x-kubernetes-validations[0].rule: Invalid value: "self >= oldSelf": oldSelf '
         f"cannot be used on the uncorrelatable portion of the schema within {SPEC}"
@@ -130,17 +136,17 @@ def test_old_self_below_a_list() -> None:
 def test_costs() -> None:
     text = {"type": "string", "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}]}
     bounded = {"type": "array", "maxItems": 30, "items": text}
-    errors = rule_errors(definition({"type": "object", "properties": {"spec": bounded}}))
+    errors = errors_of(definition({"type": "object", "properties": {"spec": bounded}}))
     where = f"{SPEC}.items.x-kubernetes-validations[0].rule"
     # 314,574 for one text that fills the request, 30 times
     assert [str(one) for one in errors] == []
     bounded["maxItems"] = 40
-    errors = rule_errors(definition({"type": "object", "properties": {"spec": bounded}}))
+    errors = errors_of(definition({"type": "object", "properties": {"spec": bounded}}))
     assert [str(one) for one in errors] == [
         f"{where}: Forbidden: estimated rule cost exceeds budget by factor of 1.258296x {ADVICE}"
     ]
     del bounded["maxItems"]
-    errors = rule_errors(definition({"type": "object", "properties": {"spec": bounded}}))
+    errors = errors_of(definition({"type": "object", "properties": {"spec": bounded}}))
     assert [str(one) for one in errors] == [
         f"{where}: Forbidden: estimated rule cost exceeds budget by factor of more than 100x "
         f"{ADVICE}",
@@ -152,13 +158,13 @@ def test_costs() -> None:
 
 def test_versions_with_schemas_of_their_own() -> None:
     one = with_rule(SIZED, rule=" ")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    errors = rule_errors(definition({"type": "object"}, one))
+    errors = errors_of(definition({"type": "object"}, one))
     assert [one.field for one in errors] == [
         "spec.versions[1].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
     ]
 
 
 def test_a_schema_without_a_type() -> None:
-    [error] = rule_errors(with_rule({"x-kubernetes-preserve-unknown-fields": True}, rule="true"))
+    [error] = errors_of(with_rule({"x-kubernetes-preserve-unknown-fields": True}, rule="true"))
     assert error.field == f"{SPEC}.x-kubernetes-validations"
     assert "does not support validation rules" in error.detail

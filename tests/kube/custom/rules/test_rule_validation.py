@@ -8,6 +8,7 @@ import pytest
 
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.custom.rules import rule_texts
+from celadon.kube.library.expression_limits import OUT_OF_BUDGET
 from tests.kube.custom.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
 
 
@@ -227,9 +228,7 @@ def test_the_budget_of_an_object() -> None:
     many = {"type": "array", "items": INTEGER}
     known = ruled(many, *["self.all(x, self.all(y, x + y > 0))"] * 30)
     outcome = known.validate(gizmo([1] * 300))
-    assert [str(one) for one in outcome.errors] == [
-        f"spec: Invalid value: {rule_texts.OUT_OF_BUDGET}"
-    ]
+    assert [str(one) for one in outcome.errors] == [f"spec: Invalid value: {OUT_OF_BUDGET}"]
 
 
 def test_rules_wait_for_the_schema() -> None:

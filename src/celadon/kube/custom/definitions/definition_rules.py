@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon.cel import Environment
 from celadon.kube import fieldpath
 from celadon.kube.custom.definitions import definition_texts as texts
-from celadon.kube.custom.definitions.given_schemas import GivenSchema, given_schemas
+from celadon.kube.custom.definitions.given_schemas import GivenSchema
 from celadon.kube.custom.rules.compiled_rules import CompiledRule, NodeRules, compile_rules
 from celadon.kube.custom.rules.rule_field_paths import field_path
 from celadon.kube.fieldpath import FieldError, FieldPath
@@ -40,14 +40,9 @@ _REASONS: Final = (
 )
 
 
-def rule_errors(definition: Mapping[str, Json], version: str = DEFAULT) -> list[FieldError]:
-    """What is wrong with the rules of a CustomResourceDefinition, for all its versions, on a server
-    of release `version`."""
-    return rule_errors_of(given_schemas(definition["spec"]), version)
-
-
-def rule_errors_of(schemas: Iterable[GivenSchema], version: str) -> list[FieldError]:
-    """The same for schemas that have been decoded."""
+def rule_errors(schemas: Iterable[GivenSchema], version: str = DEFAULT) -> list[FieldError]:
+    """What is wrong with the rules in the schemas of a CustomResourceDefinition, on a server of
+    release `version`."""
     rules_of = environment(previous_minor(version))
     return [error for one in schemas for error in _schema_errors(one, rules_of)]
 

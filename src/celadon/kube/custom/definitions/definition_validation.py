@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.custom.definitions.definition_rules import rule_errors_of
+from celadon.kube.custom.definitions.definition_rules import rule_errors
 from celadon.kube.custom.definitions.given_schemas import given_schemas
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.library.releases import DEFAULT
@@ -51,7 +51,7 @@ def _metadata(obj: Mapping[str, Json], spec: Mapping[str, Json]) -> Errors:
         found = list(name_rules.dns1123_subdomain(name))
         return found if name == wanted else [*found, _WRONG_NAME]
 
-    return validate_object_meta(obj.get("metadata") or {}, Naming(rule, False))
+    return validate_object_meta(obj.get("metadata") or {}, Naming(rule, namespaced=False))
 
 
 def _spec(spec: Mapping[str, Json]) -> Errors:
@@ -134,7 +134,7 @@ def _schemas(spec: Mapping[str, Json], version: str) -> list[FieldError]:
     found: list[FieldError] = []
     for one in schemas:
         found += _types(one.schema, one.path, "at the root")
-    return found or rule_errors_of(schemas, version)
+    return found or rule_errors(schemas, version)
 
 
 def _types(schema: Schema, at: FieldPath, where: str) -> Errors:

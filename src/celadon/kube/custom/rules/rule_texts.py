@@ -12,9 +12,6 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import quote, trim_space
 from celadon.kube.schemas.schema_model import ValidationRule
 
-OUT_OF_BUDGET: Final = (
-    "validation failed due to running out of cost budget, no further validation rules will be run"
-)
 MESSAGE_OUT_OF_BUDGET: Final = (
     "messageExpression evaluation failed due to running out of cost budget, no further validation "
     "rules will be run"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError
 from celadon.cel.extend import NONE, Optional
@@ -33,17 +33,16 @@ from celadon.kube.custom.rules.correlation import Unknown, item_before, member_b
 from celadon.kube.custom.rules.typed_data import typed
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
+from celadon.kube.library.expression_limits import (
+    MESSAGE_EXPRESSION_BYTES,
+    OUT_OF_BUDGET,
+    PER_CALL_COST,
+    RUNTIME_COST_BUDGET,
+)
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema
 
 Json = Any
-
-PER_CALL_COST: Final = 1_000_000
-"""Of one expression (k8s.io/apiserver `pkg/apis/cel/config.go`)."""
-RUNTIME_COST_BUDGET: Final = 10_000_000
-"""Of all expressions about one object (same source)."""
-MESSAGE_BYTES: Final = 5 * 1024
-"""A longer evaluated message is discarded (same source)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +224,13 @@ class _Run:
         try:
             value, cost = rule.rule.program.evaluate_metered(activation, PER_CALL_COST)
         except EvaluationError as error:
-            self._charge(error.cost or 0, place, texts.OUT_OF_BUDGET)
+            self._charge(error.cost or 0, place, OUT_OF_BUDGET)
             if isinstance(error, CostLimitExceeded):
                 self._report(place, texts.too_expensive(source, error.message))
                 raise _OutOfBudget from None
             self._report(place, texts.failed_evaluation(source, error.message))
             return
-        self._charge(cost, place, texts.OUT_OF_BUDGET)
+        self._charge(cost, place, OUT_OF_BUDGET)
         if value is not True:
             self._broken(rule, place, activation)
 
@@ -259,7 +258,7 @@ class _Run:
             raise _Discarded from None
         self._charge(cost, place, texts.MESSAGE_OUT_OF_BUDGET)
         message = trim_space(value)
-        if not message or "\n" in message or len(message.encode()) > MESSAGE_BYTES:
+        if not message or "\n" in message or len(message.encode()) > MESSAGE_EXPRESSION_BYTES:
             raise _Discarded
         return message
 

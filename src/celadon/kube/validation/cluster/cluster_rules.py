@@ -30,14 +30,10 @@ from celadon.kube.validation.pods.resource_lists import (
     resource_name,
 )
 from celadon.kube.validation.workloads.rollouts import at_most_100_percent, int_or_percent
+from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 SYSTEM_PREFIX: Final = "system-"
-SYSTEM_CLASSES: Final = {
-    "system-cluster-critical": 2_000_000_000,
-    "system-node-critical": 2_000_001_000,
-}
-PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 EVICTION_POLICIES: Final = ("IfHealthyBudget", "AlwaysAllow")
 _REQUEST: Final = "defaultRequest"
 LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
@@ -100,7 +96,7 @@ def _printed_budget(spec: Object) -> dict[str, Any]:
 def priority_class(obj: Object) -> Errors:
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
-        if SYSTEM_CLASSES.get(name) != value:
+        if SYSTEM_PRIORITIES.get(name) != value:
             detail = (
                 "priority class names with 'system-' prefix are reserved for system use only. "
                 f"error: {name} is not a known system priority class"

@@ -97,7 +97,7 @@ def claim_update(obj: Object, old: Object) -> Errors:
     yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
-    if _fixed_part(spec, before, bound) != _fixed_part(before, before, bound):
+    if _fixed_part(spec, before, bound=bound) != _fixed_part(before, before, bound=bound):
         detail = (
             "spec is immutable after creation except resources.requests and "
             "volumeAttributesClassName for bound claims\n"
@@ -106,7 +106,7 @@ def claim_update(obj: Object, old: Object) -> Errors:
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
 
 
-def _fixed_part(spec: Object, before: Object, bound: bool) -> dict[str, Any]:
+def _fixed_part(spec: Object, before: Object, *, bound: bool) -> dict[str, Any]:
     kept = dict(spec)
     if not before.get("volumeName"):
         kept.pop("volumeName", None)

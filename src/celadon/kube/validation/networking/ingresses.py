@@ -21,11 +21,11 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import selector
+from celadon.kube.well_known_values import INGRESS_CLASS
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
 BAD_ENDS: Final = ("/..", "/.")
-CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 SCOPES: Final = ("Cluster", "Namespace")
 MAX_CONTROLLER_BYTES: Final = 250
 POLICY_TYPES: Final = ("Ingress", "Egress")
@@ -37,10 +37,10 @@ def ingress(obj: Object) -> Errors:
     yield from ingress_in_general(obj)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
-    if CLASS_ANNOTATION in notes and chosen is not None and notes[CLASS_ANNOTATION] != chosen:
-        at = FieldPath("annotations").child(CLASS_ANNOTATION)
+    if INGRESS_CLASS in notes and chosen is not None and notes[INGRESS_CLASS] != chosen:
+        at = FieldPath("annotations").child(INGRESS_CLASS)
         detail = "must match `ingressClassName` when both are specified"
-        yield fieldpath.invalid(at, notes[CLASS_ANNOTATION], detail)
+        yield fieldpath.invalid(at, notes[INGRESS_CLASS], detail)
 
 
 def ingress_in_general(obj: Object) -> Errors:

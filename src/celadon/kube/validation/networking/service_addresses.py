@@ -8,9 +8,8 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import SPEC, Errors, Object, each, items, supported
+from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
 
-HEADLESS: Final = "None"
-FAMILIES: Final = ("IPv4", "IPv6")
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONCE_SET: Final = "may not change once set"
 _IPS: Final = SPEC.child("clusterIPs")
@@ -34,7 +33,7 @@ def service_addresses(spec: Object) -> Errors:
         yield fieldpath.invalid(_IPS, addresses, "must be empty when `clusterIP` is not specified")
     seen: set[str] = set()
     for at, family in items(spec, "ipFamilies", SPEC):
-        yield from supported(at, family, FAMILIES)
+        yield from supported(at, family, IP_FAMILIES)
         if family in seen:
             yield fieldpath.duplicate(at, NamedText(family))
         seen.add(family)
@@ -67,7 +66,7 @@ def _families(spec: Object, addresses: list[str]) -> Errors:
         return
     pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
     for index, (address, family) in enumerate(pairs):
-        if family in FAMILIES and of[address] != family:
+        if family in IP_FAMILIES and of[address] != family:
             detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield fieldpath.invalid(_IPS.index(index), address, detail)
 

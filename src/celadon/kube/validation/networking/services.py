@@ -28,9 +28,9 @@ from celadon.kube.validation.networking.service_addresses import (
 )
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
 from celadon.kube.validation.pods.probes import port_or_name
+from celadon.kube.well_known_values import WITH_NODE_PORTS
 
 TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-EXTERNAL: Final = frozenset({"LoadBalancer", "NodePort"})
 AFFINITIES: Final = ("ClientIP", "None")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
 DISTRIBUTIONS: Final = ("PreferClose", "PreferSameNode", "PreferSameZone")
@@ -74,7 +74,7 @@ def service_update(obj: Object, old: Object) -> Errors:
 
 
 def _by_type(spec: Object, kind: str) -> Errors:
-    if kind in EXTERNAL and is_headless(spec):
+    if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
     if kind != "ExternalName":
@@ -93,7 +93,7 @@ def _ports(spec: Object) -> Errors:
     names: set[str] = set()
     several = len(spec.get("ports") or ()) > 1
     for at, port in items(spec, "ports", SPEC):
-        yield from _port_name(at, port, several)
+        yield from _port_name(at, port, required=several)
         name = port.get("name") or ""
         if name and name in names:
             yield fieldpath.duplicate(at.child("name"), name)
@@ -105,7 +105,7 @@ def _ports(spec: Object) -> Errors:
             yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
 
 
-def _port_name(path: FieldPath, port: Object, required: bool) -> Errors:
+def _port_name(path: FieldPath, port: Object, *, required: bool) -> Errors:
     name = port.get("name") or ""
     if name:
         yield from dns_label(path.child("name"), name)
@@ -221,7 +221,7 @@ def _needs_health_check(spec: Object) -> bool:
 
 def _traffic(spec: Object, kind: str) -> Errors:
     external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
-    accessible = kind in EXTERNAL or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+    accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
     if accessible:
         yield from required_choice(at, external, TRAFFIC_POLICIES)
     elif external:
@@ -242,7 +242,7 @@ def _traffic(spec: Object, kind: str) -> Errors:
     internal, at = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
     if internal is not None:
         yield from supported(at, internal, TRAFFIC_POLICIES)
-    elif kind in EXTERNAL or kind == "ClusterIP":
+    elif kind in WITH_NODE_PORTS or kind == "ClusterIP":
         yield fieldpath.required(at)
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in DISTRIBUTIONS:
@@ -261,7 +261,7 @@ def endpoints(obj: Object) -> Errors:
                 yield from _endpoint(where, address)
         several = len(subset.get("ports") or ()) > 1
         for where, port in items(subset, "ports", at):
-            yield from _port_name(where, port, several)
+            yield from _port_name(where, port, required=several)
             yield from port_number(where.child("port"), port.get("port", 0))
             yield from required_choice(where.child("protocol"), port.get("protocol"), PROTOCOLS)
             if port.get("appProtocol") is not None:

@@ -32,15 +32,14 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.pods.volumes import volumes
+from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 OPERATING_SYSTEMS: Final = ("linux", "windows")
 MAX_NAMESERVERS: Final = 3
 MAX_SEARCHES: Final = 32
 MAX_SEARCH_CHARACTERS: Final = 2048
-MIRROR: Final = "kubernetes.io/config.mirror"
 HOST_NAMESPACES: Final = (
     ("hostNetwork", "hostNetwork"),
     ("hostPID", "HostPID"),
@@ -100,9 +99,9 @@ def template_metadata(path: FieldPath, template: Object) -> Errors:
 
 
 def _annotations(path: FieldPath, notes: Object, spec: Object) -> Errors:
-    if MIRROR in notes and not spec.get("nodeName"):
+    if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield fieldpath.invalid(path.key(MIRROR), notes[MIRROR], detail)
+        yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
 
 
 def pod_spec(path: FieldPath, spec: Object, *, pod_name: str = "", in_pod: bool = False) -> Errors:

@@ -19,11 +19,10 @@ from celadon.kube.validation.field_checks import (
     entries,
     items,
 )
+from celadon.kube.well_known_values import HUGE_PAGES
 
 NATIVE_DOMAIN: Final = "kubernetes.io/"
-HUGE_PAGES: Final = "hugepages-"
 REQUESTS_PREFIX: Final = "requests."
-ATTACHABLE_VOLUMES: Final = "attachable-volumes-"
 CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 QUOTA_RESOURCES: Final = frozenset(
     {

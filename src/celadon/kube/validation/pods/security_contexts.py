@@ -48,7 +48,7 @@ def pod_security_context(path: FieldPath, spec: Object) -> Errors:
         yield from each(at, group, text_rules.user_or_group_id(group))
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield fieldpath.invalid(path.child("shareProcessNamespace"), True, detail)
+        yield fieldpath.invalid(path.child("shareProcessNamespace"), value=True, detail=detail)
     yield from _sysctls(path, context, spec)
     yield from _choice(path, context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES)
     yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))

@@ -268,7 +268,9 @@ def _job_template(path: FieldPath, spec: Object) -> Errors:
         shown = _printed_selector(spec["selector"])
         yield fieldpath.invalid(path.child("selector"), shown, detail)
     if spec.get("manualSelector"):
-        yield fieldpath.not_supported(path.child("manualSelector"), True, ["nil", "false"])
+        yield fieldpath.not_supported(
+            path.child("manualSelector"), value=True, supported=["nil", "false"]
+        )
 
 
 def _schedule(path: FieldPath, schedule: str, zone: str | None, *, zoned: bool) -> Errors:
