@@ -10,7 +10,7 @@ from tests.architecture.documentation import documented_at_door, of_room, ratio
 from tests.architecture.rooms import DOORS, MAY_USE
 from tests.architecture.source_tree import MODULES, tree_of
 
-LEAST = {"cel": 61, "kube": 55, "admission": 72, "store": 75, "serve": 75, "cli": 98}
+LEAST = {"cel": 61, "kube": 91, "admission": 72, "store": 75, "serve": 75, "cli": 98}
 """How many of a room's public names are documented, in percent; a number that only rises."""
 
 UNDOCUMENTED_AT_DOORS: dict[str, set[str]] = {
@@ -26,13 +26,6 @@ UNDOCUMENTED_AT_DOORS: dict[str, set[str]] = {
     },
     "celadon.cel.extend": {"Impl", "Literal", "NONE", "Variable"},
     "celadon.cel.value_functions": {"add", "duration_to_string"},
-    "celadon.kube": {
-        *("GroupKind", "GroupResource", "GroupVersion", "GroupVersionKind"),
-        *("GroupVersionResource", "StatusCause", "StatusDetails"),
-    },
-    "celadon.kube.defaulting": {"CREATE", "DEFAULT", "DEFAULT_PLUGINS", "PLUGINS", "Requester"},
-    "celadon.kube.library": {"AUTHORIZER", "DEFAULT_VERSION", "RESOURCE_CHECK"},
-    "celadon.kube.selection": {"FieldTerm"},
 }
 """Names that still wait for a docstring; the list only shrinks."""
 

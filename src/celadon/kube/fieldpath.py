@@ -190,18 +190,22 @@ class FieldError:
 
 
 def required(path: FieldPath, detail: str = "") -> FieldError:
+    """A field that is absent or empty."""
     return FieldError(ErrorType.REQUIRED, path, OMITTED, detail)
 
 
 def forbidden(path: FieldPath, detail: str) -> FieldError:
+    """A field that may not be set here."""
     return FieldError(ErrorType.FORBIDDEN, path, OMITTED, detail)
 
 
 def invalid(path: FieldPath, value: object, detail: str) -> FieldError:
+    """A value that breaks the rule in `detail`; it is shown as Go prints it (`value_text`)."""
     return FieldError(ErrorType.INVALID, path, value, detail)
 
 
 def type_invalid(path: FieldPath, value: object, detail: str) -> FieldError:
+    """A value of the wrong JSON type; `value` is what the text shows for it."""
     return FieldError(ErrorType.TYPE_INVALID, path, value, detail)
 
 
@@ -213,26 +217,32 @@ def not_supported(path: FieldPath, value: object, supported: Iterable[str]) -> F
 
 
 def duplicate(path: FieldPath, value: object) -> FieldError:
+    """A value that has to be unique and occurs again."""
     return FieldError(ErrorType.DUPLICATE, path, value)
 
 
 def not_found(path: FieldPath, value: object) -> FieldError:
+    """A reference to something that is not there."""
     return FieldError(ErrorType.NOT_FOUND, path, value)
 
 
 def too_long(path: FieldPath, limit: int) -> FieldError:
+    """`limit` in bytes of UTF-8; the value is not shown."""
     return FieldError(ErrorType.TOO_LONG, path, OMITTED, f"may not be more than {limit} bytes")
 
 
 def too_short(path: FieldPath, limit: int) -> FieldError:
+    """`limit` in characters; the value is not shown."""
     return FieldError(ErrorType.TOO_SHORT, path, OMITTED, f"must be at least {limit} characters")
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
+    """A list or map of `count` members where `limit` are allowed."""
     return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {_items(limit)}")
 
 
 def internal(path: FieldPath, detail: str) -> FieldError:
+    """A failure of the server's while it validated."""
     return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 

@@ -38,42 +38,52 @@ def _texts(obj: Json, field: str) -> dict[str, str]:
 
 
 def name(obj: Json) -> str:
+    """Empty when there is none, or no text."""
     return _text(obj, "name")
 
 
 def generate_name(obj: Json) -> str:
+    """The prefix for a name that the server makes up; empty when there is none."""
     return _text(obj, "generateName")
 
 
 def namespace(obj: Json) -> str:
+    """Empty for objects without, whether their kind has namespaces or not."""
     return _text(obj, "namespace")
 
 
 def uid(obj: Json) -> str:
+    """Empty for an object that was never stored."""
     return _text(obj, "uid")
 
 
 def resource_version(obj: Json) -> str:
+    """The revision that the object was read at; empty for one that was never stored."""
     return _text(obj, "resourceVersion")
 
 
 def creation_timestamp(obj: Json) -> str:
+    """As text (RFC 3339); empty when there is none."""
     return _text(obj, "creationTimestamp")
 
 
 def deletion_timestamp(obj: Json) -> str:
+    """As text (RFC 3339); empty for an object that is not being deleted."""
     return _text(obj, "deletionTimestamp")
 
 
 def labels(obj: Json) -> dict[str, str]:
+    """Those whose value is a text."""
     return _texts(obj, "labels")
 
 
 def annotations(obj: Json) -> dict[str, str]:
+    """Those whose value is a text."""
     return _texts(obj, "annotations")
 
 
 def finalizers(obj: Json) -> tuple[str, ...]:
+    """In their order, those that are texts."""
     value = metadata(obj).get("finalizers")
     if not isinstance(value, list):
         return ()
@@ -81,6 +91,7 @@ def finalizers(obj: Json) -> tuple[str, ...]:
 
 
 def generation(obj: Json) -> int:
+    """0 when there is none."""
     value = metadata(obj).get("generation")
     return value if value.__class__ is int else 0
 

@@ -167,6 +167,7 @@ def qualified_name(value: str) -> list[str]:
 
 
 def label_value(value: str) -> list[str]:
+    """May be empty; at most 63 bytes."""
     messages = []
     if _byte_length(value) > LABEL_VALUE_MAX_BYTES:
         messages.append(_too_long(LABEL_VALUE_MAX_BYTES, "bytes"))
@@ -183,10 +184,12 @@ def path_segment_name(value: str) -> list[str]:
 
 
 def port_number(value: int) -> list[str]:
+    """1 to 65535."""
     return [] if 1 <= value <= 65535 else ["must be between 1 and 65535, inclusive"]
 
 
 def condition_reason(value: str) -> list[str]:
+    """Of a condition in a status: a letter first; letters, digits, `_`, `,` and `:`."""
     if _CONDITION_REASON_PATTERN.fullmatch(value) is None:
         return [_CONDITION_REASON_MESSAGE]
     return []

@@ -12,6 +12,8 @@ from celadon.kube.errors import MalformedText
 
 
 class GroupVersion(NamedTuple):
+    """`apps/v1`: what `apiVersion` says."""
+
     group: str
     version: str
 
@@ -21,6 +23,8 @@ class GroupVersion(NamedTuple):
 
 
 class GroupKind(NamedTuple):
+    """A kind in whichever version: `Deployment.apps`."""
+
     group: str
     kind: str
 
@@ -29,6 +33,8 @@ class GroupKind(NamedTuple):
 
 
 class GroupResource(NamedTuple):
+    """A resource in whichever version: `deployments.apps`."""
+
     group: str
     resource: str
 
@@ -37,20 +43,25 @@ class GroupResource(NamedTuple):
 
 
 class GroupVersionKind(NamedTuple):
+    """A kind: what `apiVersion` and `kind` of an object say."""
+
     group: str
     version: str
     kind: str
 
     @property
     def group_version(self) -> GroupVersion:
+        """Where the kind is defined."""
         return GroupVersion(self.group, self.version)
 
     @property
     def group_kind(self) -> GroupKind:
+        """The kind in whichever version."""
         return GroupKind(self.group, self.kind)
 
     @property
     def api_version(self) -> str:
+        """As objects of the kind write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:
@@ -59,20 +70,25 @@ class GroupVersionKind(NamedTuple):
 
 
 class GroupVersionResource(NamedTuple):
+    """A resource: where objects are found (`/apis/apps/v1/.../deployments`)."""
+
     group: str
     version: str
     resource: str
 
     @property
     def group_version(self) -> GroupVersion:
+        """Where the resource is served."""
         return GroupVersion(self.group, self.version)
 
     @property
     def group_resource(self) -> GroupResource:
+        """The resource in whichever version, as most messages name it."""
         return GroupResource(self.group, self.resource)
 
     @property
     def api_version(self) -> str:
+        """As objects found there write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:

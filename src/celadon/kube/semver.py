@@ -54,6 +54,7 @@ def _precedence(version: Version) -> tuple[object, ...]:
 
 
 def parse(text: str) -> Version:
+    """SemverError with upstream's text for what is no version."""
     if not text:
         raise SemverError("Version string empty")
     parts = text.split(".", 2)

@@ -44,17 +44,23 @@ CODES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StatusCause:
+    """One of the reasons of a failure; `field` is the path that it is about, as text."""
+
     message: str = ""
     reason: str = ""
     field: str = ""
 
     def to_json(self) -> dict[str, Any]:
+        """As in `details.causes`; empty members are left out."""
         members = {"reason": self.reason, "message": self.message, "field": self.field}
         return {key: value for key, value in members.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class StatusDetails:
+    """What a failure is about. `kind` holds the resource's name in most failures, as upstream has
+    it, and the kind in those of validation."""
+
     name: str = ""
     group: str = ""
     kind: str = ""
@@ -63,6 +69,7 @@ class StatusDetails:
     retry_after_seconds: int = 0
 
     def to_json(self) -> dict[str, Any]:
+        """As in `details`; empty members are left out, so it may be `{}`."""
         members = {
             "name": self.name,
             "group": self.group,
@@ -112,10 +119,12 @@ class StatusError(KubeError):
 
     @property
     def code(self) -> int:
+        """The HTTP status."""
         return self.status.code
 
     @property
     def reason(self) -> str:
+        """One of the keys of `CODES`, or empty."""
         return self.status.reason
 
 
@@ -128,14 +137,17 @@ def _of(resource: GroupResource, name: str, **more: Any) -> StatusDetails:
 
 
 def bad_request(message: str) -> StatusError:
+    """400: the request itself cannot be understood; the message is sent as it is."""
     return _failure("BadRequest", message)
 
 
 def unauthorized(message: str = "Unauthorized") -> StatusError:
+    """401: nobody knows who asks."""
     return _failure("Unauthorized", message)
 
 
 def forbidden_message(resource: GroupResource, name: str, why: str) -> str:
+    """The text of a refusal; a name or a resource that is not known is left out of it."""
     if not resource.resource:
         return f"forbidden: {why}"
     if not name:
@@ -144,10 +156,12 @@ def forbidden_message(resource: GroupResource, name: str, why: str) -> str:
 
 
 def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
+    """403; `why` follows `pods "x" is forbidden: `."""
     return _failure("Forbidden", forbidden_message(resource, name, why), _of(resource, name))
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
+    """404 for an object."""
     return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))
 
 
@@ -164,11 +178,13 @@ def method_not_allowed() -> StatusError:
 
 
 def verb_not_supported(resource: GroupResource, verb: str) -> StatusError:
+    """405 for a resource without this verb."""
     message = f"{verb} is not supported on resources of kind {quote(str(resource))}"
     return _failure("MethodNotAllowed", message, _of(resource, ""))
 
 
 def not_acceptable(media_types: Sequence[str]) -> StatusError:
+    """406; `media_types` are those that the endpoint can answer in."""
     message = f"only the following media types are accepted: {', '.join(media_types)}"
     return _failure("NotAcceptable", message)
 
@@ -176,12 +192,14 @@ def not_acceptable(media_types: Sequence[str]) -> StatusError:
 def already_exists(
     resource: GroupResource, name: str, *, being_deleted: bool = False
 ) -> StatusError:
+    """409 for a create; `being_deleted` if the object only waits for its finalizers."""
     prefix = "object is being deleted: " if being_deleted else ""
     message = f"{prefix}{resource} {quote(name)} already exists"
     return _failure("AlreadyExists", message, _of(resource, name))
 
 
 def generated_name_exists(resource: GroupResource, name: str) -> StatusError:
+    """409 for a create with `generateName` whose random name was taken: try again in a second."""
     message = (
         f"{resource} {quote(name)} already exists, the server was not able to generate a unique "
         "name for the object"
@@ -205,14 +223,17 @@ def modified(resource: GroupResource, name: str) -> StatusError:
 
 
 def expired(message: str) -> StatusError:
+    """410: the revision or the continue token is too old."""
     return _failure("Expired", message)
 
 
 def request_entity_too_large(why: str) -> StatusError:
+    """413; `why` names the limit."""
     return _failure("RequestEntityTooLarge", f"Request entity too large: {why}")
 
 
 def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
+    """415; `media_types` are those that can be read."""
     message = (
         "the body of the request was in an unknown format - accepted media types include: "
         + ", ".join(media_types)
@@ -231,11 +252,13 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
 
 
 def too_many_requests(why: str, retry_after_seconds: int) -> StatusError:
+    """429, with the seconds to wait."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
     return _failure("TooManyRequests", f"Too many requests: {why}", details)
 
 
 def internal_error(why: str) -> StatusError:
+    """500; `why` follows `Internal error occurred: `."""
     details = StatusDetails(causes=(StatusCause(why),))
     return _failure("InternalError", f"Internal error occurred: {why}", details)
 
@@ -246,10 +269,12 @@ def plain_error(message: str) -> StatusError:
 
 
 def service_unavailable(message: str) -> StatusError:
+    """503; the message is sent as it is."""
     return _failure("ServiceUnavailable", message)
 
 
 def timeout(why: str, retry_after_seconds: int = 0) -> StatusError:
+    """504 for a request that took too long; 0 seconds: do not try again."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
     return _failure("Timeout", f"Timeout: {why}", details)
 
@@ -257,6 +282,7 @@ def timeout(why: str, retry_after_seconds: int = 0) -> StatusError:
 def server_timeout(
     resource: GroupResource, operation: str, retry_after_seconds: int = 2
 ) -> StatusError:
+    """504 for an operation that may well succeed later."""
     message = (
         f"The {operation} operation against {resource} could not be completed at this time, "
         "please try again."

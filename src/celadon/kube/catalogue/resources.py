@@ -74,6 +74,7 @@ class Resource:
     """The fields that a field selector may name."""
 
     def subresource(self, name: str) -> Subresource | None:
+        """By its name (`status`); None when there is none."""
         return next((found for found in self.subresources if found.name == name), None)
 
     def kind_of(self, subresource: str) -> GroupVersionKind | None:
@@ -115,6 +116,7 @@ class Catalog:
         return iter(self.resources)
 
     def by_gvr(self, gvr: GroupVersionResource) -> Resource | None:
+        """None when nobody serves it."""
         return self._by_gvr.get(gvr)
 
     def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:

@@ -39,6 +39,7 @@ class Result:
     matches: int = 0
 
     def take(self, other: Result) -> None:
+        """Adds what another check found, errors and matches."""
         self.errors += other.errors
         self.matches += other.matches
 

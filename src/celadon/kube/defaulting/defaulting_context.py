@@ -28,6 +28,7 @@ PLUGIN_ORDER: Final = (
 """The mutating plugins that are on by default and change objects, in the order of their work."""
 
 DEFAULT_PLUGINS: Final = frozenset(PLUGIN_ORDER)
+"""The mutating plugins that a server runs unless told otherwise, and that are known here."""
 
 NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()

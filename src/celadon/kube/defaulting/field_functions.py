@@ -25,6 +25,7 @@ ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """`Always` for an image with the tag `latest`, or with none, else `IfNotPresent`."""
     if not parent.get(key):
         image = parent.get(rule["from"], "")
         parent[key] = "Always" if has_latest_tag(image) else "IfNotPresent"
@@ -37,11 +38,13 @@ def empty_object_if_only_keys(parent: Any, key: str, _: Run, rule: Rule) -> None
 
 
 def negative_to_one(parent: Any, key: str, _: Run, __: Rule) -> None:
+    """A negative number becomes 1."""
     if parent.get(key, 0) < 0:
         parent[key] = 1
 
 
 def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """Removes the members named in `keys`, and the object with the last of them."""
     target = parent.get(key)
     if not target:
         return
@@ -52,42 +55,50 @@ def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
 
 
 def keep_keys(parent: Any, key: Any, _: Run, rule: Rule) -> None:
+    """Removes all members but those named in `keys`."""
     parent[key] = {name: value for name, value in parent[key].items() if name in rule["keys"]}
 
 
 def set_key(parent: Any, key: str, run: Run, rule: Rule) -> None:
+    """Sets the member `key` of a map to what stands at `from`, if anything does."""
     value = lookup(rule["from"], parent, run.root)
     if value:
         parent.setdefault(key, {})[rule["key"]] = value
 
 
 def append_unique(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """Adds `item` to a list that does not have it."""
     items = parent.setdefault(key, [])
     if rule["item"] not in items:
         items.append(rule["item"])
 
 
 def now(parent: Any, key: str, run: Run, rule: Rule) -> None:
+    """The time of the request, where there is none; with `force` always."""
     if rule.get("force") or parent.get(key) is None:
         parent[key] = run.context.now
 
 
 def uuid(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """A uid, where there is none."""
     if not parent.get(key):
         parent[key] = run.context.uid
 
 
 def lower(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """The text of the sibling `from` in lower case, where there is none."""
     if not parent.get(key) and parent.get(rule["from"]):
         parent[key] = parent[rule["from"]].lower()
 
 
 def suffix(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """The text of the sibling `from` with `suffix` behind it, where there is none."""
     if not parent.get(key) and parent.get(rule["from"]):
         parent[key] = parent[rule["from"]] + rule["suffix"]
 
 
 def target_port(parent: Any, key: str, _: Run, __: Rule) -> None:
+    """`targetPort` of a Service is its `port` unless given."""
     if not parent.get(key):
         parent[key] = parent.get("port", 0)
 
@@ -107,12 +118,16 @@ def _integer_annotation(annotations: Mapping[str, str], name: str) -> int | None
 
 
 def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:
+    """The generation of a DaemonSet's template lives in an annotation: it is at least `min`.
+    DecodeError if it is no integer."""
     annotations = parent.setdefault(key, {})
     value = _integer_annotation(annotations, TEMPLATE_GENERATION) or 0
     annotations[TEMPLATE_GENERATION] = str(max(value, rule["min"]))
 
 
 def rollback_to(parent: Any, key: str, _: Run, __: Rule) -> None:
+    """The revision in a Deployment's annotation in canonical form. DecodeError if it is no
+    integer."""
     annotations = parent.get(key) or {}
     value = _integer_annotation(annotations, ROLLBACK_TO)
     if value is not None:
@@ -120,6 +135,7 @@ def rollback_to(parent: Any, key: str, _: Run, __: Rule) -> None:
 
 
 def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """`status.storedVersions` of a new CRD is its storage version."""
     if parent.get(key):
         return
     versions = run.root.get("spec", {}).get("versions") or ()
@@ -129,6 +145,8 @@ def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
 
 
 def drop_stop_signal(parent: Any, key: str, _: Run, __: Rule) -> None:
+    """Without its feature gate `lifecycle.stopSignal` is dropped, and an empty `lifecycle` with
+    it."""
     lifecycle = parent.get(key)
     if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
         del parent[key]

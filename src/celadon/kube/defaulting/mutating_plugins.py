@@ -158,6 +158,7 @@ def _token_volume(name: str, extra: Sequence[JsonObject]) -> dict[str, Any]:
 
 
 def append_not_ready_taint(spec: Any, key: str, _: Run, __: Rule) -> None:
+    """A new Node is tainted until its controller says that it is ready (TaintNodesByCondition)."""
     taints = spec.get(key) or []
     if not any(
         taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints
@@ -166,6 +167,8 @@ def append_not_ready_taint(spec: Any, key: str, _: Run, __: Rule) -> None:
 
 
 def default_toleration_seconds(spec: Any, field: str, _: Run, __: Rule) -> None:
+    """Pods tolerate a node that is not ready or unreachable for 300 seconds
+    (DefaultTolerationSeconds)."""
     tolerations = spec.get(field) or []
     missing = [
         {
@@ -232,6 +235,7 @@ def pod_topology_labels(pod: Any, run: Run) -> None:
 
 
 def default_storage_class(claim: Any, run: Run) -> None:
+    """A claim without a class gets the newest default one (DefaultStorageClass)."""
     if claim["spec"].get("storageClassName") is not None:
         return
     if STORAGE_CLASS in metadata.annotations(claim):
@@ -246,6 +250,7 @@ def default_storage_class(claim: Any, run: Run) -> None:
 
 
 def default_ingress_class(ingress: Any, run: Run) -> None:
+    """An Ingress without a class gets the default one (DefaultIngressClass)."""
     if ingress["spec"].get("ingressClassName") is not None:
         return
     if INGRESS_CLASS in metadata.annotations(ingress):

@@ -32,9 +32,12 @@ from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode, s
 from celadon.kube.schemas.typed_values import DecodeError, locate
 
 DEFAULT: Final = "default"
+"""The phase in which absent fields get their values, as the scheme does."""
 CONVERT: Final = "convert"
 PLUGINS: Final = "plugins"
+"""The phase of mutating admission plugins."""
 CREATE: Final = "create"
+"""The phase in which a resource prepares new objects (`PrepareForCreate`)."""
 
 SERVER_OWNED: Final = (
     "creationTimestamp",

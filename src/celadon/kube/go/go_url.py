@@ -65,10 +65,13 @@ class _ReasonError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Userinfo:
+    """User and password before the host; None is no password, which is not an empty one."""
+
     username: bytes
     password: bytes | None = None
 
     def written(self) -> bytes:
+        """Escaped, as it stands in a URL."""
         text = _escape(self.username, Part.USER)
         return text if self.password is None else text + b":" + _escape(self.password, Part.USER)
 
@@ -96,10 +99,12 @@ class URL:
 
     @property
     def hostname(self) -> str:
+        """Without port and without the brackets of an IPv6 address."""
         return _text(self._split_host()[0])
 
     @property
     def port(self) -> str:
+        """As text; empty when there is none."""
         return _text(self._split_host()[1])
 
     def _split_host(self) -> tuple[bytes, bytes]:
@@ -113,6 +118,7 @@ class URL:
 
     @property
     def escaped_path(self) -> str:
+        """As it was written, if that is a way to write the path, else escaped anew."""
         return _text(self._escaped_path())
 
     def _escaped_path(self) -> bytes:

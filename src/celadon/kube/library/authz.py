@@ -63,6 +63,7 @@ class Authorizer(Opaque):
         self.backend = backend
 
     def check(self, attributes: Attributes) -> Decision:
+        """The ruling on one question."""
         ruling, reason, error = self.backend.authorize(attributes)
         return Decision(ruling, reason, error)
 
@@ -85,6 +86,8 @@ class Authorizer(Opaque):
 
 
 class PathCheck(Opaque):
+    """`authorizer.path(...)`: a question about a path that is no resource."""
+
     __slots__ = ("authorizer", "path")
     cel_type = value_types.PATH_CHECK
     go_name = "library.pathCheckVal"
@@ -95,6 +98,8 @@ class PathCheck(Opaque):
 
 
 class GroupCheck(Opaque):
+    """`authorizer.group(...)`: the beginning of a question about a resource."""
+
     __slots__ = ("authorizer", "group")
     cel_type = value_types.GROUP_CHECK
     go_name = "library.groupCheckVal"
@@ -125,6 +130,8 @@ class ResourceCheck(Opaque):
 
 
 class Decision(Opaque):
+    """What `check(...)` gives: the ruling, or the error that kept it from being made."""
+
     __slots__ = ("error", "reason", "ruling")
     cel_type = value_types.DECISION
     go_name = "library.decisionVal"

@@ -45,6 +45,7 @@ class AnyQuantity(Opaque):
     __hash__ = None
 
     def display(self) -> str:
+        """The canonical text."""
         return str(self.amount)
 
 

@@ -40,6 +40,7 @@ OLDEST: Final = "1.29"
 LATEST_RELEASE: Final[Minor] = (1, 37)
 LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 DEFAULT: Final = "1.36"
+"""The release that is meant where nobody says which."""
 
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
@@ -62,6 +63,7 @@ class Block:
     removed: Minor | None = None
 
     def is_in(self, release: Minor) -> bool:
+        """Whether that release has it."""
         return self.introduced <= release and (self.removed is None or release < self.removed)
 
 

@@ -28,9 +28,11 @@ class Semver(Opaque):
         self.version = version
 
     def equals(self, other: Opaque) -> bool:
+        """The same version; build metadata does not count."""
         return isinstance(other, Semver) and self.version.compare(other.version) == 0
 
     def display(self) -> str:
+        """The canonical text."""
         return str(self.version)
 
 

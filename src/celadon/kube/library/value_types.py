@@ -19,7 +19,9 @@ SEMVER: Final = types.object_type("kubernetes.Semver")
 URL: Final = types.object_type("kubernetes.URL")
 
 AUTHORIZER: Final = types.object_type("kubernetes.authorization.Authorizer")
+"""Of the variable `authorizer`."""
 DECISION: Final = types.object_type("kubernetes.authorization.Decision")
 GROUP_CHECK: Final = types.object_type("kubernetes.authorization.GroupCheck")
 PATH_CHECK: Final = types.object_type("kubernetes.authorization.PathCheck")
 RESOURCE_CHECK: Final = types.object_type("kubernetes.authorization.ResourceCheck")
+"""Of the variable `authorizer.requestResource`."""

@@ -123,14 +123,17 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
+        """Whether it fits an int64 without a fraction."""
         return self.as_int64() is not None
 
     @property
     def sign(self) -> int:
+        """-1, 0 or 1."""
         value: int | Decimal = self.mantissa if self.exact is None else self.exact
         return (value > 0) - (value < 0)
 
     def as_decimal(self) -> Decimal:
+        """The exact value, without its format."""
         if self.exact is not None:
             return self.exact
         return EXACT.scaleb(Decimal(self.mantissa), Decimal(self.scale))
@@ -145,6 +148,7 @@ class Quantity:
         return base if exponent == 0 else base * _power_of_ten(exponent)
 
     def compare(self, other: Quantity) -> int:
+        """-1, 0 or 1; formats do not count."""
         if self.exact is None and other.exact is None:
             apart = self.scale - other.scale
             if -_MAX_APART <= apart <= _MAX_APART:
@@ -162,6 +166,7 @@ class Quantity:
         return _of_exact(_exactly(EXACT.add, self.as_decimal(), other.as_decimal()), chosen)
 
     def sub(self, other: Quantity) -> Quantity:
+        """The difference, in the format of this quantity unless this is zero."""
         chosen = other.format if self.sign == 0 else self.format
         small = _small_sum(self, other, -other.mantissa)
         if small is not None:

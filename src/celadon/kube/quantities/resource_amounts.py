@@ -14,6 +14,7 @@ ResourceList = Mapping[str, str]
 
 @functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Quantity:
+    """Remembered, for the same few texts come again and again; QuantityError for what is none."""
     return quantity.parse(text)
 
 
@@ -24,10 +25,12 @@ def rounded_to_milli(text: str) -> str:
 
 
 def is_positive(text: str) -> bool:
+    """QuantityError for what is no quantity."""
     return parse(text).sign > 0
 
 
 def same_amount(a: str, b: str) -> bool:
+    """`1` and `1000m` are; QuantityError for what is no quantity."""
     return a == b or parse(a).compare(parse(b)) == 0
 
 

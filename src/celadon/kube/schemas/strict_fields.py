@@ -20,10 +20,12 @@ MOST: Final = 100
 
 
 def unknown_field(path: str) -> str:
+    """The text for a field that the kind does not have."""
     return f"unknown field {quote(path)}"
 
 
 def duplicate_field(path: str) -> str:
+    """The text for a field that a document has twice."""
     return f"duplicate field {quote(path)}"
 
 

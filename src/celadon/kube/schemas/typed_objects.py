@@ -294,6 +294,7 @@ def _complete_each(inner: Callable[[Any], None], container: Any) -> None:
 
 @functools.cache
 def struct_codec(name: str) -> StructCodec:
+    """The codec of a component, by its OpenAPI name; KeyError when there is none."""
     return StructCodec(name, packs.load("schemas")[name])
 
 

@@ -67,6 +67,7 @@ class Mismatch(KubeError):
         self.struct_path.insert(0, owner_path(owner, field))
 
     def message(self) -> str:
+        """What Go says, with the path gathered by `at`."""
         wanted = go_type(self.node, self.owner, self.field)
         struct = self.owner.rpartition(".")[2]
         path = ".".join(self.struct_path)
@@ -94,6 +95,7 @@ def json_kind(value: Any, *, exact: bool = False) -> str:
 
 
 def integer(letter: str) -> Converter:
+    """For integers of the size `letter` (`i`, `l`); a zero stays."""
     low, high = INT_RANGES[letter]
 
     def convert(value: Any) -> Any:
@@ -105,6 +107,7 @@ def integer(letter: str) -> Converter:
 
 
 def nonzero_integer(letter: str) -> Converter:
+    """The same for fields that leave a zero out."""
     low, high = INT_RANGES[letter]
 
     def convert(value: Any) -> Any:
@@ -116,12 +119,14 @@ def nonzero_integer(letter: str) -> Converter:
 
 
 def double(value: Any) -> Any:
+    """Integers stay what they are."""
     if not isinstance(value, float) and value.__class__ is not int:
         raise Mismatch(value, "d")
     return value
 
 
 def bytes_text(value: Any) -> Any:
+    """Base64, as Go writes it again; DecodeError with Go's text for what is none."""
     if value.__class__ is not str:
         raise Mismatch(value, "y")
     try:
@@ -136,6 +141,7 @@ def _canonical_quantity(text: str) -> str:
 
 
 def quantity(value: Any) -> Any:
+    """In canonical form; also numbers are read. DecodeError for what is none."""
     text = value if value.__class__ is str else _number_text(value)
     try:
         return _canonical_quantity(text.strip(" \t\r\n"))
@@ -151,6 +157,7 @@ def _number_text(value: Any) -> str:
 
 
 def int_or_string(value: Any) -> Any:
+    """Integers have 32 bits; strings stay what they are."""
     if value.__class__ is str:
         return value
     low, high = INT_RANGES["i"]
@@ -160,6 +167,7 @@ def int_or_string(value: Any) -> Any:
 
 
 def time(value: Any) -> Any:
+    """RFC 3339 in seconds and UTC; DecodeError for what is none."""
     if value.__class__ is not str:
         raise Mismatch(value, "s")
     try:
@@ -169,6 +177,7 @@ def time(value: Any) -> Any:
 
 
 def micro_time(value: Any) -> Any:
+    """The same in microseconds."""
     if value.__class__ is not str:
         raise Mismatch(value, "s")
     try:
@@ -178,10 +187,12 @@ def micro_time(value: Any) -> Any:
 
 
 def as_it_is(value: Any) -> Any:
+    """For components of any content."""
     return value
 
 
 def plain(letter: str) -> Converter:
+    """For texts and booleans (`s`, `b`)."""
     wanted = SCALAR_CLASSES[letter]
 
     def convert(value: Any) -> Any:
@@ -193,6 +204,7 @@ def plain(letter: str) -> Converter:
 
 
 def scalar(letter: str) -> Converter:
+    """The converter for a scalar's letter; a zero stays."""
     if letter in INT_RANGES:
         return integer(letter)
     if letter in SCALAR_CLASSES:

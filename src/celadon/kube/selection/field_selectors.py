@@ -15,6 +15,8 @@ from celadon.kube.selection.label_selectors import SelectorError
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
+    """`field=value`, or `field!=value` if it is negated."""
+
     field: str
     value: str
     negated: bool = False
@@ -35,6 +37,7 @@ class FieldSelector:
     terms: tuple[FieldTerm, ...] = ()
 
     def matches(self, fields: Mapping[str, str]) -> bool:
+        """Whether all terms hold; `fields` are the values under the names of fields."""
         return all(term.matches(fields) for term in self.terms)
 
     def exact(self, field: str) -> str | None:

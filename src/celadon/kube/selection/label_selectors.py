@@ -71,6 +71,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels satisfy it; `NotIn` and `DoesNotExist` hold for absent ones."""
         operator = self.operator
         if operator in _POSITIVE:
             return self.key in labels and labels[self.key] in self.values
@@ -114,6 +115,7 @@ def _value_count_error(
 
 
 def key_error(path: FieldPath, key: str) -> FieldError | None:
+    """What is wrong with the key of a requirement; None when nothing is."""
     messages = qualified_name(key)
     return fieldpath.invalid(path, key, "; ".join(messages)) if messages else None
 
@@ -149,9 +151,11 @@ class LabelSelector:
 
     @property
     def is_everything(self) -> bool:
+        """Whether there is nothing that labels have to satisfy."""
         return not self.requirements and not self.nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether all requirements hold."""
         return not self.nothing and all(one.matches(labels) for one in self.requirements)
 
     def __str__(self) -> str:
@@ -163,6 +167,7 @@ NOTHING: Final = LabelSelector(nothing=True)
 
 
 def conjunction(requirements: list[Requirement]) -> LabelSelector:
+    """All of the requirements must hold; they are kept sorted by key."""
     return LabelSelector(tuple(sorted(requirements, key=lambda one: one.key)))
 
 

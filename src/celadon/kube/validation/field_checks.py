@@ -42,18 +42,22 @@ def each(path: FieldPath, value: object, messages: Iterable[str]) -> Errors:
 
 
 def dns_label(path: FieldPath, value: str) -> Errors:
+    """A DNS-1123 label."""
     return each(path, value, name_rules.dns1123_label(value))
 
 
 def dns_subdomain(path: FieldPath, value: str) -> Errors:
+    """A DNS-1123 subdomain."""
     return each(path, value, name_rules.dns1123_subdomain(value))
 
 
 def qualified_name(path: FieldPath, value: str) -> Errors:
+    """A name with an optional prefix: `example.com/name`."""
     return each(path, value, name_rules.qualified_name(value))
 
 
 def port_number(path: FieldPath, value: int) -> Errors:
+    """1 to 65535."""
     return each(path, value, name_rules.port_number(value))
 
 
@@ -73,6 +77,7 @@ def present(obj: Object, path: FieldPath, *fields: str) -> Errors:
 
 
 def not_negative(obj: Object, path: FieldPath, *fields: str) -> Errors:
+    """Fields that are absent or at least 0."""
     for field in fields:
         value = obj.get(field)
         if value is not None and value < 0:
@@ -80,16 +85,19 @@ def not_negative(obj: Object, path: FieldPath, *fields: str) -> Errors:
 
 
 def in_range(path: FieldPath, value: int, low: int, high: int) -> Errors:
+    """Both ends belong to the range."""
     if not low <= value <= high:
         yield fieldpath.invalid(path, value, f"must be between {low} and {high}, inclusive")
 
 
 def supported(path: FieldPath, value: str, choices: Sequence[str]) -> Errors:
+    """One of the choices; an empty text is none."""
     if value not in choices:
         yield fieldpath.not_supported(path, NamedText(value), choices)
 
 
 def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) -> Errors:
+    """One of the choices; an empty text or None is required rather than unsupported."""
     if value:
         yield from supported(path, value, choices)
     else:
@@ -97,5 +105,6 @@ def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) 
 
 
 def immutable(path: FieldPath, new: object, old: object) -> Errors:
+    """What an update may not change; the new value is shown."""
     if new != old:
         yield fieldpath.invalid(path, new, IMMUTABLE)

@@ -19,6 +19,7 @@ def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
 
 
 def label_name(path: FieldPath, key: str) -> Errors:
+    """A key of labels, as `ValidateLabelName`."""
     return each(path, key, name_rules.qualified_name(key))
 
 

@@ -66,6 +66,7 @@ def config_key(value: str) -> list[str]:
 
 
 def environment_name(value: str) -> list[str]:
+    """Any printable ASCII but `=`, not empty."""
     if _ENV_NAME.fullmatch(value) is None:
         return [
             "a valid environment variable name must consist only of printable ASCII characters "
@@ -75,6 +76,7 @@ def environment_name(value: str) -> list[str]:
 
 
 def http_header(value: str) -> list[str]:
+    """The name of a header."""
     if re.fullmatch(_HEADER, value) is None:
         text = "a valid HTTP header must consist of alphanumeric characters or '-'"
         return [_examples(text, _HEADER, "X-Header-Name")]
@@ -82,6 +84,7 @@ def http_header(value: str) -> list[str]:
 
 
 def percent(value: str) -> list[str]:
+    """`25%`: digits and the sign."""
     if re.fullmatch(_PERCENT, value) is None:
         text = "a valid percent string must be a numeric string followed by an ending '%'"
         return [_examples(text, _PERCENT, "1%", "93%")]
@@ -114,12 +117,14 @@ def underscored_subdomain(value: str) -> list[str]:
 
 
 def http_path(value: str) -> list[str]:
+    """A path as in `httpGet`; what is wrong with it, or nothing."""
     if re.fullmatch(_HTTP_PATH, value) is None:
         return [f"Invalid path (regex used for validation is '{_HTTP_PATH}')"]
     return []
 
 
 def user_or_group_id(value: int) -> list[str]:
+    """0 to 2147483647."""
     return [] if 0 <= value <= MAX_ID else [f"must be between 0 and {MAX_ID}, inclusive"]
 
 
@@ -133,6 +138,7 @@ def address(value: str) -> netaddr.Addr | None:
 
 
 def ip_address(value: str) -> list[str]:
+    """IPv4 or IPv6, without a zone."""
     return [IP_MESSAGE] if address(value) is None else []
 
 
@@ -148,4 +154,5 @@ def network(value: str) -> netaddr.Prefix | None:
 
 
 def cidr(value: str) -> list[str]:
+    """`10.0.0.0/8`, IPv4 or IPv6."""
     return [CIDR_MESSAGE] if network(value) is None else []

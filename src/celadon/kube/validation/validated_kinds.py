@@ -57,6 +57,7 @@ class Validation:
     lasting_metadata: bool = False
 
     def of_update(self, obj: Object, old: Object) -> Errors:
+        """What is wrong with an update, metadata included."""
         return self.create(obj) if self.update is None else self.update(obj, old)
 
 

@@ -86,6 +86,7 @@ def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
 
 
 def not_registered(found: GroupVersionKind, kind: str) -> StatusError:
+    """No such kind in the version that the body names."""
     why = (
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{SCHEME}"'
@@ -104,6 +105,7 @@ def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusErr
 
 
 def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+    """The body is of another version than the endpoint."""
     message = (
         f"the API version in the data ({found.api_version}) does not match the expected API "
         f"version ({expected.api_version})"
@@ -112,4 +114,5 @@ def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> Status
 
 
 def strict_decoding_error(errors: list[str]) -> str:
+    """The text of 400 for unknown and repeated fields."""
     return f"strict decoding error: {', '.join(errors)}"

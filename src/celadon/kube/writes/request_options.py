@@ -57,6 +57,7 @@ def write_option_errors(options: WriteOptions, kind: str) -> list[FieldError]:
 def delete_option_errors(
     dry_run: Sequence[str], propagation_policy: str | None, *, orphan_dependents: bool | None
 ) -> list[FieldError]:
+    """`dryRun`, and the two ways to say what happens to dependents, of which one may be given."""
     path = FieldPath("propagationPolicy")
     errors: list[FieldError] = []
     if propagation_policy is not None:
@@ -91,4 +92,5 @@ def _dry_run(values: Sequence[str]) -> list[FieldError]:
 
 
 def invalid_options(kind: str, errors: Sequence[FieldError]) -> StatusError:
+    """422 for options of this kind."""
     return status.invalid(GroupKind("meta.k8s.io", kind), "", errors)

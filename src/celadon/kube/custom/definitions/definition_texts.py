@@ -32,6 +32,7 @@ _LARGE_FACTOR: Final = 100.0
 
 
 def uncorrelatable(path: str) -> str:
+    """A rule with `oldSelf` below a list whose items nobody can recognize; `path` is that list."""
     return f"oldSelf cannot be used on the uncorrelatable portion of the schema within {path}"
 
 
@@ -41,11 +42,13 @@ def too_expensive(path: FieldPath, what: str, cost: int, limit: int) -> FieldErr
 
 
 def contributed(path: FieldPath) -> FieldError:
+    """One of the most expensive rules, when all together cost too much."""
     detail = f"contributed to estimated rule cost total exceeding cost limit for {_SCHEMA}"
     return fieldpath.forbidden(path, detail)
 
 
 def too_expensive_together(path: FieldPath, cost: int, limit: int) -> FieldError:
+    """`cost` and `limit` of all rules of one version, in units of the CEL cost model."""
     what = f"x-kubernetes-validations estimated rule cost total for {_SCHEMA}"
     return fieldpath.forbidden(path, _exceeds(what, cost, limit))
 

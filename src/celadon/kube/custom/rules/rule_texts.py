@@ -23,14 +23,17 @@ SKIPPED: Final = (
 
 
 def not_compiled(error: str) -> str:
+    """A rule that is stored although it does not compile."""
     return f"rule compile error: {error}"
 
 
 def not_initialized(error: str) -> str:
+    """A node with rules whose type no expression can use."""
     return f"rule compiler initialization error: {error}"
 
 
 def failed_evaluation(rule: ValidationRule, error: str) -> str:
+    """An evaluation that ended in an error."""
     if error.startswith("no such overload"):
         return (
             f"'{error}': call arguments did not match a supported operator, function or macro "
@@ -40,6 +43,7 @@ def failed_evaluation(rule: ValidationRule, error: str) -> str:
 
 
 def too_expensive(rule: ValidationRule, error: str) -> str:
+    """A rule that reached the limit of one call."""
     return (
         f"'{error}': no further validation rules will be run due to call cost exceeds limit for "
         f"rule: {_named(rule)}"
@@ -47,6 +51,7 @@ def too_expensive(rule: ValidationRule, error: str) -> str:
 
 
 def message_too_expensive(expression: str) -> str:
+    """The same for a message expression."""
     return (
         "no further validation rules will be run due to call cost exceeds limit for "
         f"messageExpression: {quote(expression)}"

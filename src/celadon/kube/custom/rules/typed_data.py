@@ -50,6 +50,7 @@ class Preserved(Opaque):
         self.value = value
 
     def equals(self, other: Opaque) -> bool:
+        """As JSON, kinds of numbers told apart."""
         return isinstance(other, Preserved) and same(self.value, other.value)
 
 

@@ -52,6 +52,7 @@ class CIDR(Opaque):
         self.prefix = prefix
 
     def equals(self, other: Opaque) -> bool:
+        """The same address and length."""
         return isinstance(other, CIDR) and self.prefix == other.prefix
 
     @property
@@ -60,6 +61,7 @@ class CIDR(Opaque):
         return (self.prefix.length + 7) // 8
 
     def display(self) -> str:
+        """As `string(...)` writes it."""
         return str(self.prefix)
 
 

@@ -28,6 +28,7 @@ class IP(Opaque):
         self.addr = addr
 
     def equals(self, other: Opaque) -> bool:
+        """The same address."""
         return isinstance(other, IP) and self.addr == other.addr
 
     @property
@@ -36,6 +37,7 @@ class IP(Opaque):
         return self.addr.bits // 8
 
     def display(self) -> str:
+        """As `string(...)` writes it."""
         return str(self.addr)
 
 

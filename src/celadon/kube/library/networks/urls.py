@@ -28,9 +28,11 @@ class URL(Opaque):
         self.url = url
 
     def equals(self, other: Opaque) -> bool:
+        """The same text."""
         return isinstance(other, URL) and str(self.url) == str(other.url)
 
     def display(self) -> str:
+        """As Go writes it."""
         return str(self.url)
 
 

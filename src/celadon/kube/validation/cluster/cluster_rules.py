@@ -53,6 +53,7 @@ EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
 def namespace(obj: Object) -> Errors:
+    """What is wrong with a Namespace, besides its metadata."""
     at = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
         yield from qualified_name(at, finalizer)
@@ -67,6 +68,7 @@ def namespace_finalize(obj: Object) -> Errors:
 
 
 def disruption_budget(obj: Object) -> Errors:
+    """What is wrong with a PodDisruptionBudget, besides its metadata."""
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -94,6 +96,7 @@ def _printed_budget(spec: Object) -> dict[str, Any]:
 
 
 def priority_class(obj: Object) -> Errors:
+    """What is wrong with a PriorityClass, besides its metadata."""
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
         if SYSTEM_PRIORITIES.get(name) != value:
@@ -111,6 +114,7 @@ def priority_class(obj: Object) -> Errors:
 
 
 def priority_class_update(obj: Object, old: Object) -> Errors:
+    """Neither the value nor the preemption policy may change."""
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
@@ -119,6 +123,7 @@ def priority_class_update(obj: Object, old: Object) -> Errors:
 
 
 def resource_quota(obj: Object) -> Errors:
+    """What is wrong with a ResourceQuota, besides its metadata."""
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
         at = SPEC.child("hard").key(name)
@@ -162,6 +167,7 @@ def _scope(path: FieldPath, one: Object) -> Errors:
 
 
 def resource_quota_update(obj: Object, old: Object) -> Errors:
+    """The scopes may not change."""
     yield from resource_quota(obj)
     new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
     if set(new) != set(before):
@@ -169,6 +175,7 @@ def resource_quota_update(obj: Object, old: Object) -> Errors:
 
 
 def limit_range(obj: Object) -> Errors:
+    """What is wrong with a LimitRange, besides its metadata."""
     types: set[str] = set()
     for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
         kind = limit.get("type") or ""
@@ -300,6 +307,7 @@ def _timed_event(obj: Object) -> Errors:
 
 
 def lease(obj: Object) -> Errors:
+    """What is wrong with a Lease, besides its metadata."""
     spec = obj.get("spec") or {}
     for field in ("leaseDurationSeconds", "leaseTransitions"):
         value = spec.get(field)

@@ -33,6 +33,7 @@ def _decoded(value: str) -> bytes:
 
 
 def config_map(obj: Object) -> Errors:
+    """What is wrong with a ConfigMap, besides its metadata."""
     total = 0
     binary = obj.get("binaryData") or {}
     for key, value in entries(obj, "data"):
@@ -48,6 +49,7 @@ def config_map(obj: Object) -> Errors:
 
 
 def config_map_update(obj: Object, old: Object) -> Errors:
+    """An immutable one may not change, nor become mutable."""
     yield from _frozen(obj, old, "data", "binaryData")
     yield from config_map(obj)
 
@@ -63,6 +65,7 @@ def _frozen(obj: Object, old: Object, *fields: str) -> Errors:
 
 
 def secret(obj: Object) -> Errors:
+    """What is wrong with a Secret, besides its metadata."""
     total = 0
     for key, value in entries(obj, "data"):
         yield from each(_DATA.key(key), key, text_rules.config_key(key))
@@ -117,6 +120,7 @@ def _json_object(path: FieldPath, text: str) -> Errors:
 
 
 def secret_update(obj: Object, old: Object) -> Errors:
+    """An immutable one may not change, nor become mutable; the type never."""
     yield from immutable(FieldPath("type"), obj.get("type"), old.get("type"))
     yield from _frozen(obj, old, "data")
     yield from secret(obj)

@@ -17,10 +17,12 @@ _ROLE_REF: Final = FieldPath("roleRef")
 
 
 def role(obj: Object) -> Errors:
+    """What is wrong with a Role, besides its metadata."""
     return _rules(obj, namespaced=True)
 
 
 def cluster_role(obj: Object) -> Errors:
+    """What is wrong with a ClusterRole, besides its metadata."""
     yield from _rules(obj, namespaced=False)
     aggregation = obj.get("aggregationRule")
     if aggregation is None:
@@ -57,19 +59,23 @@ def _urls(path: FieldPath, rule: Object, *, namespaced: bool) -> Errors:
 
 
 def role_binding(obj: Object) -> Errors:
+    """What is wrong with a RoleBinding, besides its metadata."""
     return _binding(obj, ("Role", "ClusterRole"), namespaced=True)
 
 
 def cluster_role_binding(obj: Object) -> Errors:
+    """What is wrong with a ClusterRoleBinding, besides its metadata."""
     return _binding(obj, ("ClusterRole",), namespaced=False)
 
 
 def role_binding_update(obj: Object, old: Object) -> Errors:
+    """The role may not change."""
     yield from role_binding(obj)
     yield from _same_role(obj, old)
 
 
 def cluster_role_binding_update(obj: Object, old: Object) -> Errors:
+    """The role may not change."""
     yield from cluster_role_binding(obj)
     yield from _same_role(obj, old)
 

@@ -33,6 +33,7 @@ NOT_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 
 def claim(obj: Object) -> Errors:
+    """What is wrong with a PersistentVolumeClaim, besides its metadata."""
     yield from claim_spec(SPEC, obj.get("spec") or {})
 
 
@@ -119,6 +120,7 @@ def _fixed_part(spec: Object, before: Object, *, bound: bool) -> dict[str, Any]:
 
 
 def persistent_volume(obj: Object) -> Errors:
+    """What is wrong with a PersistentVolume, besides its metadata."""
     spec = obj.get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
@@ -202,6 +204,7 @@ def _volume_source(obj: Object, spec: Object) -> Errors:
 
 
 def storage_class(obj: Object) -> Errors:
+    """What is wrong with a StorageClass, besides its metadata."""
     root = FieldPath()
     provisioner = obj.get("provisioner") or ""
     if provisioner:

@@ -34,6 +34,7 @@ NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
 def ingress(obj: Object) -> Errors:
+    """What is wrong with an Ingress, besides its metadata."""
     yield from ingress_in_general(obj)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
@@ -141,6 +142,7 @@ def _reference(path: FieldPath, reference: Object) -> Errors:
 
 
 def ingress_class(obj: Object) -> Errors:
+    """What is wrong with an IngressClass, besides its metadata."""
     spec = obj.get("spec") or {}
     controller, at = spec.get("controller") or "", SPEC.child("controller")
     if not controller:
@@ -154,6 +156,7 @@ def ingress_class(obj: Object) -> Errors:
 
 
 def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
+    """`example.com/name`: a domain, a slash, a path."""
     host, slash, rest = value.partition("/")
     if not (host and slash and rest):
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
@@ -186,6 +189,7 @@ def ingress_class_update(obj: Object, old: Object) -> Errors:
 
 
 def network_policy(obj: Object) -> Errors:
+    """What is wrong with a NetworkPolicy, besides its metadata."""
     spec = obj.get("spec") or {}
     yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
     for direction, peers in (("ingress", "from"), ("egress", "to")):

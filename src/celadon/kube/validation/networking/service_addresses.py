@@ -17,6 +17,7 @@ _FAMILIES: Final = SPEC.child("ipFamilies")
 
 
 def is_headless(spec: Object) -> bool:
+    """Whether its only cluster IP is `None`."""
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 

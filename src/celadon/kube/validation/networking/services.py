@@ -41,6 +41,7 @@ NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 
 def service(obj: Object) -> Errors:
+    """What is wrong with a Service, besides its metadata."""
     spec = obj.get("spec") or {}
     kind = spec.get("type") or ""
     if not spec.get("ports") and not is_headless(spec) and kind != "ExternalName":
@@ -251,6 +252,7 @@ def _traffic(spec: Object, kind: str) -> Errors:
 
 
 def endpoints(obj: Object) -> Errors:
+    """What is wrong with an Endpoints, besides its metadata."""
     path = FieldPath()
     for at, subset in items(obj, "subsets", path):
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):

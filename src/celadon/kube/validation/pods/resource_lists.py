@@ -71,6 +71,7 @@ NameRule = Callable[[FieldPath, str], Errors]
 
 
 def is_huge_page(name: str) -> bool:
+    """`hugepages-2Mi` and the like."""
     return name.startswith(HUGE_PAGES)
 
 
@@ -80,6 +81,7 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
+    """A resource of the cluster's own: with a domain, and not one of Kubernetes'."""
     if is_native(name) or name.startswith(REQUESTS_PREFIX):
         return False
     return not name_rules.qualified_name(REQUESTS_PREFIX + name)
@@ -91,6 +93,7 @@ def may_overcommit(name: str) -> bool:
 
 
 def resource_name(path: FieldPath, name: str) -> Errors:
+    """A name of any resource list."""
     messages = name_rules.qualified_name(name)
     if messages:
         yield from each(path, NamedText(name), messages)
@@ -100,6 +103,7 @@ def resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def container_resource_name(path: FieldPath, name: str) -> Errors:
+    """Of requests and limits of a container: standard, or with a domain."""
     yield from resource_name(path, name)
     if "/" not in name:
         if name not in CONTAINER_RESOURCES and not is_huge_page(name):
@@ -111,6 +115,7 @@ def container_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def pod_resource_name(path: FieldPath, name: str) -> Errors:
+    """Of requests and limits of a whole pod: cpu, memory, huge pages."""
     found = list(resource_name(path, name))
     yield from found
     if not found and name not in POD_RESOURCES and not is_huge_page(name):
@@ -118,6 +123,7 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def quota_resource_name(path: FieldPath, name: str) -> Errors:
+    """Of a ResourceQuota: also counts of objects."""
     yield from resource_name(path, name)
     if "/" not in name and name not in QUOTA_RESOURCES and not is_huge_page(name):
         detail = "must be a standard resource for quota"
@@ -134,6 +140,7 @@ def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
 
 
 def positive_quantity(path: FieldPath, text: str) -> Errors:
+    """More than zero."""
     amount = parse(text)
     if amount.sign <= 0:
         yield fieldpath.invalid(path, str(amount), NOT_POSITIVE)

@@ -96,6 +96,7 @@ def _volume(path: FieldPath, volume: Object, pod_name: str, *, in_pod: bool) -> 
 
 
 def no_backsteps(path: FieldPath, value: str) -> Errors:
+    """No `..` among the steps of a path."""
     if ".." in value.split("/"):
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
@@ -134,6 +135,7 @@ def _empty_dir(path: FieldPath, given: Object) -> Errors:
 
 
 def host_path(path: FieldPath, given: Object) -> Errors:
+    """A path on the node, without backsteps, of a known type."""
     value = given.get("path") or ""
     if not value:
         yield fieldpath.required(path.child("path"))
@@ -158,6 +160,7 @@ def _keys(name_field: str) -> Callable[[FieldPath, Object], Errors]:
 
 
 def nfs(path: FieldPath, given: Object) -> Errors:
+    """A server and an absolute path."""
     yield from present(given, path, "server", "path")
     value = given.get("path") or ""
     if not value.startswith("/"):

@@ -17,6 +17,7 @@ IntOrPercent = int | str
 
 
 def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
+    """An integer that is not negative, or `25%`."""
     if isinstance(value, str):
         yield from each(path, value, text_rules.percent(value))
     elif value < 0:
@@ -24,6 +25,7 @@ def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
 
 
 def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
+    """Only percentages are looked at."""
     if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
         yield fieldpath.invalid(path, value, OVER_100)
 
