@@ -34,6 +34,7 @@ DOORS = {
     "celadon.admission",
     "celadon.admission.lint",
     "celadon.admission.registration",
+    "celadon.admission.writing",
     "celadon.store",
     "celadon.serve",
 }

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from celadon.admission.registration.registration_bodies import read_body
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +14,12 @@ from celadon.admission.registration import strategy
 from celadon.admission.registration.registration_cells import cells
 from celadon.admission.registration.registration_kinds import KINDS
 from celadon.kube import GroupVersionKind, StatusError
+from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import Surroundings, Target, read_object, write_path
+
+CONTEXT = DefaultingContext()
+SURROUNDINGS = Surroundings()
 
 RULE = {
     "operations": ["CREATE"],
@@ -126,14 +130,20 @@ CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), max
 def test_only_located_errors(kind: str, changes: list[tuple[tuple[Any, ...], Any]]) -> None:
     expected = GroupVersionKind("admissionregistration.k8s.io", "v1", kind)
     text = json.dumps(changed(changes)).encode()
+    resource = known_resources().by_gvk(expected)
+    assert resource is not None
+    target = Target(resource)
     try:
-        body = read_body(text, expected)
+        made = write_path.finish_create(
+            write_path.begin_create(read_object(text, target, CONTEXT).draft, target)
+        )
+        read = read_object(text, target, CONTEXT)
     except StatusError:
         return
-    made = strategy.created(body.decoded.document, DefaultingContext())
-    errors = strategy.create_errors(made)
+    errors = strategy.create_errors(made, SURROUNDINGS)
     assert all(error.field for error in errors)
-    again = strategy.updated(body.decoded.document, made, body.sent, DefaultingContext())
-    errors = [*strategy.update_errors(again, made), *strategy.status_errors(again, made)]
+    again = write_path.finish_update(read.draft, made, target, read.sent, strategy.STRATEGIES)
+    errors = strategy.update_errors(again, made, SURROUNDINGS)
+    errors += strategy.status_errors(again, made, SURROUNDINGS)
     assert all(str(error) for error in errors)
     assert len(cells(made, 0)) >= 3

@@ -1,4 +1,4 @@
-"""What is done to registration objects, and said about them, around their validation."""
+"""What the write path does to registration objects, and what their strategies say about them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
 from celadon.admission.registration.registration_cells import cells
-from celadon.kube.defaulting import DefaultingContext
+from celadon.admission.registration.registration_types import GROUP
+from celadon.kube import GroupVersionKind
+from celadon.kube.catalogue import known_resources
+from celadon.kube.defaulting import DefaultingContext, drafted
+from celadon.kube.writes import Surroundings, Target, write_path
 
 CONTEXT = DefaultingContext()
+NOTHING = Surroundings()
 HOOK = {
     "name": "a.b.c",
     "clientConfig": {"url": "https://h/"},
@@ -29,16 +34,28 @@ def document(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> d
     return decode_object(sent, kind).document
 
 
+def target_of(kind: str, **more: Any) -> Target:
+    resource = known_resources().by_gvk(GroupVersionKind(GROUP, "v1", kind))
+    assert resource is not None
+    return Target(resource, **more)
+
+
+def changed(kind: str, sent: dict[str, Any], old: dict[str, Any], **more: Any) -> dict[str, Any]:
+    target = target_of(kind, name="n", **more)
+    draft = drafted(sent, target.kind, CONTEXT)
+    write_path.begin_update(draft, target)
+    return write_path.finish_update(draft, old, target, sent, strategy.STRATEGIES)
+
+
 def stored(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
-    made = strategy.created(document(kind, meta, **members), CONTEXT)
+    sent = {"metadata": {"name": "n", **(meta or {})}, **members}
+    made = write_path.created(sent, target_of(kind), CONTEXT)
     made["metadata"]["resourceVersion"] = "1"
     return made
 
 
 def generation_after(kind: str, old: dict[str, Any], **members: Any) -> int:
-    sent = {"metadata": {"name": "n"}, **members}
-    new = decode_object(sent, kind).document
-    made = strategy.updated(new, old, sent, CONTEXT)
+    made = changed(kind, {"metadata": {"name": "n"}, **members}, old)
     return int(made["metadata"]["generation"])
 
 
@@ -70,8 +87,7 @@ def test_generation_of_policies_does_not() -> None:
 def test_a_bad_label_is_found_three_times_on_update() -> None:
     old = stored(VWC)
     sent = {"metadata": {"name": "n", "resourceVersion": "1", "labels": {"a b": "c"}}}
-    made = strategy.updated(decode_object(sent, VWC).document, old, sent, CONTEXT)
-    errors = strategy.update_errors(made, old)
+    errors = strategy.update_errors(changed(VWC, sent, old), old, NOTHING)
     assert [error.field for error in errors] == ["metadata.labels"] * 3
 
 
@@ -108,15 +124,19 @@ def test_what_cannot_change(
     old = stored(VWC)
     old["metadata"].update(before)
     sent = {"metadata": {"name": "n", "resourceVersion": "1", **changes}}
-    made = strategy.updated(decode_object(sent, VWC).document, old, sent, CONTEXT)
-    assert [str(error) for error in strategy.update_errors(made, old)] == messages
+    errors = strategy.update_errors(changed(VWC, sent, old), old, NOTHING)
+    assert [str(error) for error in errors] == messages
+
+
+def warnings(decoded: dict[str, Any]) -> list[str]:
+    return write_path.write_warnings(decoded, target_of(VWC), strategy.STRATEGIES)
 
 
 def test_warnings() -> None:
     owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
-    assert strategy.write_warnings(document(VWC)) == []
+    assert warnings(document(VWC)) == []
     meta = {"name": "a.static.k8s.io", "ownerReferences": [owner, owner, owner]}
-    assert strategy.write_warnings(document(VWC, meta)) == [
+    assert warnings(document(VWC, meta)) == [
         ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
         "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
         "duplicate UID(s) observed: u",
@@ -158,10 +178,9 @@ STATUS: list[tuple[dict[str, Any], list[str]]] = [
 def test_status(status: dict[str, Any], messages: list[str]) -> None:
     old = stored(VAP)
     sent = {"metadata": {"name": "n", "resourceVersion": "1"}, "status": status}
-    new = decode_object(sent, VAP).document
-    made = strategy.updated(new, old, sent, CONTEXT, subresource="status")
+    made = changed(VAP, sent, old, subresource="status")
     assert made["spec"] == old["spec"]
-    assert [str(error) for error in strategy.status_errors(made, old)] == messages
+    assert [str(error) for error in strategy.status_errors(made, old, NOTHING)] == messages
 
 
 SELECTOR = {

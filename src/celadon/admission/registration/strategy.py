@@ -113,3 +113,4 @@ def _holds_empty(value: Any, field: str = "") -> bool:
 STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
     GroupKind(registration.GROUP, entry.kind): _strategy(entry) for entry in KINDS
 }
+"""For the write path, by kind."""

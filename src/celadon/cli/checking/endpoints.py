@@ -31,10 +31,12 @@ class Endpoint:
 
     @property
     def resource(self) -> GroupVersionResource:
+        """Its name among the resources."""
         return self.entry.gvr
 
     @property
     def namespaced(self) -> bool:
+        """Whether its objects live in namespaces."""
         return self.entry.namespaced
 
 

@@ -21,6 +21,7 @@ from celadon.kube.names import GroupVersionResource
 from celadon.kube.well_known_values import INGRESS_CLASS, MIRROR_POD, SYSTEM_PRIORITIES
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
+"""Also looked at by those who refuse what exceeds them."""
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
 NODES: Final = GroupVersionResource("", "v1", "nodes")
 PRIORITY_CLASSES: Final = GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses")

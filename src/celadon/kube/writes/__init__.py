@@ -1,10 +1,10 @@
 """The one way in: what happens to an object between a client's bytes and admission, and after.
 
 Read `write_path` first: it says which steps there are, in which order. Before them stand
-`write_targets` (where a write goes), `incoming_objects` and `patched_objects` (a body, or a patch
-and the old object, to a draft; `request_bodies`, `patches`, `strategic_merge`), and
-`request_options`. Between them `object_places`, `preconditions` and `write_strategies` (what is
-special about a kind: validation, warnings). `deletions` and `scales` are the ways of their own.
+`write_targets` (where a write goes), `intake` (a body to a draft, options) and `patching` (a patch
+and the old object to a draft). Between them `object_places`, `preconditions` and
+`write_strategies` (what is special about a kind: validation, warnings). `deletions` and `scales`
+have ways of their own.
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`.
@@ -12,30 +12,34 @@ time, uid and random text are in the `DefaultingContext`.
 
 from celadon.kube.writes import (
     deletions,
-    patches,
     plugin_refusals,
     preconditions,
-    request_bodies,
-    request_options,
     scales,
     warning_texts,
     write_path,
 )
-from celadon.kube.writes.connect_options import connect_options
-from celadon.kube.writes.incoming_objects import (
+from celadon.kube.writes.intake import request_bodies, request_options
+from celadon.kube.writes.intake.connect_options import connect_options
+from celadon.kube.writes.intake.incoming_objects import (
     Incoming,
     read_document,
     read_object,
     require_version,
 )
-from celadon.kube.writes.patched_objects import APPLY_PATCH, Patched, patched, read_patched
-from celadon.kube.writes.patches import (
+from celadon.kube.writes.intake.request_options import WriteOptions
+from celadon.kube.writes.patching.patched_objects import (
+    APPLY_PATCH,
+    Patched,
+    patched,
+    read_patched,
+)
+from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
 )
-from celadon.kube.writes.request_options import WriteOptions
+from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
@@ -44,6 +48,7 @@ __all__ = [
     "Incoming",
     "JsonPatchError",
     "JsonPatchTestFailed",
+    "MergeError",
     "Patched",
     "Strategy",
     "Surroundings",
@@ -54,7 +59,6 @@ __all__ = [
     "connect_options",
     "deletions",
     "patched",
-    "patches",
     "plugin_refusals",
     "preconditions",
     "read_document",
@@ -64,6 +68,7 @@ __all__ = [
     "request_options",
     "require_version",
     "scales",
+    "strategic_merge",
     "strategy_of",
     "warning_texts",
     "write_errors",

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.json_copies import fresh
-from celadon.kube.writes import request_options
+from celadon.kube.writes.intake import request_options
 from celadon.kube.writes.write_targets import Target
 
 ORPHAN: Final = "orphan"

@@ -23,7 +23,7 @@ from celadon.kube.defaulting.write_stages import Draft, stored_form
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.writes import scales, warning_texts
-from celadon.kube.writes.incoming_objects import draft_of
+from celadon.kube.writes.intake.incoming_objects import draft_of
 from celadon.kube.writes.object_places import name_below, require_name, require_namespace
 from celadon.kube.writes.write_strategies import Strategy, strategy_of
 from celadon.kube.writes.write_targets import Target

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.writes.patches import (
+from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     JsonPatchTestFailed,
     apply_json_patch,

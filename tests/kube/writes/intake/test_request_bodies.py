@@ -6,7 +6,7 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
-from celadon.kube.writes import request_bodies
+from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.warning_texts import deprecated
 
 POLICY = GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")

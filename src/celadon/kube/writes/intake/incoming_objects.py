@@ -27,7 +27,7 @@ from celadon.kube.schemas.strict_fields import (
 )
 from celadon.kube.schemas.typed_objects import codec_for, round_trip
 from celadon.kube.schemas.typed_values import DecodeError
-from celadon.kube.writes import request_bodies
+from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.write_targets import Target
 
 IGNORE: Final = "Ignore"
@@ -77,6 +77,7 @@ def read_object(
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
+    """StatusError (400) for an object of another version than the endpoint's."""
     if incoming.found != target.kind:
         raise request_bodies.other_version(incoming.found, target.kind)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.writes.request_options import (
+from celadon.kube.writes.intake.request_options import (
     CREATE,
     PATCH,
     WriteOptions,

@@ -23,8 +23,8 @@ from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
-from celadon.kube.writes import request_bodies
-from celadon.kube.writes.incoming_objects import (
+from celadon.kube.writes.intake import request_bodies
+from celadon.kube.writes.intake.incoming_objects import (
     IGNORE,
     STRICT,
     WARN,
@@ -33,15 +33,16 @@ from celadon.kube.writes.incoming_objects import (
     field_complaints,
     structure_of,
 )
-from celadon.kube.writes.patches import JsonPatchError, apply_json_patch, apply_merge_patch
-from celadon.kube.writes.restoring import restore_error
-from celadon.kube.writes.strategic_merge import MergeError, go_map, strategic_merge
+from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
+from celadon.kube.writes.patching.restoring import restore_error
+from celadon.kube.writes.patching.strategic_merge import MergeError, go_map, strategic_merge
 from celadon.kube.writes.write_targets import Target
 
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
+"""The media type of server-side apply."""
 
 MAX_OPERATIONS: Final = 10_000
 OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})

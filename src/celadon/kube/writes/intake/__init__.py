@@ -1,0 +1,1 @@
+"""What comes with a request: bodies, options. Read `incoming_objects` first."""
