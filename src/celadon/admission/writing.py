@@ -1,6 +1,6 @@
 """What validating admission is asked about a write: the end of the path that leads to policies.
 
-`refusal` is everything that is said against an object before a policy sees it, `request_of` the
+A door of its own, for those who let objects in: `refusal` is everything that is said against an object before a policy sees it, `request_of` the
 `Request` that policies get. `STRATEGIES` are those of the registration objects: whoever validates
 through `celadon.kube.writes` passes them on.
 """
@@ -23,6 +23,8 @@ from celadon.kube.writes import (
 )
 
 JsonObject = Mapping[str, Any]
+
+__all__ = ["deletion_options", "errors_of", "refusal", "request_of", "write_options"]
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 

@@ -1,0 +1,94 @@
+"""The end of the write path: refusals before policies, and the request that policies get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.admission.request import Operation
+from celadon.admission.writing import deletion_options, refusal, request_of, write_options
+from celadon.kube import GroupVersionResource, Ruling, User
+from celadon.kube.catalogue import known_resources
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.lookups import ObjectIndex
+from celadon.kube.writes import Surroundings, Target, WriteOptions, deletions, write_path
+
+ALICE = User("alice", ("devs",))
+CONTEXT = DefaultingContext()
+
+
+def target(group: str, resource: str, name: str = "", namespace: str = "ns") -> Target:
+    found = known_resources().by_gvr(GroupVersionResource(group, "v1", resource))
+    assert found is not None
+    return Target(found, namespace if found.namespaced else "", name)
+
+
+PODS = target("", "pods")
+
+
+def pod(**container: Any) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i", **container}]}
+    return write_path.created({"metadata": {"name": "p"}, "spec": spec}, PODS, CONTEXT)
+
+
+def test_validation_comes_before_limits() -> None:
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "ns"},
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
+    }
+    surroundings = Surroundings(lookups=ObjectIndex([limits]))
+    assert refusal(PODS, pod(), None, Surroundings()) is None
+    unlimited = refusal(PODS, pod(), None, surroundings)
+    assert unlimited is not None
+    assert unlimited.code == 403
+    both = refusal(PODS, pod(image=""), None, surroundings)
+    assert both is not None
+    assert (both.code, both.status.to_json()["details"]["name"]) == (422, "p")
+
+
+def test_writers_of_policies_have_to_read_their_params() -> None:
+    policies = target("admissionregistration.k8s.io", "validatingadmissionpolicies")
+    rule = {
+        "operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"],
+    }  # fmt: skip
+    spec = {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "true"}],
+    }
+    made = write_path.created({"metadata": {"name": "p"}, "spec": spec}, policies, CONTEXT)
+    assert refusal(policies, made, None, Surroundings(user=ALICE)) is None
+    asked = Surroundings(user=ALICE, authorize=lambda _: (Ruling.NO_OPINION, "", None))
+    refused = refusal(policies, made, None, asked)
+    assert refused is not None
+    assert 'must have "get" permission on all objects of the referenced paramKind' in str(refused)
+
+
+def test_requests() -> None:
+    request = request_of(PODS, Operation.CREATE, pod(), None, ALICE)
+    assert (request.name, request.namespace, request.kind.kind) == ("p", "ns", "Pod")
+    assert request.options == {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"}
+    spaces = target("", "namespaces", "n")
+    assert request_of(spaces, Operation.DELETE, None, {}, ALICE).namespace == "n"
+    assert request_of(PODS, Operation.DELETE, None, pod(), ALICE, name="").name == ""
+
+
+def test_options() -> None:
+    given = WriteOptions(("All",), "me", "Strict")
+    assert write_options(Operation.UPDATE, given) == {
+        "kind": "UpdateOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "dryRun": ["All"],
+        "fieldManager": "me",
+        "fieldValidation": "Strict",
+    }
+    assert write_options(Operation.CONNECT, given) is None
+    asked = deletions.DeleteOptions(grace=0, propagation="Orphan", preconditions={"uid": "u"})
+    assert deletion_options(asked) == {
+        "kind": "DeleteOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": "u"},
+        "propagationPolicy": "Orphan",
+    }

@@ -1,0 +1,67 @@
+"""Which state of an object a write is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.status import StatusError
+from celadon.kube.writes.preconditions import (
+    require_deletable,
+    require_state,
+    require_unversioned,
+    storage_key,
+)
+from tests.kube.writes.targets import target
+
+MAPS = target("v1/configmaps", "a")
+LEASES = target("coordination.k8s.io/v1/leases", "a")
+OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+REFUSED: list[tuple[dict[str, Any], bool, int, str]] = [
+    ({"resourceVersion": "8"}, False, 409, "the object has been modified; please apply"),
+    ({"resourceVersion": "7", "uid": "x"}, False, 409, "UID in precondition: x, UID in object "
+     "meta: u"),
+    ({}, True, 422, 'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid '
+     "value: 0: must be specified for an update"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("meta", "needs_version", "code", "text"), REFUSED)
+def test_refused_updates(meta: dict[str, Any], needs_version: bool, code: int, text: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        require_state({"metadata": meta}, OLD, LEASES, needs_version=needs_version)
+    assert caught.value.code == code
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("meta", [{}, {"resourceVersion": "7", "uid": "u"}])
+def test_accepted_updates(meta: dict[str, Any]) -> None:
+    require_state({"metadata": meta}, OLD, MAPS, needs_version=False)
+
+
+def test_a_patch_may_not_change_the_uid_in_another_way() -> None:
+    made = {"metadata": {"uid": "x", "resourceVersion": "7"}}
+    require_state(made, OLD, MAPS, needs_version=True, is_patch=True)
+
+
+def test_new_objects_have_no_version() -> None:
+    require_unversioned({"metadata": {}}, dry_run=False)
+    require_unversioned(OLD, dry_run=True)
+    with pytest.raises(StatusError, match="resourceVersion should not be set") as caught:
+        require_unversioned(OLD, dry_run=False)
+    assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+def test_deletions() -> None:
+    require_deletable({}, OLD, MAPS)
+    require_deletable({"uid": "u", "resourceVersion": "7"}, OLD, MAPS)
+    with pytest.raises(StatusError, match=r'on ConfigMap "a": the UID in the precondition \(x\)'):
+        require_deletable({"uid": "x"}, OLD, MAPS)
+    with pytest.raises(StatusError, match=r"in record \(7\). The object might have been modified"):
+        require_deletable({"resourceVersion": "6"}, OLD, MAPS)
+
+
+def test_keys() -> None:
+    assert storage_key(MAPS) == "/registry/configmaps/ns/a"
+    assert storage_key(target("v1/nodes", "n")) == "/registry/nodes/n"
