@@ -8,23 +8,21 @@ have inline forms, which stand in the overloads' records (`inline_forms`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.inline_forms.native_forms import Native, operands
+from celadon.cel.codegen.inline_forms.native_forms import MeteredCall, Native, operands
 from celadon.cel.codegen.writer_protocols import MeteredWriter
 from celadon.cel.cost_rules import STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Struct
-
-MeteredCall = Callable[[MeteredWriter, Call], str]
 
 
 def writer(context: Context, node: Call) -> MeteredCall:
     """What writes this call. Not written here, because each level of an expression costs the
     generator two Python frames, and expressions may be 250 levels deep."""
     form = context.inline(node)
-    whole = None if form is None or form.whole is None else form.whole(context, node)
+    if form is None or form.whole is None:
+        return general
+    whole: MeteredCall | None = form.whole(context, node)
     return general if whole is None else whole
 
 

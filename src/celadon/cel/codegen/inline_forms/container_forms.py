@@ -6,6 +6,7 @@ from typing import Any
 
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.inline_forms.native_forms import (
+    MeteredCall,
     Native,
     PlainForm,
     is_class,
@@ -131,7 +132,7 @@ def _first(*templates: PlainForm) -> PlainForm:
     return write
 
 
-def _in_whole(context: Context, node: Call) -> Any:
+def _in_whole(context: Context, node: Call) -> MeteredCall | None:
     return _in_constants if _is_constant_set(context, node) else None
 
 

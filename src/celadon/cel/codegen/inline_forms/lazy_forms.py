@@ -4,10 +4,8 @@ and blocks."""
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
 
-from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.inline_forms.native_forms import operands
+from celadon.cel.codegen.inline_forms.native_forms import always, operands
 from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
@@ -103,20 +101,8 @@ def _not_strictly_false(w: MeteredWriter, node: Call) -> str:
     return w.value(node.args[0])
 
 
-def _whole_otherwise(context: Context, node: Call) -> Any:
-    return _metered_otherwise
-
-
-def _whole_block(context: Context, node: Call) -> Any:
-    return _metered_block
-
-
-def _whole_not_strictly_false(context: Context, node: Call) -> Any:
-    return _not_strictly_false
-
-
 HAS_VALUE = Inline(_has_value)
-OR_VALUE = Inline(_or_value, whole=_whole_otherwise)
-OR = Inline(_or, whole=_whole_otherwise)
-BLOCK = Inline(_block, whole=_whole_block)
-NOT_STRICTLY_FALSE = Inline(whole=_whole_not_strictly_false)
+OR_VALUE = Inline(_or_value, whole=always(_metered_otherwise))
+OR = Inline(_or, whole=always(_metered_otherwise))
+BLOCK = Inline(_block, whole=always(_metered_block))
+NOT_STRICTLY_FALSE = Inline(whole=always(_not_strictly_false))

@@ -12,9 +12,10 @@ why the native form is right, because Python differs from CEL in many small ways
 A form of the metered variant gets the evaluated operands and answers with a `Native`: a test of
 their classes and, where it holds, the native source of the value. The value must be what the
 implementation returns for such operands; a property compares the variants. The charge is the cost
-rule's. Where the test fails, the implementation serves.
+rule's. Where the test fails, the implementation serves. A few calls, which do not evaluate all
+their operands, are written whole.
 
-A call serves as the form's if every overload that the checker left for it names this form.
+A form serves for a call if every overload that the checker left for it names that form.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from celadon.cel.codegen.writer_protocols import PlainWriter, Writer
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter, Writer
 from celadon.cel.cost_rules import SizeSource
 from celadon.cel.syntax import Call, Expr
 
@@ -37,6 +39,15 @@ class Native(NamedTuple):
 
 PlainForm = Callable[[PlainWriter, Call], str | None]
 NativeForm = Callable[[Writer, Call, list[str]], Native | None]
+MeteredCall = Callable[[MeteredWriter, Call], str]
+"""Writes a whole call of the metered variant, operands included: the atom of its value."""
+
+WholeForm = Callable[[Context, Call], MeteredCall | None]
+
+
+def always(write: MeteredCall) -> WholeForm:
+    """The form that never declines."""
+    return lambda context, node: write
 
 
 def operands(node: Call) -> tuple[Expr, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.inline_forms.native_forms import (
     Native,
     NativeForm,
     PlainForm,
+    always,
     is_class,
     last_constant,
     length,
@@ -179,10 +179,6 @@ def _metered_not(w: MeteredWriter, node: Call) -> str:
     return e.assign(f"{e.runtime('not_v')}({x})", node.id)
 
 
-def _metered_not_whole(context: Context, node: Call) -> Any:
-    return _metered_not
-
-
 EQUALS = Inline(_equals, _metered_equality("==", "is"))
 NOT_EQUALS = Inline(_not_equals, _metered_equality("!=", "is not"))
 LESS = Inline(_ordering("<"), _metered_ordering("<"))
@@ -192,4 +188,4 @@ GREATER_EQUALS = Inline(_ordering(">="), _metered_ordering(">="))
 ADD = Inline(_arithmetic("+"), _metered_add)
 SUBTRACT = Inline(_arithmetic("-"), _metered_arithmetic("-"))
 MULTIPLY = Inline(_arithmetic("*"), _metered_arithmetic("*"))
-LOGICAL_NOT = Inline(_not, whole=_metered_not_whole)
+LOGICAL_NOT = Inline(_not, whole=always(_metered_not))
