@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
-from celadon.kube.defaulting import admit_form
+from celadon.kube.defaulting.write_stages import drafted
 from celadon.kube.roles import RbacAuthorizer, RoleIndex
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
@@ -157,7 +157,7 @@ def decoded(body: Mapping[str, Any], info: RequestInfo) -> dict[str, Any]:
     group = info.group or "authentication.k8s.io"
     kind = KINDS.get(info.resource, "TokenRequest")
     typed = {**body, "apiVersion": f"{group}/v1", "kind": kind}
-    return admit_form(typed, metadata.gvk(typed), phases=frozenset({"default"}))
+    return drafted(typed, metadata.gvk(typed)).form()
 
 
 def recorded_request(step: Mapping[str, Any], saved: Mapping[str, str]) -> HttpRequest:
