@@ -22,7 +22,7 @@ its own:
 Read `names` first, then `catalogue` and `defaulting`.
 """
 
-from celadon.kube import fieldpath, metadata, name_rules, status
+from celadon.kube import fieldpath, jsonpath_values, metadata, name_rules, status
 from celadon.kube.authorization import (
     MASTERS,
     Answer,
@@ -74,6 +74,7 @@ __all__ = [
     "StatusError",
     "User",
     "fieldpath",
+    "jsonpath_values",
     "metadata",
     "name_rules",
     "parse_api_version",

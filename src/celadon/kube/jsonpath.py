@@ -1,26 +1,31 @@
-"""Whether a text is a JSONPath, in the lenient dialect of Kubernetes' clients, and what is wrong.
+"""JSONPath templates, `{.spec.items[0]}`, in the lenient dialect of Kubernetes' clients.
 
-`parse_jsonpath` accepts templates, `{.spec.items[0]}`; only what it refuses is of interest here,
-so it builds nothing. As k8s.io/client-go `util/jsonpath/parser.go`: bare words pass, so does
-anything after a closing brace.
+`parse_jsonpath` gives what stands between the first braces as a tuple of steps, or says what is
+wrong; `jsonpath_values` takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`: bare words
+pass, so does anything after a closing brace.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from celadon.kube.errors import MalformedText
 
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 _DICT_KEY: Final = re.compile(r"'([^']*)'")
+_BOOLEANS: Final = {"true": True, "false": False}
 _FILTER: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 _ESCAPE: Final = re.compile(
-    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3})"
+    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{3})"
 )
+_NAMED_ESCAPES: Final = {
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
 _MAX_DEPTH: Final = 50
 """Unions and filters inside each other."""
 
@@ -29,9 +34,70 @@ class JSONPathError(MalformedText):
     """`str()` is the text of client-go's error."""
 
 
-def parse_jsonpath(template: str) -> None:
-    """Raises `JSONPathError`."""
-    _Parser(template, 0).template()
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, a number or a boolean; in place of whatever was selected before."""
+
+    value: str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`.name`, or `['name']`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class EveryMember:
+    """`.*`: the members of an object, the elements of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None, too."""
+
+    start: int | None
+    end: int | None = None
+    step: int | None = None
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """`[a,b]`: what each of the alternatives selects."""
+
+    alternatives: tuple[Steps, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`[?(@.a == "b")]`; without an operator, those elements that have `left`."""
+
+    left: Steps
+    operator: str = ""
+    right: Steps = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """`..`: the value and everything in it that has members or elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A bare word: `range` and `end` mean something in templates, others nothing."""
+
+    text: str
+
+
+Step: TypeAlias = Literal | Field | EveryMember | Slice | Union | Filter | Descent | Word
+Steps: TypeAlias = tuple[Step, ...]
+
+
+def parse_jsonpath(template: str) -> Steps:
+    """What the first pair of braces holds; empty if there is none. Raises `JSONPathError`."""
+    return _Parser(template, 0).template()
 
 
 def _shown(char: str) -> str:
@@ -44,25 +110,28 @@ class _Parser:
         self.text = text
         self.at = 0
         self.depth = depth
+        self.steps: list[Step] = []
 
-    def template(self) -> None:
+    def template(self) -> Steps:
+        actions: list[Steps] = []
         while (opening := self.text.find("{", self.at)) >= 0:
             self.at = opening + 1
+            self.steps = []
             self._action()
+            actions.append(tuple(self.steps))
+        return actions[0] if actions else ()
 
     def _action(self) -> None:
         """What stands between braces, up to and including the closing one."""
-        recursive = False
         while not self._skips("}"):
-            was_recursive, recursive = recursive, False
             if self._skips("[?("):
                 self._filter()
             elif self._skips(".."):
-                if was_recursive:
+                if self.steps and isinstance(self.steps[-1], Descent):
                     raise JSONPathError("invalid multiple recursive descent")
-                recursive = not self._next_is(_is_word)
-                if not recursive:
-                    self._word(escapes=True)
+                self.steps.append(Descent())
+                if self._next_is(_is_word):
+                    self._field()
             else:
                 self._part()
 
@@ -78,17 +147,25 @@ class _Parser:
             self._quoted(char)
         elif char == ".":
             self.at += 1
-            self._word(escapes=True)
+            self._field()
         elif char in {"+", "-"} or char.isdigit():
             self._number()
         elif _is_word(char):
-            self._word(escapes=False)
+            word = self._word(escapes=False)
+            boolean = _BOOLEANS.get(word)
+            self.steps.append(Word(word) if boolean is None else Literal(boolean))
         else:
             raise JSONPathError(f"unrecognized character in action: {_shown(char)}")
 
-    def _word(self, *, escapes: bool) -> None:
+    def _field(self) -> None:
+        name = self._word(escapes=True)
+        self.steps.append(EveryMember() if name == "*" else Field(name.replace("\\", "")))
+
+    def _word(self, *, escapes: bool) -> str:
+        start = self.at
         while (char := self._peek()) and char not in _TERMINATORS:
             self.at += 2 if escapes and char == "\\" else 1
+        return self.text[start : self.at]
 
     def _number(self) -> None:
         start = self.at
@@ -98,6 +175,7 @@ class _Parser:
         text = self.text[start : self.at]
         if _NUMBER.fullmatch(text) is None:
             raise JSONPathError(f"cannot parse number {text}")
+        self.steps.append(Literal(float(text) if "." in text else int(text)))
 
     def _array(self) -> None:
         closing = self._find("]", "unterminated array")
@@ -105,22 +183,14 @@ class _Parser:
         self.at = closing + 1
         parts = text.split(",")
         if len(parts) > 1:
-            for part in parts:
-                self._nested(f"[{part.strip(' ')}]")
+            found = tuple(self._nested(f"[{part.strip(' ')}]") for part in parts)
+            self.steps.append(Union(found))
             return
         key = _DICT_KEY.fullmatch(text)
         if key is not None:
-            self._nested(f".{key[1]}")
+            self.steps += self._nested(f".{key[1]}")
             return
-        if text == "*":
-            return
-        found = _SLICE.fullmatch(text)
-        if found is None:
-            raise JSONPathError(f"invalid array index {text}")
-        for group in filter(None, found.groups()):
-            digits = group.removeprefix(":")
-            if digits == "-":
-                raise JSONPathError(f"array index {digits} is not a number")
+        self.steps.append(_slice(":" if text == "*" else text))
 
     def _filter(self) -> None:
         closing = self._end_of_filter()
@@ -130,8 +200,11 @@ class _Parser:
             raise JSONPathError("unclosed array expect ]")
         self.at += 1
         compared = _FILTER.fullmatch(text)
-        for side in (text,) if compared is None else (compared[1], compared[3]):
-            self._nested(side)
+        if compared is None:
+            self.steps.append(Filter(self._nested(text)))
+            return
+        left = self._nested(compared[1])
+        self.steps.append(Filter(left, compared[2], self._nested(compared[3])))
 
     def _end_of_filter(self) -> int:
         quote, closed = "", False
@@ -161,11 +234,12 @@ class _Parser:
         text = self.text[start : self.at]
         if "\\" in _ESCAPE.sub("", text):
             raise JSONPathError(f"unquote string {text} error invalid syntax")
+        self.steps.append(Literal(_ESCAPE.sub(_unescaped, text[1:-1])))
 
-    def _nested(self, text: str) -> None:
+    def _nested(self, text: str) -> Steps:
         if self.depth >= _MAX_DEPTH:
             raise JSONPathError("unterminated filter")
-        _Parser(f"{{{text}}}", self.depth + 1).template()
+        return _Parser(f"{{{text}}}", self.depth + 1).template()
 
     def _find(self, char: str, missing: str) -> int:
         found = self.text.find(char, self.at)
@@ -185,6 +259,28 @@ class _Parser:
 
     def _next_is(self, kind: Callable[[str], bool]) -> bool:
         return kind(self._peek())
+
+
+def _slice(text: str) -> Slice:
+    found = _SLICE.fullmatch(text)
+    if found is None:
+        raise JSONPathError(f"invalid array index {text}")
+    numbers: list[int | None] = []
+    for group in found.groups():
+        digits = (group or "").removeprefix(":")
+        if digits == "-":
+            raise JSONPathError(f"array index {digits} is not a number")
+        numbers.append(int(digits) if digits else None)
+    return Slice(*numbers, single=found[2] is None)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[0]
+    if escape[1] in "xuU":
+        return chr(int(escape[2:], 16))
+    if escape[1].isdigit():
+        return chr(int(escape[1:], 8))
+    return _NAMED_ESCAPES.get(escape[1], escape[1])
 
 
 def _is_word(char: str) -> bool:
