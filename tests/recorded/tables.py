@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from celadon.admission.registration.registration_cells import cells
 from celadon.kube.catalogue import Resource, columns_of
+from celadon.serve.tables.cell_texts import seconds
+from celadon.serve.tables.table_shapes import built_in_shape
 from tests.recorded.calls import Call
 
 VERSION = re.compile("as=Table;v=(v1beta1|v1)")
@@ -35,4 +36,6 @@ def table(call: Call, body: dict[str, Any], resource: Resource) -> dict[str, Any
 def _row(item: dict[str, Any], version: str, resource: Resource) -> dict[str, Any]:
     document = {**item, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}
     partial = {"kind": "PartialObjectMetadata", "apiVersion": version}
-    return {"cells": cells(document, 0), "object": {**partial, "metadata": item["metadata"]}}
+    now = seconds(item["metadata"]["creationTimestamp"])
+    cells = built_in_shape(resource.gvr).cells(document, now)
+    return {"cells": cells, "object": {**partial, "metadata": item["metadata"]}}

@@ -9,6 +9,7 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 `decode_binding`; more about them is behind the door `celadon.admission.registration`.
 """
 
+from celadon.admission.conversion import convert
 from celadon.admission.engine import Engine
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.decoding import decode_binding, decode_policy
@@ -36,6 +37,7 @@ __all__ = [
     "ValidatingAdmissionPolicyBinding",
     "Verdict",
     "World",
+    "convert",
     "decode_binding",
     "decode_policy",
     "default_options",

@@ -1,7 +1,8 @@
 """What validating admission is asked about a write: the end of the path that leads to policies.
 
-A door of its own, for those who let objects in: `refusal` is everything that is said against an object before a policy sees it, `request_of` the
-`Request` that policies get. `STRATEGIES` are those of the registration objects: whoever validates
+A door of its own, for those who let objects in: `refusal` is everything that is said against an
+object before a policy sees it, `request_of` the `Request` that policies get. `STRATEGIES` are those
+of the registration objects: whoever validates
 through `celadon.kube.writes` passes them on.
 """
 

@@ -271,7 +271,8 @@ def _slice(text: str) -> Slice:
         if digits == "-":
             raise JSONPathError(f"array index {digits} is not a number")
         numbers.append(int(digits) if digits else None)
-    return Slice(*numbers, single=found[2] is None)
+    start, end, step = numbers
+    return Slice(start, end, step, single=found[2] is None)
 
 
 def _unescaped(match: re.Match[str]) -> str:

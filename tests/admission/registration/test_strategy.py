@@ -9,7 +9,6 @@ import pytest
 from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
-from celadon.admission.registration.registration_cells import cells
 from celadon.admission.registration.registration_types import GROUP
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
@@ -181,38 +180,6 @@ def test_status(status: dict[str, Any], messages: list[str]) -> None:
     made = changed(VAP, sent, old, subresource="status")
     assert made["spec"] == old["spec"]
     assert [str(error) for error in strategy.status_errors(made, old, NOTHING)] == messages
-
-
-SELECTOR = {
-    "matchLabels": {"z": "1", "a": "2"},
-    "matchExpressions": [{"key": "e", "operator": "In", "values": ["a", "b"]}],
-}
-CELLS: list[tuple[str, dict[str, Any], list[str | int]]] = [
-    (VAP, {"validations": [{}, {}]}, [2, "<unset>"]),
-    ("MutatingAdmissionPolicy", {"paramKind": {"apiVersion": "v1", "kind": "K"}}, [0, "v1/K"]),
-    (VAPB, {"policyName": "p"}, ["p", "<unset>"]),
-    (VAPB, {"paramRef": {"name": "n"}}, ["", "*/n"]),
-    (VAPB, {"paramRef": {"name": "n", "namespace": "s"}}, ["", "s/n"]),
-    (
-        "MutatingAdmissionPolicyBinding",
-        {"paramRef": {"selector": SELECTOR}},
-        [
-            "",
-            "&LabelSelector{MatchLabels:map[string]string{a: 2,z: 1,},"
-            "MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:e,"
-            "Operator:In,Values:[a b],},},}",
-        ],
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "spec", "own"), CELLS)
-def test_cells(kind: str, spec: dict[str, Any], own: list[str | int]) -> None:
-    assert cells(document(kind, spec=spec), 5) == ["n", *own, "5s"]
-
-
-def test_cells_of_webhooks() -> None:
-    assert cells(document(VWC, webhooks=[HOOK]), None) == ["n", 1, "<unknown>"]
 
 
 def test_output_order() -> None:

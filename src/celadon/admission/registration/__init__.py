@@ -7,7 +7,7 @@ of `celadon.kube.writes`, which treats them like all other kinds.
 
 Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
-`registration_cells` and `member_order` are for a server's answers.
+`member_order` is for a server's answers.
 """
 
 from celadon.admission.registration.api_validation.binding_validation import validate_binding

@@ -6,7 +6,8 @@ Each module answers for one package of Go: `json_reader` and `go_json_scanner` f
 """
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
-from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_text import json_text, quote, trim_space
+from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.go.json_reader import Document, read_json
@@ -14,9 +15,12 @@ from celadon.kube.go.json_reader import Document, read_json
 __all__ = [
     "Document",
     "JsonSyntaxError",
+    "TimeError",
     "URLError",
+    "canonical_time",
     "json_text",
     "parse_url",
     "quote",
     "read_json",
+    "trim_space",
 ]
