@@ -23,6 +23,7 @@ DOORS = {
     "celadon.kube.custom",
     "celadon.kube.defaulting",
     "celadon.kube.go",
+    "celadon.kube.jsonpath",
     "celadon.kube.library",
     "celadon.kube.protobuf",
     "celadon.kube.quantities",

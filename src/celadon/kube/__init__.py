@@ -16,13 +16,14 @@ its own:
     selection    label and field selectors
     roles        role-based access control
     quantities   `500m`, `1.5Gi`
+    jsonpath     `.spec.items[0]`
     library      the functions Kubernetes adds to CEL, by release
     go           texts and numbers as Go reads and prints them
 
 Read `names` first, then `catalogue` and `defaulting`.
 """
 
-from celadon.kube import fieldpath, jsonpath_values, metadata, name_rules, status
+from celadon.kube import fieldpath, metadata, name_rules, status
 from celadon.kube.authorization import (
     MASTERS,
     Answer,
@@ -35,7 +36,6 @@ from celadon.kube.authorization import (
 )
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
-from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 from celadon.kube.lookups import Lookups, ObjectIndex
 from celadon.kube.names import (
     ApiVersionError,
@@ -62,7 +62,6 @@ __all__ = [
     "GroupVersion",
     "GroupVersionKind",
     "GroupVersionResource",
-    "JSONPathError",
     "KubeError",
     "Lookups",
     "NamedText",
@@ -74,11 +73,9 @@ __all__ = [
     "StatusError",
     "User",
     "fieldpath",
-    "jsonpath_values",
     "metadata",
     "name_rules",
     "parse_api_version",
-    "parse_jsonpath",
     "service_account_of",
     "service_account_user",
     "status",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import jsonpath_values, metadata, parse_jsonpath
+from celadon.kube import metadata
 from celadon.kube.catalogue import Column
 from celadon.kube.go import TimeError, canonical_time
+from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 from celadon.serve.tables.cell_texts import INVALID, Cell, CellsOf, JsonObject, since
 from celadon.serve.tables.column_headers import EVERY, NAME, Header, described, header
 
@@ -56,7 +57,7 @@ def _reader(column: Mapping[str, Any]) -> Callable[[JsonObject, float], Cell]:
     kind = column["type"]
 
     def read(obj: JsonObject, now: float) -> Cell:
-        found = jsonpath_values.selected(steps, obj)
+        found = selected(steps, obj)
         return _cell(kind, found[0], now) if found else None
 
     return read
@@ -65,7 +66,7 @@ def _reader(column: Mapping[str, Any]) -> Callable[[JsonObject, float], Cell]:
 def _cell(kind: str, value: Any, now: float) -> Cell:
     match kind:
         case "string":
-            return jsonpath_values.printed(value)
+            return printed(value)
         case "integer":
             return _integer(value)
         case "number":

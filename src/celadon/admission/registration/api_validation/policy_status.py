@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.admission.expressions.compiled_expressions import trim_space
-from celadon.kube import FieldError, FieldPath, JSONPathError, fieldpath, name_rules, parse_jsonpath
+from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 
 CONDITION_STATUSES: Final = ("False", "True", "Unknown")
 REASON_BYTES: Final = 1024

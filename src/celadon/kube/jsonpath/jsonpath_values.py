@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from celadon.cel.value_functions import text
 from celadon.kube.go.go_text import json_text
-from celadon.kube.jsonpath import (
+from celadon.kube.jsonpath.jsonpath_steps import (
     Descent,
     EveryMember,
     Field,
