@@ -16,11 +16,9 @@ from celadon.kube import (
     Attributes,
     GroupVersionKind,
     GroupVersionResource,
-    Lookups,
-    ObjectIndex,
     metadata,
 )
-from celadon.kube.catalogue import Catalog, known_resources
+from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
 from celadon.kube.roles import RbacAuthorizer
 
 JsonObject = Mapping[str, Any]
@@ -89,6 +87,7 @@ class ObjectWorld:
 
     @property
     def objects(self) -> Sequence[JsonObject]:
+        """All of them, in no particular order."""
         return self._index.objects
 
     @property

@@ -36,7 +36,6 @@ from celadon.kube.authorization import (
 )
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
-from celadon.kube.lookups import Lookups, ObjectIndex
 from celadon.kube.names import (
     ApiVersionError,
     GroupKind,
@@ -63,9 +62,7 @@ __all__ = [
     "GroupVersionKind",
     "GroupVersionResource",
     "KubeError",
-    "Lookups",
     "NamedText",
-    "ObjectIndex",
     "Ruling",
     "Status",
     "StatusCause",

@@ -41,6 +41,7 @@ def create_errors(document: JsonObject, surroundings: Surroundings) -> list[Fiel
 def update_errors(
     document: JsonObject, old: JsonObject, surroundings: Surroundings
 ) -> list[FieldError]:
+    """Of a changed object, metadata first; `old` is the stored one."""
     errors = validate_meta_update(document["metadata"], old["metadata"])
     errors += validate_update(typed(document), typed(old), surroundings.version)
     return errors or _access_errors(document, old, surroundings)

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, GroupVersionKind, ObjectIndex, User, metadata
-from celadon.kube.catalogue import guessed_resource, known_resources
+from celadon.kube import GroupKind, GroupVersionKind, User, metadata
+from celadon.kube.catalogue import ObjectIndex, guessed_resource, known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, stored_form
 from celadon.kube.schemas import DecodeError

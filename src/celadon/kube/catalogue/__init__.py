@@ -1,4 +1,5 @@
-"""The resources a server knows: scope, verbs, kinds, subresources, printer columns."""
+"""The resources a server knows (scope, verbs, kinds, subresources, printer columns), and objects
+indexed by them."""
 
 from celadon.kube.catalogue.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.catalogue.ages import human_duration
@@ -14,12 +15,15 @@ from celadon.kube.catalogue.resources import (
     guessed_resource,
     known_resources,
 )
+from celadon.kube.lookups import Lookups, ObjectIndex
 
 __all__ = [
     "UNKNOWN_AGE",
     "ApiGroup",
     "Catalog",
     "Column",
+    "Lookups",
+    "ObjectIndex",
     "Resource",
     "Subresource",
     "api_groups",

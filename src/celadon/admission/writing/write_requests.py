@@ -1,9 +1,7 @@
 """What validating admission is asked about a write: the end of the path that leads to policies.
 
-A door of its own, for those who let objects in: `refusal` is everything that is said against an
-object before a policy sees it, `request_of` the `Request` that policies get. `STRATEGIES` are those
-of the registration objects: whoever validates
-through `celadon.kube.writes` passes them on.
+`refusal` is everything that is said against an
+object before a policy sees it, `request_of` the `Request` that policies get.
 """
 
 from __future__ import annotations
@@ -24,8 +22,6 @@ from celadon.kube.writes import (
 )
 
 JsonObject = Mapping[str, Any]
-
-__all__ = ["deletion_options", "errors_of", "refusal", "request_of", "write_options"]
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 
