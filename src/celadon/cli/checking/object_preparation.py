@@ -57,7 +57,8 @@ class Prepare:
             if one.value["kind"] == "CustomResourceDefinition"
         }
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        self._catalog = known_resources(all_versions=True).with_crds(self._definitions.values())
+        known = known_resources(all_versions=True)
+        self._catalog = known.with_crds(self._definitions.values()) if self._definitions else known
         self._context = DefaultingContext(now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user)
         self.surroundings = Surroundings(version, user)
         cluster = ObjectIndex(self._found_by_plugins(objects))
