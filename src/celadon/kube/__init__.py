@@ -31,8 +31,6 @@ from celadon.kube.authorization import (
     AuthorizerBackend,
     Ruling,
     User,
-    service_account_of,
-    service_account_user,
 )
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
@@ -73,7 +71,5 @@ __all__ = [
     "metadata",
     "name_rules",
     "parse_api_version",
-    "service_account_of",
-    "service_account_user",
     "status",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube import User, service_account_of
+from celadon.kube import User
+from celadon.kube.roles import service_account_of
 from celadon.serve.access.identities import node_of, with_group
 
 

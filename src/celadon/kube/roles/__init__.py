@@ -6,6 +6,7 @@ has them. Upstream: k8s.io/kubernetes `plugin/pkg/auth/authorizer/rbac`, `pkg/re
 k8s.io/component-helpers `auth/rbac/validation`.
 """
 
+from celadon.kube.authorization import service_account_of, service_account_user
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules, quoted_list
 from celadon.kube.roles.role_authorizer import RbacAuthorizer, aggregated
 from celadon.kube.roles.role_index import RBAC_GROUP, Grant, RoleIndex, RoleRef, role_ref
@@ -23,5 +24,7 @@ __all__ = [
     "policy_rules",
     "quoted_list",
     "role_ref",
+    "service_account_of",
+    "service_account_user",
     "uncovered",
 ]

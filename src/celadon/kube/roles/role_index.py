@@ -28,6 +28,8 @@ Who = tuple[str, str]
 """The kind of a subject, and the name of the user or group that it is."""
 
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
+"""The API group of roles and bindings."""
+
 CLUSTER_WIDE: Final = ""
 REMEMBERED_USERS: Final = 4096
 """Grants that are kept; beyond it, all are forgotten. A choice of ours."""
@@ -38,6 +40,8 @@ _BINDINGS: Final = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 @dataclass(frozen=True, slots=True)
 class RoleRef:
+    """Which role a binding grants: a Role of its own namespace, or a ClusterRole."""
+
     kind: str
     name: str
     group: str = RBAC_GROUP

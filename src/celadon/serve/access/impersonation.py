@@ -31,11 +31,10 @@ from celadon.kube import (
     User,
     fieldpath,
     name_rules,
-    service_account_of,
-    service_account_user,
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.roles import service_account_of, service_account_user
 from celadon.serve.access.access_decisions import forbidden
 from celadon.serve.access.identities import (
     ANONYMOUS,

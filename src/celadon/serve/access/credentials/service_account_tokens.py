@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import User, metadata, service_account_user, status
-from celadon.kube.roles import quoted_list
+from celadon.kube import User, metadata, status
+from celadon.kube.roles import quoted_list, service_account_user
 from celadon.serve.access.credentials.signing_keys import (
     NotAToken,
     PublicKey,
