@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from celadon.admission import review
+from celadon.admission.decision_source import validation
 from celadon.admission.request import Operation
-from celadon.admission.verdict import VALIDATION_FAILURE, Verdict
+from celadon.admission.verdict import (
+    VALIDATION_FAILURE,
+    Action,
+    Decision,
+    RecordedWarning,
+    Verdict,
+)
 from celadon.kube import GroupVersionKind
 from tests.admission.building import judge, policy
 from tests.paths import shared
@@ -84,8 +91,10 @@ def test_an_answer() -> None:
 
 
 def test_annotations_of_an_answer_have_no_slash() -> None:
+    decision = Decision("p", "b", 0, validation(0), Action.DENY)
     verdict = Verdict(
-        warnings=("w",), audit_annotations={"p/k": "v", VALIDATION_FAILURE: "[]", "p/": "x"}
+        recorded=(RecordedWarning("w", (decision,)),),
+        audit_annotations={"p/k": "v", VALIDATION_FAILURE: "[]", "p/": "x"},
     )
     response = review.encode(verdict, "u")["response"]
     assert response["auditAnnotations"] == {"p_k": "v", "validation_failure": "[]"}

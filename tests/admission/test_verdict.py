@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.admission.decision_source import validation
 from celadon.admission.request import Operation, error_name
 from celadon.admission.verdict import (
     Action,
     Cause,
     Decision,
     Folder,
+    RecordedWarning,
     recorded_warnings,
 )
 from tests.admission.building import config_map, request
 
+VALIDATION = validation(0)
+
 WARNINGS = [
     ("kept in order", ["b", "a"], ["b", "a"]),
-    ("repeated", ["a", "b", "a"], ["a", "b"]),
     ("empty", ["", "a"], ["a"]),
     ("newline", ["a\nb"], []),
     ("tab", ["a\tb"], []),
@@ -37,18 +40,24 @@ WARNINGS = [
     ("texts", "expected"), [row[1:] for row in WARNINGS], ids=[row[0] for row in WARNINGS]
 )
 def test_warnings(texts: list[str], expected: list[str]) -> None:
-    assert list(recorded_warnings(texts)) == expected
+    assert sent(texts) == expected
+
+
+def sent(texts: list[str]) -> list[str]:
+    """What reaches a client of warnings with these texts."""
+    given = (RecordedWarning(text, (decision(),)) for text in dict.fromkeys(texts))
+    return [warning.text for warning in recorded_warnings(given)]
 
 
 def test_cut_warnings_stop_at_the_limit_too() -> None:
     texts = [f"{i:03}" + "x" * 400 for i in range(40)]
-    kept = recorded_warnings(texts)
+    kept = sent(texts)
     assert len(kept) == 16
     assert all(len(text) == 256 for text in kept)
 
 
 def decision(cause: Cause = Cause.VALIDATION, *actions: str) -> Decision:
-    return Decision("p", "b", 0, Action.DENY, "text", cause=cause, actions=actions)
+    return Decision("p", "b", 0, VALIDATION, Action.DENY, "text", cause=cause, actions=actions)
 
 
 def test_configuration_errors_deny_whatever_the_actions_are() -> None:
@@ -61,7 +70,7 @@ def test_configuration_errors_deny_whatever_the_actions_are() -> None:
 
 def test_admissions_are_kept_but_do_nothing() -> None:
     folder = Folder(request())
-    folder.add(Decision("p", "b", 0, Action.ADMIT, "ignored", actions=("Deny",)))
+    folder.add(Decision("p", "b", 0, VALIDATION, Action.ADMIT, "ignored", actions=("Deny",)))
     verdict = folder.verdict()
     assert verdict.allowed
     assert verdict.decisions[0].message == "ignored"
@@ -70,7 +79,7 @@ def test_admissions_are_kept_but_do_nothing() -> None:
 def test_only_the_first_failure_is_recorded_for_audit() -> None:
     folder = Folder(request())
     folder.add(decision(Cause.VALIDATION, "Audit"))
-    folder.add(Decision("p", "b", 1, Action.DENY, "second", actions=("Audit",)))
+    folder.add(Decision("p", "b", 1, VALIDATION, Action.DENY, "second", actions=("Audit",)))
     (text,) = folder.verdict().audit_annotations.values()
     assert '"message":"text"' in text
 

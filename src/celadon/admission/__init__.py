@@ -10,6 +10,7 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 """
 
 from celadon.admission.conversion import convert
+from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.decoding import decode_binding, decode_policy
@@ -18,7 +19,15 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
 )
 from celadon.admission.request import ADMIN, Operation, Request, default_options
-from celadon.admission.verdict import Action, Cause, Decision, Note, Outcome, Verdict
+from celadon.admission.verdict import (
+    Action,
+    Cause,
+    Decision,
+    Note,
+    Outcome,
+    RecordedWarning,
+    Verdict,
+)
 from celadon.admission.world import ObjectWorld, World
 
 __all__ = [
@@ -31,7 +40,9 @@ __all__ = [
     "ObjectWorld",
     "Operation",
     "Outcome",
+    "RecordedWarning",
     "Request",
+    "Source",
     "TypeChecker",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",

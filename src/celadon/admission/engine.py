@@ -25,6 +25,13 @@ from celadon.admission.candidates import (
     endpoint_candidates,
 )
 from celadon.admission.conversion import ConversionError
+from celadon.admission.decision_source import (
+    MATCH_CONSTRAINTS,
+    MATCH_RESOURCES,
+    PARAM_KIND,
+    PARAM_REF,
+    Source,
+)
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.matching import EXEMPT, Hit, MatchError, Target, matches
 from celadon.admission.policy import params
@@ -235,22 +242,29 @@ class _Dispatch:
         try:
             hit = matches(candidate.plan, self.context)
         except MatchError as error:
-            self._misconfigured(candidate.compiled, "", f"failed to configure policy: {error}")
+            self._misconfigured_policy(
+                candidate.compiled, MATCH_CONSTRAINTS.below(error.path), str(error)
+            )
             return
         if hit is None:
             self.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
             return
         if candidate.error:
-            text = f"failed to configure policy: {candidate.error}"
-            self._misconfigured(candidate.compiled, "", text)
+            self._misconfigured_policy(candidate.compiled, PARAM_KIND, candidate.error)
             return
         annotations: dict[str, list[str]] = {}
         for bound in candidate.bindings:
             try:
                 self._judge_binding(candidate, bound, hit, annotations)
-            except (MatchError, ParamError, ConversionError) as error:
-                text = f"failed to configure binding: {error}"
-                self._misconfigured(candidate.compiled, bound.binding.name, text)
+            except MatchError as error:
+                source = MATCH_RESOURCES.below(error.path)
+                self._misconfigured_binding(candidate.compiled, bound, source, str(error))
+            except ParamError as error:
+                self._misconfigured_binding(candidate.compiled, bound, PARAM_REF, str(error))
+            except ConversionError as error:
+                self._misconfigured_binding(
+                    candidate.compiled, bound, MATCH_CONSTRAINTS, str(error)
+                )
         self.folder.annotate(name, annotations)
 
     def _judge_binding(
@@ -288,21 +302,32 @@ class _Dispatch:
     ) -> None:
         for finding in (*evaluation.findings, *evaluation.annotation_errors):
             self.folder.add(_decision(policy, binding, param, finding))
-        outcome, detail = Outcome.EVALUATED, ""
+        outcome, detail, source = Outcome.EVALUATED, "", None
         if evaluation.false_condition:
             outcome, detail = Outcome.CONDITION_FALSE, evaluation.false_condition
-        elif evaluation.ignored_error:
-            outcome, detail = Outcome.CONDITION_ERROR_IGNORED, evaluation.ignored_error
-        self.folder.note(Note(outcome, policy, binding.name, param, detail))
+        elif evaluation.ignored_failure is not None:
+            outcome = Outcome.CONDITION_ERROR_IGNORED
+            detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
+        self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
 
-    def _misconfigured(self, policy: CompiledPolicy, binding: str, text: str) -> None:
+    def _misconfigured_policy(self, policy: CompiledPolicy, source: Source, why: str) -> None:
+        self._misconfigured(policy, "", source, f"failed to configure policy: {why}")
+
+    def _misconfigured_binding(
+        self, policy: CompiledPolicy, bound: BoundCandidate, source: Source, why: str
+    ) -> None:
+        text = f"failed to configure binding: {why}"
+        self._misconfigured(policy, bound.binding.name, source, text)
+
+    def _misconfigured(
+        self, policy: CompiledPolicy, binding: str, source: Source, text: str
+    ) -> None:
         if policy.ignores_failures:
             outcome = Outcome.CONFIGURATION_ERROR_IGNORED
-            self.folder.note(Note(outcome, policy.name, binding, detail=text))
+            self.folder.note(Note(outcome, policy.name, binding, detail=text, source=source))
             return
-        self.folder.add(
-            Decision(policy.name, binding, 0, Action.DENY, text, cause=Cause.CONFIGURATION)
-        )
+        cause = Cause.CONFIGURATION
+        self.folder.add(Decision(policy.name, binding, 0, source, Action.DENY, text, cause=cause))
 
 
 def _decision(
@@ -312,6 +337,7 @@ def _decision(
         policy,
         binding.name,
         finding.index,
+        finding.source,
         finding.action,
         finding.message,
         finding.reason,

@@ -15,12 +15,20 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from celadon.admission.registration.registration_types import EQUIVALENT, MatchResources, Rule
-from celadon.kube import GroupResource, GroupVersionKind, GroupVersionResource
+from celadon.kube import (
+    FieldPath,
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    fieldpath,
+)
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 
 ALL: Final = "*"
 NAMESPACES: Final = "namespaces"
+NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
+OBJECT_SELECTOR: Final = FieldPath("objectSelector")
 
 EXEMPT: Final = frozenset(
     [
@@ -40,7 +48,12 @@ EXEMPT: Final = frozenset(
 
 
 class MatchError(Exception):
-    """Matching failed: a configuration error of the policy or binding."""
+    """Matching failed: a configuration error of the policy or binding. `path` leads to the selector
+    that could not be used, from the match constraints or resources on."""
+
+    def __init__(self, text: str, path: FieldPath = fieldpath.ROOT) -> None:
+        super().__init__(text)
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,21 +206,24 @@ def matches(match: MatchPlan, labels: Labels) -> Hit | None:
     requests the rules cover: MatchError."""
     if match.direct is not None:
         return match.direct
-    error = ""
+    error: MatchError | None = None
     if match.namespace_selector is not None:
-        selected, error = _namespace_selected(match.namespace_selector, labels)
-        if not selected and not error:
+        selected, why = _namespace_selected(match.namespace_selector, labels)
+        if why:
+            error = MatchError(why, NAMESPACE_SELECTOR)
+        elif not selected:
             return None
     if match.object_selector is not None:
-        selected, object_error = _object_selected(match.object_selector, labels)
-        if not selected and not object_error:
+        selected, why = _object_selected(match.object_selector, labels)
+        if why:
+            error = error or MatchError(why, OBJECT_SELECTOR)
+        elif not selected:
             return None
-        error = error or object_error
     if _first(match.excludes, labels.name) is not None:
         return None
     hit = _first(match.hits, labels.name)
-    if hit is not None and error:
-        raise MatchError(error)
+    if hit is not None and error is not None:
+        raise error
     return hit
 
 

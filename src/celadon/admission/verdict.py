@@ -12,11 +12,12 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/validating/dispatcher.go` and
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from celadon.admission import policy_limits
+from celadon.admission.decision_source import Source
 from celadon.admission.registration.registration_types import AUDIT, DENY, WARN
 from celadon.admission.request import Request, error_name
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_rules, status
@@ -33,9 +34,10 @@ class Action(enum.Enum):
 
 
 class Cause(enum.Enum):
-    """Where a decision comes from."""
+    """What made a decision. All but a validation are errors."""
 
     VALIDATION = "validation"
+    CONDITION = "match condition error"
     ERROR = "evaluation error"
     CONFIGURATION = "configuration error"
     ANNOTATION = "audit annotation error"
@@ -45,6 +47,8 @@ class Cause(enum.Enum):
 class Decision:
     """One expression's outcome for one (policy, binding, param).
 
+    `source` is the field to which it is due: the expression itself, the variable that failed in it,
+    or what is wrong with the configuration; of several match conditions that failed, the first.
     `index` is that of the validation (0 where one error stands for all of them), or of the audit
     annotation. `actions` are the binding's; a configuration or annotation error denies whatever
     they say. `binding` is empty for an error of the policy itself, `param` for null params, else
@@ -54,6 +58,7 @@ class Decision:
     policy: str
     binding: str
     index: int
+    source: Source
     action: Action
     message: str = ""
     reason: str = ""
@@ -61,6 +66,22 @@ class Decision:
     actions: tuple[str, ...] = ()
     param: str = ""
     cost: int | None = None
+
+    @property
+    def denies(self) -> bool:
+        """Whether it alone would refuse the request."""
+        return self.action is Action.DENY and (self.cause in _ALWAYS_DENIED or DENY in self.actions)
+
+
+_ALWAYS_DENIED: Final = frozenset({Cause.CONFIGURATION, Cause.ANNOTATION})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedWarning:
+    """A warning as the client gets it, and the decisions it is the text of: at least one."""
+
+    text: str
+    decisions: tuple[Decision, ...]
 
 
 class Outcome(enum.Enum):
@@ -85,22 +106,31 @@ class Note:
     binding: str = ""
     param: str = ""
     detail: str = ""
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`status` is the body of the refusal, None when allowed; `code` is its HTTP code or 200."""
+    """`status` is the body of the refusal, None when allowed; `code` is its HTTP code or 200.
+    `denial` is the decision that refuses, None also for an API error that ended the dispatch."""
 
     allowed: bool = True
     code: int = 200
     status: Mapping[str, Any] | None = None
-    warnings: tuple[str, ...] = ()
+    recorded: tuple[RecordedWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     notes: tuple[Note, ...] = ()
+    denial: Decision | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The texts of the warnings, as a client gets them."""
+        return tuple(warning.text for warning in self.recorded)
 
     @property
     def message(self) -> str:
+        """The sentence of the refusal; empty when allowed."""
         return "" if self.status is None else str(self.status.get("message", ""))
 
 
@@ -142,13 +172,13 @@ def denial_status(request: Request, decision: Decision) -> Status:
 class Folder:
     """Takes decisions, annotations and notes in order, gives the verdict."""
 
-    __slots__ = ("_annotations", "_decisions", "_denied", "_notes", "_warnings", "request")
+    __slots__ = ("_annotations", "_decisions", "_denied", "_notes", "_warned", "request")
 
     def __init__(self, request: Request, notes: list[Note] | None = None) -> None:
         self.request = request
         self._denied: Decision | None = None
         self._decisions: list[Decision] = []
-        self._warnings: list[str] = []
+        self._warned: dict[str, list[Decision]] = {}
         self._annotations: dict[str, str] = {}
         self._notes = notes
 
@@ -157,20 +187,15 @@ class Folder:
         self._decisions.append(decision)
         if decision.action is Action.ADMIT:
             return
+        if self._denied is None and decision.denies:
+            self._denied = decision
         if decision.cause in _ALWAYS_DENIED:
-            self._deny(decision)
             return
         for action in decision.actions:
-            if action == DENY:
-                self._deny(decision)
-            elif action == AUDIT:
+            if action == AUDIT:
                 self._annotations.setdefault(VALIDATION_FAILURE, _failure_record(decision))
             elif action == WARN:
-                self._warnings.append(warning_text(decision))
-
-    def _deny(self, decision: Decision) -> None:
-        if self._denied is None:
-            self._denied = decision
+                self._warned.setdefault(warning_text(decision), []).append(decision)
 
     def note(self, note: Note) -> None:
         if self._notes is not None:
@@ -186,20 +211,21 @@ class Folder:
     def verdict(self, failure: StatusError | None = None) -> Verdict:
         """`failure` is an API error that ended the dispatch; it goes to the client as it is."""
         refusal = failure.status if failure is not None else None
-        if refusal is None and self._denied is not None:
-            refusal = denial_status(self.request, self._denied)
+        denial = self._denied if refusal is None else None
+        if denial is not None:
+            refusal = denial_status(self.request, denial)
         return Verdict(
             allowed=refusal is None,
             code=200 if refusal is None else refusal.code,
             status=None if refusal is None else refusal.to_json(),
-            warnings=recorded_warnings(self._warnings),
+            recorded=recorded_warnings(
+                RecordedWarning(text, tuple(found)) for text, found in self._warned.items()
+            ),
             audit_annotations=self._annotations,
             decisions=tuple(self._decisions),
             notes=tuple(self._notes or ()),
+            denial=denial,
         )
-
-
-_ALWAYS_DENIED: Final = frozenset({Cause.CONFIGURATION, Cause.ANNOTATION})
 
 
 def _failure_record(decision: Decision) -> str:
@@ -213,35 +239,38 @@ def _failure_record(decision: Decision) -> str:
     return json_text([record])
 
 
-def recorded_warnings(texts: Sequence[str]) -> tuple[str, ...]:
-    """What remains of a request's warnings as headers.
+def recorded_warnings(given: Iterable[RecordedWarning]) -> tuple[RecordedWarning, ...]:
+    """What remains of a request's warnings, each text given once, as headers.
 
-    Empty texts and repetitions are dropped, and those with control characters. When the total goes
+    Empty texts are dropped, and those with control characters. When the total goes
     over its limit all of them so far are cut (and looked at again), and later ones too, until the
     cut ones reach the limit as well.
     """
-    seen: list[str] = []
-    kept: list[str] = []
+    seen: list[RecordedWarning] = []
+    kept: list[RecordedWarning] = []
     total = 0
     truncating = False
-    for text in dict.fromkeys(texts):
-        if not text:
+    for warning in given:
+        if not warning.text:
             continue
         if truncating and total >= policy_limits.WARNING_TOTAL_RUNES:
             break
-        seen.append(text)
-        shown = text[: policy_limits.WARNING_ITEM_RUNES] if truncating else text
-        if not _is_sendable(shown):
+        seen.append(warning)
+        shown = _cut(warning) if truncating else warning
+        if not _is_sendable(shown.text):
             continue
-        if truncating or total + len(shown) <= policy_limits.WARNING_TOTAL_RUNES:
+        if truncating or total + len(shown.text) <= policy_limits.WARNING_TOTAL_RUNES:
             kept.append(shown)
-            total += len(shown)
+            total += len(shown.text)
             continue
         truncating = True
-        cut = (one[: policy_limits.WARNING_ITEM_RUNES] for one in seen)
-        kept = [one for one in cut if _is_sendable(one)]
-        total = sum(map(len, kept))
+        kept = [cut for cut in map(_cut, seen) if _is_sendable(cut.text)]
+        total = sum(len(cut.text) for cut in kept)
     return tuple(kept)
+
+
+def _cut(warning: RecordedWarning) -> RecordedWarning:
+    return replace(warning, text=warning.text[: policy_limits.WARNING_ITEM_RUNES])
 
 
 def _is_sendable(text: str) -> bool:

@@ -11,10 +11,12 @@ As `CompileCELExpression` in k8s.io/apiserver `pkg/admission/plugin/cel/compile.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from celadon.admission.decision_source import WHOLE, Source
 from celadon.admission.expressions.declared_types import (
     NAMESPACE,
     OBJECT_TYPES,
@@ -23,7 +25,7 @@ from celadon.admission.expressions.declared_types import (
     variable_type,
     variables_object,
 )
-from celadon.cel import Environment, Program, ProgramError, types
+from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment, previous_minor
 
 BOOL_RESULT: Final = (types.BOOL,)
@@ -44,20 +46,24 @@ def trim_space(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionError:
-    """Why an expression cannot run. `internal` ones are reported as such on write."""
+    """Why an expression cannot run. `internal` ones are reported as such on write. `issues` are
+    what the compiler said, with offsets in the text that was compiled."""
 
     detail: str
     internal: bool = False
+    issues: tuple[Issue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression: a program, or an error. `text` is as it was written."""
+    """A compiled expression: a program, or an error. `text` is as it was written, `source` the
+    field it was written in, as far as the compiler was told."""
 
     text: str
     program: Program | None
     error: ExpressionError | None = None
     type: types.Type = types.DYN
+    source: Source = WHOLE
 
     @property
     def detail(self) -> str:
@@ -66,7 +72,7 @@ class Expression:
 
 @cache
 def base_environment(
-    version: str, has_params: bool, authorizer: bool, has_patch_types: bool = False
+    version: str, *, has_params: bool, authorizer: bool, has_patch_types: bool = False
 ) -> Environment:
     """What every expression may name: the request, its objects, the namespace. `has_patch_types`
     adds what only mutations have."""
@@ -88,25 +94,29 @@ def compile_expression(
     env: Environment,
     text: str,
     allowed: tuple[types.Type, ...] = ANY_RESULT,
-    *,
-    name: str = "expression",
+    source: Source = WHOLE,
+    owner: str = "",
 ) -> Expression:
-    """`allowed` are the result types; none at all allows everything. `name` is what tracebacks call
-    the program."""
+    """`allowed` are the result types; none at all allows everything. Tracebacks call the program by
+    its owner and its source."""
+
+    def broken(detail: str, *, issues: Iterable[Issue] = (), internal: bool = False) -> Expression:
+        error = ExpressionError(detail, internal, tuple(issues))
+        return Expression(text, None, error, source=source)
+
     compilation = env.compile(text)
     checked = compilation.ast
     if checked is None:
-        issues = compilation.issues.display()
-        return Expression(text, None, ExpressionError(f"compilation failed: {issues}"))
+        issues = compilation.issues
+        return broken(f"compilation failed: {issues.display()}", issues=issues)
     result = checked.type
     if allowed and result not in allowed:
-        return Expression(text, None, ExpressionError(_wrong_type(result, allowed)))
+        return broken(_wrong_type(result, allowed))
     try:
-        program = env.program(checked, name)
+        program = env.program(checked, f"{owner} {source}".strip() or "expression")
     except ProgramError as error:
-        detail = f"program instantiation failed: {error}"
-        return Expression(text, None, ExpressionError(detail, internal=True))
-    return Expression(text, program, None, result)
+        return broken(f"program instantiation failed: {error}", internal=True)
+    return Expression(text, program, None, result, source)
 
 
 def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
@@ -136,10 +146,10 @@ class PolicyScope:
         self._environments: dict[tuple[bool, bool, bool], Environment] = {}
 
     def declare(
-        self, name: str, text: str, *, stored: bool = False, field: str = "variables"
+        self, name: str, text: str, *, stored: bool = False, source: Source = WHOLE
     ) -> Expression:
         """Compile a variable and let later expressions see it; a broken one is dyn."""
-        expression = self.compile(text, stored=stored, field=field)
+        expression = self.compile(text, stored=stored, source=source)
         self._fields[name] = variable_type(expression.type)
         self._environments.clear()
         return expression
@@ -151,30 +161,37 @@ class PolicyScope:
         *,
         authorizer: bool = True,
         stored: bool = False,
-        field: str = "expression",
+        source: Source = WHOLE,
     ) -> Expression:
-        env = self._environment(stored, authorizer)
-        return compile_expression(env, text, allowed, name=f"{self._owner} {field}")
+        """Any other expression, in an environment with the variables so far."""
+        env = self._environment(stored=stored, authorizer=authorizer)
+        return compile_expression(env, text, allowed, source, self._owner)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
         """A match condition, as written objects are checked: without the variables."""
-        env = base_environment(self._versions[stored], self._has_params, True)
+        env = base_environment(self._versions[stored], has_params=self._has_params, authorizer=True)
         return compile_expression(env, text, BOOL_RESULT)
 
     def mutation(
         self, text: str, allowed: tuple[types.Type, ...], *, stored: bool = False
     ) -> Expression:
         """The expression of a mutation, which may name the types of patches."""
-        return compile_expression(self._environment(stored, True, True), text, allowed)
+        env = self._environment(stored=stored, has_patch_types=True)
+        return compile_expression(env, text, allowed)
 
     def _environment(
-        self, stored: bool, authorizer: bool, has_patch_types: bool = False
+        self, *, stored: bool, authorizer: bool = True, has_patch_types: bool = False
     ) -> Environment:
         key = (stored, authorizer, has_patch_types)
         env = self._environments.get(key)
         if env is None:
             version = self._versions[stored]
-            env = base_environment(version, self._has_params, authorizer, has_patch_types)
+            env = base_environment(
+                version,
+                has_params=self._has_params,
+                authorizer=authorizer,
+                has_patch_types=has_patch_types,
+            )
             if self._has_variables:
                 env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
             self._environments[key] = env

@@ -8,10 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from celadon.admission.decision_source import Source
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.cel import EvaluationError
 
 Run = Callable[[Expression, Mapping[str, Any]], Any]
+
+
+class VariableError(EvaluationError):
+    """A variable could not be computed; `source` is the field of the one that is to blame."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, message: str, source: Source) -> None:
+        super().__init__(message)
+        self.source = source
 
 
 class LazyVariables(dict[str, Any]):
@@ -30,24 +41,24 @@ class LazyVariables(dict[str, Any]):
         self._expressions = expressions
         self._activation = activation
         self._run = run
-        self._errors: dict[str, str] = {}
+        self._errors: dict[str, tuple[str, Source]] = {}
 
     def __missing__(self, name: str) -> Any:
         expression = self._expressions.get(name)
         if expression is None:
             raise KeyError(name)
-        text = self._errors.get(name)
-        if text is None:
+        failed = self._errors.get(name)
+        if failed is None:
             try:
                 value = self._run(expression, self._activation)
             except EvaluationError as error:
                 what = "compile" if expression.error is not None else "evaluate"
                 text = f'composited variable "{name}" fails to {what}: {error}'
-                self._errors[name] = text
+                failed = self._errors[name] = text, blamed(error, expression)
             else:
                 self[name] = value
                 return value
-        raise EvaluationError(text)
+        raise VariableError(*failed)
 
     def __contains__(self, name: object) -> bool:
         """`has(variables.x)` evaluates x."""
@@ -58,3 +69,8 @@ class LazyVariables(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name] if name in self._expressions else default
+
+
+def blamed(error: EvaluationError, expression: Expression) -> Source:
+    """The field that the error of an expression comes from: its own, or that of a variable."""
+    return error.source if isinstance(error, VariableError) else expression.source

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.metering import Activation, OutOfBudget, Run, attempt
+from celadon.admission.expressions.metering import Activation, Failure, OutOfBudget, Run, attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +22,35 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """Matched, or not: because of `false_condition`, or of `error` (never both)."""
+    """Matched, or not: because of `false_condition`, or of a failure (never both)."""
 
-    matched: bool
     false_condition: str = ""
-    error: str = ""
+    failure: Failure | None = None
 
 
-MATCHED: Final = ConditionResult(True)
+MATCHED: Final = ConditionResult()
 
 
 def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) -> ConditionResult:
     """The failure policy is the caller's business: an error here is only reported."""
-    results = []
+    false: list[str] = []
+    failures: list[Failure] = []
     try:
         for condition in conditions:
-            results.append(attempt(run, condition.expression, activation))
+            value, failure = attempt(run, condition.expression, activation)
+            if failure is not None:
+                failures.append(failure)
+            elif value is not True:
+                false.append(condition.name)
     except OutOfBudget as error:
-        return ConditionResult(False, error=str(error))
-    errors: list[str] = []
-    for condition, (value, error_text) in zip(conditions, results, strict=True):
-        if error_text:
-            errors.append(error_text)
-        elif value is not True:
-            return ConditionResult(False, false_condition=condition.name)
-    return ConditionResult(False, error=_aggregate(errors)) if errors else MATCHED
+        return ConditionResult(failure=error.failure)
+    if false:
+        return ConditionResult(false[0])
+    return ConditionResult(failure=_aggregate(failures)) if failures else MATCHED
 
 
-def _aggregate(errors: Sequence[str]) -> str:
-    distinct = list(dict.fromkeys(errors))
-    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+def _aggregate(failures: Sequence[Failure]) -> Failure:
+    """All texts, at the place of the first."""
+    texts = list(dict.fromkeys(failure.text for failure in failures))
+    text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return Failure(text, failures[0].source)

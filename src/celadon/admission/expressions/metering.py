@@ -12,10 +12,13 @@ As `ForInput` in k8s.io/apiserver `pkg/admission/plugin/cel/condition.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import policy_limits
+from celadon.admission.decision_source import Source
 from celadon.admission.expressions.compiled_expressions import Expression
+from celadon.admission.expressions.lazy_variables import blamed
 from celadon.cel import EvaluationError
 from celadon.kube.library import OUT_OF_BUDGET
 
@@ -23,11 +26,20 @@ Activation = Mapping[str, Any]
 Run = Callable[[Expression, Activation], Any]
 
 
-class OutOfBudget(Exception):
-    """The budget of a phase is used up."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an expression gave no answer, as a decision says it, and the field to blame."""
 
-    def __init__(self) -> None:
+    text: str
+    source: Source
+
+
+class OutOfBudget(Exception):
+    """The budget of a phase is used up; `failure` names the expression that was too much."""
+
+    def __init__(self, source: Source) -> None:
         super().__init__(OUT_OF_BUDGET)
+        self.failure = Failure(OUT_OF_BUDGET, source)
 
 
 def run_plain(expression: Expression, activation: Activation) -> Any:
@@ -53,9 +65,9 @@ class Meter:
         try:
             value, cost = _metered(expression, activation)
         except EvaluationError as error:
-            self._charge(error.cost or 0)
+            self._charge(error.cost or 0, expression)
             raise
-        self._charge(cost)
+        self._charge(cost, expression)
         return value
 
     def run_variable(self, expression: Expression, activation: Activation) -> Any:
@@ -68,12 +80,12 @@ class Meter:
         self._variables += cost
         return value
 
-    def _charge(self, cost: int) -> None:
+    def _charge(self, cost: int, expression: Expression) -> None:
         self.cost = self._variables + cost
         for part in (self._variables, cost):
             if part > self.remaining:
                 self.remaining = -1
-                raise OutOfBudget
+                raise OutOfBudget(expression.source)
             self.remaining -= part
 
 
@@ -83,15 +95,12 @@ def _metered(expression: Expression, activation: Activation) -> tuple[Any, int]:
     return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
 
 
-def attempt(run: Run, expression: Expression, activation: Activation) -> tuple[Any, str]:
+def attempt(run: Run, expression: Expression, activation: Activation) -> tuple[Any, Failure | None]:
     """The value, or None and what a decision says about the failure."""
     if expression.program is None:
-        return None, f"compilation error: {expression.detail}"
+        return None, Failure(f"compilation error: {expression.detail}", expression.source)
     try:
-        return run(expression, activation), ""
+        return run(expression, activation), None
     except EvaluationError as error:
-        return None, failure_text(expression, error)
-
-
-def failure_text(expression: Expression, error: EvaluationError) -> str:
-    return f"expression '{expression.text}' resulted in error: {error}"
+        text = f"expression '{expression.text}' resulted in error: {error}"
+        return None, Failure(text, blamed(error, expression))

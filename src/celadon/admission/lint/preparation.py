@@ -175,7 +175,8 @@ class _Compiler:
         return found
 
     def _base(self, *, authorizer: bool) -> Environment:
-        return base_environment(self._version, self._spec.param_kind is not None, authorizer)
+        has_params = self._spec.param_kind is not None
+        return base_environment(self._version, has_params=has_params, authorizer=authorizer)
 
     def _env(self, *, authorizer: bool = True) -> Environment:
         env = self._base(authorizer=authorizer)

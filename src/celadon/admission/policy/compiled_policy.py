@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from celadon.admission import policy_limits
+from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.compiled_expressions import (
     ANNOTATION_RESULT,
     BOOL_RESULT,
@@ -25,13 +25,13 @@ from celadon.admission.expressions.compiled_expressions import (
 from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.registration.registration_types import (
     IGNORE,
+    AuditAnnotation,
+    MatchCondition,
     ParamKind,
     ValidatingAdmissionPolicy,
     Validation,
 )
 from celadon.kube.library import DEFAULT_VERSION
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +113,13 @@ def compile_policy(
         owner=policy.name,
     )
     variables: dict[str, Expression] = {}
-    for where, variable in _numbered("variables", spec.variables):
+    for i, variable in enumerate(spec.variables):
         variables[variable.name] = scope.declare(
-            variable.name, variable.expression, stored=True, field=where
+            variable.name, variable.expression, stored=True, source=decision_source.variable(i)
         )
-    conditions = tuple(
-        Condition(c.name, scope.compile(c.expression, BOOL_RESULT, stored=True, field=where))
-        for where, c in _numbered("matchConditions", spec.match_conditions)
-    )
-    validations = tuple(
-        _validation(v, scope, where) for where, v in _numbered("validations", spec.validations)
-    )
-    annotations = tuple(
-        CompiledAnnotation(
-            a.key, scope.compile(a.value_expression, ANNOTATION_RESULT, stored=True, field=where)
-        )
-        for where, a in _numbered("auditAnnotations", spec.audit_annotations)
-    )
+    conditions = tuple(_condition(i, c, scope) for i, c in enumerate(spec.match_conditions))
+    validations = tuple(_validation(i, v, scope) for i, v in enumerate(spec.validations))
+    annotations = tuple(_annotation(i, a, scope) for i, a in enumerate(spec.audit_annotations))
     parts = _Parts(
         [c.expression for c in conditions],
         [v.expression for v in validations],
@@ -151,12 +141,19 @@ def compile_policy(
     )
 
 
-def _numbered(name: str, items: Sequence[_Item]) -> Iterable[tuple[str, _Item]]:
-    """The items of a list in the spec, each with its field: `validations[0]`."""
-    return ((f"{name}[{i}]", item) for i, item in enumerate(items))
+def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Condition:
+    source = decision_source.condition(index)
+    compiled = scope.compile(condition.expression, BOOL_RESULT, stored=True, source=source)
+    return Condition(condition.name, compiled)
 
 
-def _validation(validation: Validation, scope: PolicyScope, where: str) -> CompiledValidation:
+def _annotation(index: int, annotation: AuditAnnotation, scope: PolicyScope) -> CompiledAnnotation:
+    source, text = decision_source.annotation(index), annotation.value_expression
+    compiled = scope.compile(text, ANNOTATION_RESULT, stored=True, source=source)
+    return CompiledAnnotation(annotation.key, compiled)
+
+
+def _validation(index: int, validation: Validation, scope: PolicyScope) -> CompiledValidation:
     message = None
     if validation.message_expression:
         message = scope.compile(
@@ -164,11 +161,12 @@ def _validation(validation: Validation, scope: PolicyScope, where: str) -> Compi
             MESSAGE_RESULT,
             authorizer=False,
             stored=True,
-            field=f"{where}.messageExpression",
+            source=decision_source.message(index),
         )
     default = trim_space(validation.message)
+    source = decision_source.validation(index)
     return CompiledValidation(
-        scope.compile(validation.expression, BOOL_RESULT, stored=True, field=where),
+        scope.compile(validation.expression, BOOL_RESULT, stored=True, source=source),
         message,
         default or f"failed expression: {trim_space(validation.expression)}",
         validation.reason or "",

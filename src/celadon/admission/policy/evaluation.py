@@ -15,11 +15,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celadon.admission import policy_limits
+from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.compiled_expressions import trim_space
 from celadon.admission.expressions.lazy_variables import LazyVariables
 from celadon.admission.expressions.match_conditions import evaluate as evaluate_conditions
-from celadon.admission.expressions.metering import Meter, OutOfBudget, Run, attempt, run_plain
+from celadon.admission.expressions.metering import (
+    Failure,
+    Meter,
+    OutOfBudget,
+    Run,
+    attempt,
+    run_plain,
+)
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.matching import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
@@ -33,6 +41,7 @@ class Finding:
     """A decision before anyone asked which binding it is for."""
 
     index: int
+    source: Source
     action: Action
     message: str = ""
     reason: str = ""
@@ -49,7 +58,7 @@ class Evaluation:
     annotations: list[tuple[str, str]] = field(default_factory=list)
     annotation_errors: list[Finding] = field(default_factory=list)
     false_condition: str = ""
-    ignored_error: str = ""
+    ignored_failure: Failure | None = None
 
 
 class Evaluator:
@@ -95,14 +104,14 @@ class _Case:
         try:
             findings, pending = self._validate()
         except OutOfBudget as error:
-            return Evaluation([self._error(0, str(error))])
+            return self._only(error.failure)
         self._add_messages(findings, pending)
         evaluation = Evaluation(sorted(findings, key=lambda finding: finding.index))
         if policy.annotations:
             try:
                 self._annotate(evaluation)
             except OutOfBudget as error:
-                return Evaluation([self._error(0, str(error))])
+                return self._only(error.failure)
         return evaluation
 
     # --- phases ---
@@ -114,13 +123,13 @@ class _Case:
         activation["request"] = self._context.conditions_request(self._hit)
         run = self._phase(activation, Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET))
         result = evaluate_conditions(policy.conditions, run, activation)
-        if result.matched:
-            return None
         if result.false_condition:
             return Evaluation(false_condition=result.false_condition)
+        if result.failure is None:
+            return None
         if policy.ignores_failures:
-            return Evaluation(ignored_error=result.error)
-        return Evaluation([self._error(0, result.error)])
+            return Evaluation(ignored_failure=result.failure)
+        return self._only(result.failure, Cause.CONDITION)
 
     def _validate(self) -> tuple[list[Finding], list[tuple[int, int | None]]]:
         """Findings that are final, and (index, cost) of the false ones, whose text is to come.
@@ -130,14 +139,15 @@ class _Case:
         findings: list[Finding] = []
         false: list[tuple[int, int | None]] = []
         for i, validation in enumerate(self._policy.validations):
-            value, error = attempt(run, validation.expression, activation)
+            value, failure = attempt(run, validation.expression, activation)
             cost = self._meter.cost if self._trace else None
-            if error:
-                findings.append(self._error(i, error, cost))
+            if failure is not None:
+                findings.append(self._error(i, failure, cost))
             elif value is not True:
                 false.append((i, cost))
             elif self._trace or not self._plain:
-                findings.append(Finding(i, Action.ADMIT, cost=cost))
+                source = validation.expression.source
+                findings.append(Finding(i, source, Action.ADMIT, cost=cost))
         return findings, false
 
     def _add_messages(self, findings: list[Finding], false: list[tuple[int, int | None]]) -> None:
@@ -158,22 +168,26 @@ class _Case:
             failed = [f.index for f in findings if f.action is Action.ADMIT and not f.message]
             findings[:] = [f for f in findings if f.index not in failed]
             for i in [*failed, *(i for i, _ in false)]:
-                findings.append(self._error(i, text))
+                validation = policy.validations[i]
+                asked = validation.message_expression or validation.expression
+                findings.append(self._error(i, Failure(text, asked.source)))
             return
         for i, cost in false:
             validation = policy.validations[i]
             text = messages[i] or validation.default_message
-            findings.append(Finding(i, Action.DENY, text, validation.reason, cost=cost))
+            source, reason = validation.expression.source, validation.reason
+            findings.append(Finding(i, source, Action.DENY, text, reason, cost=cost))
 
     def _annotate(self, evaluation: Evaluation) -> None:
         activation = self._activation(authorizer=False)
         activation["namespaceObject"] = self._context.whole_namespace_object()
         run = self._phase(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
         for i, annotation in enumerate(self._policy.annotations):
-            value, error = attempt(run, annotation.expression, activation)
-            if error:
+            value, failure = attempt(run, annotation.expression, activation)
+            if failure is not None:
                 if not self._policy.ignores_failures:
-                    finding = Finding(i, Action.DENY, error, cause=Cause.ANNOTATION)
+                    text, source = failure.text, failure.source
+                    finding = Finding(i, source, Action.DENY, text, cause=Cause.ANNOTATION)
                     evaluation.annotation_errors.append(finding)
             elif value is not None:
                 text = trim_space(value)
@@ -197,9 +211,19 @@ class _Case:
             activation["variables"] = LazyVariables(self._policy.variables, activation, run)
         return run_plain if plain else meter.run
 
-    def _error(self, index: int, message: str, cost: int | None = None) -> Finding:
+    def _only(self, failure: Failure, cause: Cause = Cause.ERROR) -> Evaluation:
+        """One error that stands for all that the policy could have said."""
+        return Evaluation([self._error(0, failure, cause=cause)])
+
+    def _error(
+        self,
+        index: int,
+        failure: Failure,
+        cost: int | None = None,
+        cause: Cause = Cause.ERROR,
+    ) -> Finding:
         action = Action.ADMIT if self._policy.ignores_failures else Action.DENY
-        return Finding(index, action, message, cause=Cause.ERROR, cost=cost)
+        return Finding(index, failure.source, action, failure.text, cause=cause, cost=cost)
 
 
 def _message(validation: CompiledValidation, run: Run, activation: Mapping[str, Any]) -> str:
@@ -207,8 +231,8 @@ def _message(validation: CompiledValidation, run: Run, activation: Mapping[str, 
     expression = validation.message_expression
     if expression is None:
         return ""
-    value, error = attempt(run, expression, activation)
-    if error or value.__class__ is not str:
+    value, failure = attempt(run, expression, activation)
+    if failure is not None or value.__class__ is not str:
         return ""
     text = trim_space(value)
     too_long = len(text.encode("utf-8", "surrogatepass")) > policy_limits.MESSAGE_EXPRESSION_BYTES

@@ -1,0 +1,70 @@
+"""Where decisions come from: the field of a policy, or of a binding, as data.
+
+Whoever compiles or evaluates a part of a policy knows the field; whoever shows a decision finds the
+line by its steps. Nothing is read out of texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import FieldPath, fieldpath
+
+_SPEC: Final = FieldPath("spec")
+_MESSAGE: Final = "messageExpression"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A field of the policy that decided, or of its binding; without steps: all of the object."""
+
+    path: FieldPath = fieldpath.ROOT
+    in_binding: bool = False
+
+    def __str__(self) -> str:
+        """As people call it for short: `validations[0]`, `validations[0].messageExpression`."""
+        steps = self.path.steps[1:]
+        return FieldPath(*(steps if steps[-1:] == (_MESSAGE,) else steps[:2])).text
+
+    def below(self, path: FieldPath) -> Source:
+        """A field inside this one."""
+        return Source(self.path.join(path), self.in_binding)
+
+
+WHOLE: Final = Source()
+"""The policy as such."""
+
+PARAM_KIND: Final = Source(_SPEC.child("paramKind"))
+MATCH_CONSTRAINTS: Final = Source(_SPEC.child("matchConstraints"))
+PARAM_REF: Final = Source(_SPEC.child("paramRef"), in_binding=True)
+MATCH_RESOURCES: Final = Source(_SPEC.child("matchResources"), in_binding=True)
+
+
+def validation(index: int) -> Source:
+    """The expression of a validation."""
+    return _part("validations", index, "expression")
+
+
+def message(index: int) -> Source:
+    """The message expression of a validation."""
+    return _part("validations", index, _MESSAGE)
+
+
+def condition(index: int) -> Source:
+    """The expression of a match condition."""
+    return _part("matchConditions", index, "expression")
+
+
+def variable(index: int) -> Source:
+    """The expression of a variable."""
+    return _part("variables", index, "expression")
+
+
+def annotation(index: int) -> Source:
+    """The value expression of an audit annotation."""
+    return _part("auditAnnotations", index, "valueExpression")
+
+
+def _part(field: str, index: int, expression: str) -> Source:
+    return Source(_SPEC.child(field).index(index).child(expression))
