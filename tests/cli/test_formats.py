@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from celadon.cli.checking.check_report import (
+    ClientWarning,
     Fault,
     Notice,
     ObjectResult,
@@ -40,8 +41,11 @@ INVALID = ObjectResult(
 )
 KIND = "ValidatingAdmissionPolicy"
 FIELD = "spec.validations[0].expression"
-RULE = Violation("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",))
-OTHER = Violation("q", "c", "shop/x", FIELD, Place("q.yaml", 4), "two\nlines", ("Deny",))
+RULE = Violation("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",), denies=True)
+OTHER = Violation(
+    "q", "c", "shop/x", FIELD, Place("q.yaml", 4), "two\nlines", ("Deny",), denies=True
+)
+WARNING = replace(RULE, actions=("Warn",), denies=False)
 DENIED = ObjectResult(
     place=Place("a.yaml", 3),
     title="Pod shop/web",
@@ -54,9 +58,12 @@ DENIED = ObjectResult(
     code=422,
     sentence='pods "web" is forbidden: no, 100%',
     status={"code": 422},
-    violations=(RULE, OTHER),
+    violations=(WARNING, RULE, OTHER),
+    denial=RULE,
     policies=2,
 )
+SILENT = replace(WARNING, rule=Place("p.yaml", 12), actions=("Audit",))
+ALSO = replace(WARNING, rule=Place("p.yaml", 14))
 WARNED = ObjectResult(
     place=Place("b,c.yaml", 1),
     title="Pod shop/old",
@@ -66,9 +73,9 @@ WARNED = ObjectResult(
     name="old",
     operation="CREATE",
     state=State.WARNED,
-    warnings=("careful",),
+    warnings=(ClientWarning("careful", (WARNING, ALSO)), ClientWarning("third", (ALSO,))),
     audit_annotations={"p/key": "value"},
-    violations=(replace(RULE, actions=("Warn",)),),
+    violations=(SILENT, WARNING, ALSO),
     policies=1,
 )
 REPORT = Report(
@@ -95,6 +102,11 @@ def test_human() -> None:
         "\n"
         "warning: careful\n"
         "  rule    p.yaml:9  spec.validations[0].expression\n"
+        "  rule    p.yaml:14  spec.validations[0].expression\n"
+        "  object  b,c.yaml:1  Pod shop/old\n"
+        "\n"
+        "warning: third\n"
+        "  rule    p.yaml:14  spec.validations[0].expression\n"
         "  object  b,c.yaml:1  Pod shop/old\n"
         "\n"
         "notice: s.yaml:1: policy `s`: no binding\n"
@@ -137,7 +149,7 @@ def test_data() -> None:
         "bindings": 2,
         "exitCode": 2,
     }
-    assert document["objects"][0]["violations"][1] == {
+    assert document["objects"][0]["violations"][2] == {
         "policy": "q",
         "binding": "c",
         "param": "shop/x",
@@ -146,6 +158,9 @@ def test_data() -> None:
         "message": "two\nlines",
         "validationActions": ["Deny"],
     }
+    warned = document["objects"][1]
+    assert warned["warnings"] == ["careful", "third"]
+    assert [one.get("warning") for one in warned["violations"]] == [None, "careful", "careful"]
     assert document["problems"] == [
         {"file": "t.yaml", "line": 2, "message": "unreadable", "help": "mend it"}
     ]
@@ -177,7 +192,9 @@ def test_github() -> None:
         "::error file=r.yaml,line=7,title=ValidatingAdmissionPolicy r::is invalid: x%0Ay\n"
         '::error file=a.yaml,line=3,title=Pod shop/web denied::pods "web" is forbidden: no, 100%25'
         "%0Arule: p.yaml:9%0Arule: q.yaml:4\n"
-        "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::careful\n"
+        "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::careful"
+        "%0Arule: p.yaml:9%0Arule: p.yaml:14\n"
+        "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::third%0Arule: p.yaml:14\n"
         "::notice file=s.yaml,line=1,title=policy-without-binding::policy `s`: no binding\n"
     )
 
@@ -187,6 +204,10 @@ def test_junit() -> None:
     assert suites.attrib == {"tests": "5", "failures": "1", "errors": "2"}
     kinds = [[child.tag for child in case] for case in suites.iter("testcase")]
     assert kinds == [["error"], ["error"], ["failure"], ["system-out"], ["skipped"]]
+    assert [one.text for one in suites.iter("system-out")] == [
+        f"careful\nrule: p.yaml:9 {FIELD}\nrule: p.yaml:14 {FIELD}\nthird\nrule: p.yaml:14 {FIELD}"
+    ]
+    assert "rule: p.yaml:9" in next(one.text or "" for one in suites.iter("failure"))
     strict = Report(objects=(WARNED,), notices=REPORT.notices, strict=True, fail_on_warning=True)
     assert ElementTree.fromstring(check_junit.render(strict)).attrib["failures"] == "2"
     odd = Report(problems=(Problem("a\x00b", 0, "\ud800 <&>"),))

@@ -56,7 +56,8 @@ class Violation:
     """One expression that speaks against an object, and where it is written.
 
     `actions` are the binding's (`Deny`, `Warn`, `Audit`); `is_error` says that the expression did
-    not give an answer. `field` is the path of the expression in its policy.
+    not give an answer, `denies` that it alone would refuse the object. `field` is the path of what
+    speaks in its policy or, for a misconfiguration, in the binding.
     """
 
     policy: str
@@ -67,11 +68,21 @@ class Violation:
     message: str
     actions: tuple[str, ...]
     is_error: bool = False
+    denies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClientWarning:
+    """A warning as a client gets it, and the violations it is due to."""
+
+    text: str
+    violations: tuple[Violation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectResult:
-    """One request and its verdict. `sentence` is what the API server would answer, if it refuses.
+    """One request and its verdict. `sentence` is what the API server would answer, if it refuses;
+    `denial` is the violation it speaks of, if it speaks of one.
 
     `title` is `Deployment shop/web`; `policies` counts the pairs of policy and binding that match.
     """
@@ -87,9 +98,10 @@ class ObjectResult:
     code: int = 200
     sentence: str = ""
     status: Mapping[str, Any] | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ClientWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()
+    denial: Violation | None = None
     faults: tuple[Fault, ...] = ()
     policies: int = 0
 

@@ -7,7 +7,7 @@ verdict per request (the engine), and what each verdict means to a reader (here)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,9 +17,11 @@ from celadon.admission import (
     Decision,
     Engine,
     ObjectWorld,
+    Source,
     Verdict,
 )
 from celadon.cli.checking.check_report import (
+    ClientWarning,
     Notice,
     ObjectResult,
     Place,
@@ -71,7 +73,7 @@ def check(
     asked, unasked = _requests(manifests, settings, world, prepare)
     coverage = survey(engine, world, asked, policies)
     results = []
-    ignored: dict[tuple[str, str], Notice] = {}
+    ignored: dict[tuple[str, Source], Notice] = {}
     for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
         refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
         if refused is not None:
@@ -97,12 +99,13 @@ def check(
 
 
 def _ignore(
-    ignored: dict[tuple[str, str], Notice], decision: Decision, asked: Asked, policies: PolicySet
+    ignored: dict[tuple[str, Source], Notice], decision: Decision, asked: Asked, policies: PolicySet
 ) -> None:
     """An error that `failurePolicy: Ignore` let pass: said once per expression."""
-    field, rule = _rule(decision, policies)
+    rule = policies.place(decision.source, decision.policy, decision.binding)
     text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
-    ignored.setdefault((decision.policy, field), Notice(Silence.ERROR_IGNORED, rule, text))
+    key = (decision.policy, decision.source)
+    ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
 def _world(
@@ -162,6 +165,9 @@ def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -
         state = State.DENIED
     elif verdict.warnings:
         state = State.WARNED
+    found = {
+        one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
+    }
     return ObjectResult(
         place=Place(document.file, document.line()),
         api_version=request.kind.api_version,
@@ -174,51 +180,26 @@ def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -
         code=verdict.code,
         sentence=verdict.message,
         status=verdict.status,
-        warnings=verdict.warnings,
+        warnings=tuple(
+            ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
+            for warning in verdict.recorded
+        ),
         audit_annotations=verdict.audit_annotations,
-        violations=tuple(_violations(verdict.decisions, policies)),
+        violations=tuple(found.values()),
+        denial=None if verdict.denial is None else found[verdict.denial],
         policies=matched,
     )
 
 
-def _violations(decisions: Sequence[Decision], policies: PolicySet) -> Iterable[Violation]:
-    for decision in decisions:
-        if decision.action is Action.DENY:
-            yield _violation(decision, policies)
-
-
 def _violation(decision: Decision, policies: PolicySet) -> Violation:
-    field, rule = _rule(decision, policies)
     return Violation(
         policy=decision.policy,
         binding=decision.binding,
         param=decision.param,
-        field=field,
-        rule=rule,
+        field=decision.source.path.text,
+        rule=policies.place(decision.source, decision.policy, decision.binding),
         message=decision.message,
         actions=decision.actions,
         is_error=decision.cause is not Cause.VALIDATION,
+        denies=decision.denies,
     )
-
-
-def _rule(decision: Decision, policies: PolicySet) -> tuple[str, Place]:
-    """The field that a decision comes from, and where it stands."""
-    policy = policies.policies[decision.policy]
-    if decision.cause is Cause.CONFIGURATION:
-        if decision.binding:
-            field = "spec.paramRef"
-            return field, policies.bindings[decision.binding].place(field)
-        field = "spec.paramKind"
-        return field, policy.place(field)
-    spec = policy.value.spec
-    if decision.cause is Cause.ANNOTATION:
-        field = f"spec.auditAnnotations[{decision.index}].valueExpression"
-    elif decision.cause is Cause.ERROR and decision.index == 0:
-        field = "spec.validations[0].expression"
-        for index, condition in enumerate(spec.match_conditions):
-            if f"expression '{condition.expression}' resulted in error" in decision.message:
-                field = f"spec.matchConditions[{index}].expression"
-                break
-    else:
-        field = f"spec.validations[{decision.index}].expression"
-    return field, policy.place(field)

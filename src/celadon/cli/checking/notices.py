@@ -16,7 +16,7 @@ from celadon.cli.checking.policy_set import Placed, PolicySet
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.cli.suggestions import did_you_mean
-from celadon.kube import metadata
+from celadon.kube import FieldPath, metadata
 
 
 def notices(
@@ -76,7 +76,7 @@ def _without_policy(policies: PolicySet) -> Iterator[Notice]:
             hint = did_you_mean(wanted, policies.policies)
             yield Notice(
                 Silence.BINDING_WITHOUT_POLICY,
-                placed.place("spec.policyName"),
+                placed.place(FieldPath("spec", "policyName")),
                 f"binding `{name}` names policy `{wanted}`, which is not there{hint}",
             )
 
@@ -108,7 +108,7 @@ def _unmatched(policies: PolicySet, asked: Sequence[Asked], coverage: Coverage) 
             why = f"its rules are about {_subject(placed)}"
         yield Notice(
             Silence.POLICY_UNMATCHED,
-            placed.place("spec.matchConstraints"),
+            placed.place(FieldPath("spec", "matchConstraints")),
             f"policy `{name}` matched none of the objects: {why}",
             _operation_help(placed, asked[0].request.operation.value),
         )
@@ -158,7 +158,7 @@ def _missing_params(manifests: Manifests, policies: PolicySet) -> Iterator[Notic
         elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in given:
             yield Notice(
                 Silence.PARAM_MISSING,
-                placed.place("spec.paramRef.name"),
+                placed.place(FieldPath("spec", "paramRef", "name")),
                 f"binding `{name}` names {kind.kind} `{ref.name}`, which is not there",
                 "give it with `-f`",
             )
@@ -173,18 +173,18 @@ def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notic
         if outcome is Outcome.PARAM_NOT_FOUND:
             yield Notice(
                 Silence.PARAM_MISSING,
-                policies.bindings[binding].place("spec.paramRef"),
+                policies.bindings[binding].place(FieldPath("spec", "paramRef")),
                 f"binding `{binding}` found no params for {asked.title}, so policy `{policy}` "
                 "let it pass",
             )
 
 
 def _ignored_errors(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
-    for (outcome, policy, _), (note, asked) in coverage.notes.items():
-        if outcome in (Outcome.CONDITION_ERROR_IGNORED, Outcome.CONFIGURATION_ERROR_IGNORED):
+    for (_, policy, binding), (note, asked) in coverage.notes.items():
+        if note.source is not None:
             yield Notice(
                 Silence.ERROR_IGNORED,
-                policies.policies[policy].place("spec.failurePolicy"),
+                policies.place(note.source, policy, binding),
                 f"policy `{policy}` ignored an error on {asked.title}: {note.detail}",
             )
 

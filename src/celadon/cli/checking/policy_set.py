@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from celadon.admission import (
+    Source,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
     decode_binding,
@@ -25,8 +26,7 @@ from celadon.admission.registration import (
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import POLICY_GROUP, Manifests
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.locations import parse_path
-from celadon.kube import FieldError, FieldPath, GroupKind, metadata, status
+from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
 
 T = TypeVar("T")
 
@@ -38,9 +38,9 @@ class Placed(Generic[T]):
     value: T
     document: Document
 
-    def place(self, path: str = "") -> Place:
+    def place(self, path: FieldPath = fieldpath.ROOT) -> Place:
         """Where a field of it stands; the object itself without a path."""
-        return Place(self.document.file, self.document.line(parse_path(path)))
+        return Place(self.document.file, self.document.line(path.steps))
 
 
 @dataclass(slots=True)
@@ -51,6 +51,12 @@ class PolicySet:
     bindings: dict[str, Placed[ValidatingAdmissionPolicyBinding]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     errors: list[PolicyError] = field(default_factory=list)
+
+    def place(self, source: Source, policy: str, binding: str) -> Place:
+        """Where it stands what a decision about this policy and binding comes from."""
+        if source.in_binding:
+            return self.bindings[binding].place(source.path)
+        return self.policies[policy].place(source.path)
 
 
 def policy_set(manifests: Manifests, version: str) -> PolicySet:

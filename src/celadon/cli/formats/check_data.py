@@ -75,11 +75,11 @@ def _object(result: ObjectResult) -> dict[str, Any]:
         code=result.code,
         message=result.sentence,
         status=dict(result.status) if result.status is not None else None,
-        warnings=list(result.warnings),
+        warnings=[warning.text for warning in result.warnings],
         auditAnnotations=dict(result.audit_annotations),
         policies=result.policies,
         faults=[_fault(fault) for fault in result.faults],
-        violations=[_violation(violation) for violation in result.violations],
+        violations=[_violation(violation, result) for violation in result.violations],
     )
 
 
@@ -87,7 +87,9 @@ def _fault(fault: Fault) -> dict[str, Any]:
     return _place(fault.place) | _filled(field=fault.field, message=fault.message)
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _violation(violation: Violation, result: ObjectResult) -> dict[str, Any]:
+    """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
+    texts = (warning.text for warning in result.warnings if violation in warning.violations)
     return _filled(
         policy=violation.policy,
         binding=violation.binding,
@@ -96,6 +98,7 @@ def _violation(violation: Violation) -> dict[str, Any]:
         rule=_place(violation.rule),
         message=violation.message,
         validationActions=list(violation.actions),
+        warning=next(texts, ""),
         error=violation.is_error or None,
     )
 

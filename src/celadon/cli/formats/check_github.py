@@ -5,7 +5,9 @@ See GitHub's documentation of `::error file=…,line=…::…`; values are perce
 
 from __future__ import annotations
 
-from celadon.cli.checking.check_report import Place, Report, State
+from collections.abc import Iterable
+
+from celadon.cli.checking.check_report import Place, Report, State, Violation
 
 
 def render(report: Report) -> str:
@@ -25,17 +27,22 @@ def render(report: Report) -> str:
             text = f"{fault.field}: {fault.message}"
             lines.append(command("error", fault.place, f"{result.title} invalid", text))
         if result.state is State.DENIED:
-            rules = [f"rule: {one.rule}" for one in result.violations if one.rule.file]
-            text = "\n".join([result.sentence, *dict.fromkeys(rules)])
+            text = _with_rules(result.sentence, [one for one in result.violations if one.denies])
             lines.append(command("error", result.place, f"{result.title} denied", text))
         for warning in result.warnings:
-            lines.append(command("warning", result.place, result.title, warning))
+            text = _with_rules(warning.text, warning.violations)
+            lines.append(command("warning", result.place, result.title, text))
     level = "error" if report.strict else "notice"
     lines += [
         command(level, notice.place, notice.silence.value, notice.message)
         for notice in report.notices
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _with_rules(text: str, violations: Iterable[Violation]) -> str:
+    rules = (f"rule: {one.rule}" for one in violations if one.rule.file)
+    return "\n".join([text, *dict.fromkeys(rules)])
 
 
 def command(level: str, place: Place, title: str, text: str, column: int = 0) -> str:

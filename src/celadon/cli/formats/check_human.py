@@ -66,10 +66,11 @@ def _refusal(result: ObjectResult, look: Look) -> list[str]:
     word = result.state.value
     lines = [f"{look.paint(word, f'{word}:')} {result.sentence}"]
     lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
-    denying = [one for one in result.violations if one.is_error or "Deny" in one.actions]
-    lines += _rule(denying[0]) if denying else []
+    lines += _rule(result.denial) if result.denial is not None else []
     lines.append(f"  object  {result.place}  {result.title}")
-    for violation in denying[1:]:
+    for violation in result.violations:
+        if not violation.denies or violation == result.denial:
+            continue
         lines.append(f"  also    {_by(violation)}: {_first_line(violation.message)}")
         lines += _rule(violation)
     return lines
@@ -93,10 +94,10 @@ def _first_line(text: str) -> str:
 
 def _warnings(report: Report, look: Look) -> Iterator[list[str]]:
     for result in report.objects:
-        warned = [one for one in result.violations if "Warn" in one.actions]
-        for index, warning in enumerate(result.warnings):
-            lines = [f"{look.paint('warning', 'warning:')} {warning}"]
-            lines += _rule(warned[index]) if index < len(warned) else []
+        for warning in result.warnings:
+            lines = [f"{look.paint('warning', 'warning:')} {warning.text}"]
+            for violation in warning.violations:
+                lines += _rule(violation)
             lines.append(f"  object  {result.place}  {result.title}")
             yield lines
 

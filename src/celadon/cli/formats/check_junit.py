@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from celadon.cli.checking.check_report import ObjectResult, Report
+from celadon.cli.checking.check_report import ObjectResult, Report, Violation
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -57,15 +57,27 @@ def _cases(report: Report) -> Iterator[str]:
 def _result(report: Report, result: ObjectResult) -> str:
     if result.is_refused:
         places = [f"field: {one.place} {one.field}" for one in result.faults]
-        places += [f"rule: {one.rule} {one.field}" for one in result.violations]
+        places += [_rule(one) for one in result.violations if one.denies]
+        places += _warnings(result)
         details = "\n".join([result.sentence, *places])
         return bad("error" if result.has_error else "failure", result.sentence, details)
-    warnings = "\n".join(result.warnings)
-    if not warnings:
+    if not result.warnings:
         return ""
+    warnings = "\n".join(_warnings(result))
     if report.fail_on_warning:
-        return bad("failure", result.warnings[0], warnings)
+        return bad("failure", result.warnings[0].text, warnings)
     return f"<system-out>{_text(warnings)}</system-out>"
+
+
+def _warnings(result: ObjectResult) -> Iterator[str]:
+    """Each warning, and behind it the rules it is due to."""
+    for warning in result.warnings:
+        yield warning.text
+        yield from map(_rule, warning.violations)
+
+
+def _rule(violation: Violation) -> str:
+    return f"rule: {violation.rule} {violation.field}"
 
 
 def case(group: str, name: str, file: str, line: int, body: str) -> str:
