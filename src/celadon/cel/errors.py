@@ -42,13 +42,19 @@ class ProgramError(CelError):
 
 
 class EvaluationError(CelError):
-    """A CEL run-time error. `str(error)` is cel-go's text."""
+    """A CEL run-time error. `str(error)` is cel-go's text.
 
-    __slots__ = ("cost",)
+    A value of the activation that computes itself when it is read may fail by raising one with an
+    `origin` of its own: the error that leaves the evaluation because of it has the same. It is
+    None for errors of the expression itself.
+    """
 
-    def __init__(self, message: str) -> None:
+    __slots__ = ("cost", "origin")
+
+    def __init__(self, message: str, origin: object = None) -> None:
         super().__init__(message)
         self.cost: int | None = None
+        self.origin = origin
 
     @property
     def message(self) -> str:

@@ -110,7 +110,7 @@ class Program:
             failure.add_note(self._place(module, failure))
             raise
         if isinstance(value, EvaluationError):
-            error = EvaluationError(value.message)
+            error = EvaluationError(value.message, value.origin)
             error.cost = cost
             raise error
         return value, cost
@@ -126,7 +126,7 @@ class Program:
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
-            raise EvaluationError(outcome.message)
+            raise EvaluationError(outcome.message, outcome.origin)
         return outcome, residual(self._context, outcomes)
 
     def locate(self, activation: Activation, error: EvaluationError) -> Issues:

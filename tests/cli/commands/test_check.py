@@ -152,6 +152,110 @@ def test_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     assert "  audit   validation.policy.admission.k8s.io/validation_failure: [{" in out
 
 
+def rules_of(out: str) -> list[list[str]]:
+    """Per warning of a human report, the fields of the rules below it."""
+    blocks = [block for block in out.split("\n\n") if block.startswith("warning: ")]
+    return [
+        [line.split("  ")[-1] for line in block.split("\n") if line.startswith("  rule ")]
+        for block in blocks
+    ]
+
+
+def test_each_warning_has_the_rules_it_came_from(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ("same", "same", "third")
+    validations = [{"expression": "false", "message": text} for text in texts]
+    write(Path("policies.json"), policy(validations=validations), binding(actions="Warn"))
+    path = write(Path("a.json"), BAD)
+    fields = [f"spec.validations[{i}].expression" for i in range(3)]
+    _, out, _ = check(capsys, path)
+    assert rules_of(out) == [fields[:2], fields[2:]]
+    (found,) = report(capsys, path)["objects"]
+    assert [one["field"] for one in found["violations"]] == fields
+    shown = [one["warning"].rpartition(": ")[2] for one in found["violations"]]
+    assert shown == list(texts)
+    lines = [one["rule"]["line"] for one in found["violations"]]
+    _, out, _ = check(capsys, path, "-o", "github")
+    assert [line.split("%0A")[1:] for line in out.split("\n") if line] == [
+        [f"rule: policies.json:{line}" for line in lines[:2]],
+        [f"rule: policies.json:{lines[2]}"],
+    ]
+    _, out, _ = check(capsys, path, "-o", "junit")
+    assert f"third\nrule: policies.json:{lines[2]} {fields[2]}<" in out
+
+
+DEAR = "authorizer.path('/').check('get').allowed()"
+PLACES: list[tuple[str, Json, str]] = [
+    (
+        "the budget of match conditions",
+        {"matchConditions": [{"name": f"c{i}", "expression": DEAR} for i in range(9)]},
+        "spec.matchConditions[7].expression",
+    ),
+    (
+        "a match condition",
+        {"matchConditions": [{"name": "c", "expression": "object.nope == 1"}]},
+        "spec.matchConditions[0].expression",
+    ),
+    (
+        "a variable",
+        {
+            "variables": [{"name": "v", "expression": "object.nope"}],
+            "validations": [{"expression": "variables.v == 1"}],
+        },
+        "spec.variables[0].expression",
+    ),
+    (
+        "an annotation",
+        {"auditAnnotations": [{"key": "k", "valueExpression": "string(object.nope)"}]},
+        "spec.auditAnnotations[0].valueExpression",
+    ),
+    ("a param kind", {"paramKind": {"apiVersion": "x.io/v1", "kind": "No"}}, "spec.paramKind"),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"), [pytest.param(spec, field, id=name) for name, spec, field in PLACES]
+)
+def test_errors_stand_where_they_come_from(
+    capsys: pytest.CaptureFixture[str], spec: Json, field: str
+) -> None:
+    given = policy(expression="true", **spec)
+    write(Path("policies.json"), given, binding())
+    path = write(Path("a.json"), GOOD)
+    (violation,) = report(capsys, path)["objects"][0]["violations"]
+    line = Path("policies.json").read_text().split("\n")[violation["rule"]["line"] - 1]
+    assert violation["field"] == field
+    assert line.strip().startswith(f'"{field.rpartition(".")[2]}": ')
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"), [pytest.param(spec, field, id=name) for name, spec, field in PLACES]
+)
+def test_ignored_errors_stand_where_they_come_from(
+    capsys: pytest.CaptureFixture[str], spec: Json, field: str
+) -> None:
+    write(Path("policies.json"), policy(expression="true", failurePolicy="Ignore", **spec))
+    write(Path("bindings.json"), binding())
+    found = report(capsys, "-f", "bindings.json", write(Path("a.json"), GOOD))["notices"]
+    lines = Path("policies.json").read_text().split("\n")
+    shown = [lines[one["line"] - 1] for one in found if one["reason"] == "error-ignored"]
+    if "auditAnnotations" in field:
+        assert shown == [], "the API server says nothing of it either"
+    else:
+        (line,) = shown
+        assert line.strip().startswith(f'"{field.rpartition(".")[2]}": ')
+
+
+def test_errors_of_bindings_stand_in_the_binding(capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        Path("policies.json"),
+        policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"}),
+        binding(paramRef={"name": "lost", "parameterNotFoundAction": "Deny"}),
+    )
+    (violation,) = report(capsys, write(Path("a.json"), GOOD))["objects"][0]["violations"]
+    line = Path("policies.json").read_text().split("\n")[violation["rule"]["line"] - 1]
+    assert (violation["field"], line.strip()) == ("spec.paramRef", '"paramRef": {')
+
+
 def test_silences(capsys: pytest.CaptureFixture[str]) -> None:
     good = write(Path("a.json"), GOOD)
     assert reasons(capsys, good) == []

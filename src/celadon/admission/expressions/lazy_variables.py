@@ -15,18 +15,9 @@ from celadon.cel import EvaluationError
 Run = Callable[[Expression, Mapping[str, Any]], Any]
 
 
-class VariableError(EvaluationError):
-    """A variable could not be computed; `source` is the field of the one that is to blame."""
-
-    __slots__ = ("source",)
-
-    def __init__(self, message: str, source: Source) -> None:
-        super().__init__(message)
-        self.source = source
-
-
 class LazyVariables(dict[str, Any]):
-    """Variables computed when first read, and kept; errors too.
+    """Variables computed when first read, and kept; errors too, with the field of the variable that
+    is to blame as their origin.
 
     INVARIANT (one phase): match conditions, validations, message expressions and audit annotations
     each start with a new one, so a variable is computed at most once in each.
@@ -58,7 +49,7 @@ class LazyVariables(dict[str, Any]):
             else:
                 self[name] = value
                 return value
-        raise VariableError(*failed)
+        raise EvaluationError(*failed)
 
     def __contains__(self, name: object) -> bool:
         """`has(variables.x)` evaluates x."""
@@ -73,4 +64,4 @@ class LazyVariables(dict[str, Any]):
 
 def blamed(error: EvaluationError, expression: Expression) -> Source:
     """The field that the error of an expression comes from: its own, or that of a variable."""
-    return error.source if isinstance(error, VariableError) else expression.source
+    return error.origin if isinstance(error.origin, Source) else expression.source
