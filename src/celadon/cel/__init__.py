@@ -20,7 +20,7 @@ from celadon.cel.errors import (
     EvaluationError,
     ProgramError,
 )
-from celadon.cel.issues import Issue, Issues
+from celadon.cel.issues import Issue, IssueKind, Issues
 from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.parsing.unparser import unparse
 from celadon.cel.partial.unknowns import AttributePattern, Unknown
@@ -41,6 +41,7 @@ __all__ = [
     "Environment",
     "EvaluationError",
     "Issue",
+    "IssueKind",
     "Issues",
     "Program",
     "ProgramError",

@@ -6,10 +6,12 @@ Each phase has its own `Issues`. The layout of the text is cel-go's (`common/err
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from celadon.cel.parsing.source import Source
+from celadon.cel.types import Type
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
 MAX_ISSUES = 100
@@ -22,12 +24,24 @@ _DOT, _WIDE_DOT = ".", "．"
 _CARET, _WIDE_CARET = "^", "＾"
 
 
+class IssueKind(enum.Enum):
+    """What types are to an issue."""
+
+    OTHER = "no types"
+    NO_OVERLOAD = "the operands, the receiver's first"
+    TYPE_MISMATCH = "the expected one and the actual one"
+    NOT_A_RANGE = "that of what is iterated"
+
+
 class Issue(NamedTuple):
-    """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id."""
+    """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id.
+    `types` are those in the message; what they are says `kind`."""
 
     message: str
     offset: int | None
     node: int | None = None
+    kind: IssueKind = IssueKind.OTHER
+    types: tuple[Type, ...] = ()
 
 
 class Issues:

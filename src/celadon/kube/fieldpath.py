@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from celadon.cel import Issue
 from celadon.cel.value_functions import text
 from celadon.kube.go.go_text import json_text, quote
 
@@ -165,12 +166,17 @@ def value_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One complaint about one field. Build it with the functions below."""
+    """One complaint about one field. Build it with the functions below.
+
+    `issues` are what the compiler said, where the field is an expression that does not compile;
+    their offsets count in the text of the field.
+    """
 
     type: ErrorType
     path: FieldPath
     value: object = OMITTED
     detail: str = ""
+    issues: tuple[Issue, ...] = ()
 
     @property
     def field(self) -> str:

@@ -51,7 +51,7 @@ def test_what_cannot_be_decoded() -> None:
     given = policy(validations=[{"expression": 1}])
     (one,) = found("CEL001", given)
     assert "cannot unmarshal number into Go struct field" in one.message
-    assert one.spot.field == "spec.validations.expression"
+    assert one.spot.field == "spec.validations[0].expression"
     webhooks = {"apiVersion": GROUP, "kind": "ValidatingWebhookConfiguration", "webhooks": 1}
     assert found("CEL001", {**webhooks, "metadata": {"name": "x"}})
 

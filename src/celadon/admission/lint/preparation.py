@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment, trim_space
 from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
 from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
@@ -30,7 +31,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
 )
 from celadon.cel import Environment, types
-from celadon.kube import GroupVersionKind, metadata
+from celadon.kube import FieldPath, GroupVersionKind, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.schemas import Schema, custom_schemas
 
@@ -95,7 +96,7 @@ def _registered(
     try:
         decoded = decode_object(document, kind.kind, kind.version)
     except RegistrationError as error:
-        return Registered(number, kind, document, failure=str(error))
+        return Registered(number, kind, document, failure=error)
     return Registered(
         number,
         kind,
@@ -146,13 +147,13 @@ class _Compiler:
         spec = self._spec
         found = []
         for i, condition in enumerate(spec.match_conditions):
-            at = f"spec.matchConditions[{i}].expression"
+            at = decision_source.condition(i).path
             env = self._base(authorizer=True)
             found.append(
                 self._compile(Role.CONDITION, i, at, condition.expression, env, condition.name)
             )
         for i, variable in enumerate(spec.variables):
-            at = f"spec.variables[{i}].expression"
+            at = decision_source.variable(i).path
             made = self._compile(
                 Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
             )
@@ -161,16 +162,14 @@ class _Compiler:
             found.append(made)
         env, quiet = self._env(), self._env(authorizer=False)
         for i, validation in enumerate(spec.validations):
-            at = f"spec.validations[{i}]"
-            found.append(
-                self._compile(Role.VALIDATION, i, f"{at}.expression", validation.expression, env)
-            )
+            at = decision_source.validation(i).path
+            found.append(self._compile(Role.VALIDATION, i, at, validation.expression, env))
             if validation.message_expression:
                 text = validation.message_expression
-                at = f"{at}.messageExpression"
+                at = decision_source.message(i).path
                 found.append(self._compile(Role.MESSAGE, i, at, text, quiet))
         for i, annotation in enumerate(spec.audit_annotations):
-            at = f"spec.auditAnnotations[{i}].valueExpression"
+            at = decision_source.annotation(i).path
             found.append(self._compile(Role.ANNOTATION, i, at, annotation.value_expression, env))
         return found
 
@@ -185,7 +184,7 @@ class _Compiler:
         return env
 
     def _compile(
-        self, role: Role, index: int, at: str, text: str, env: Environment, name: str = ""
+        self, role: Role, index: int, at: FieldPath, text: str, env: Environment, name: str = ""
     ) -> PolicyExpression:
         shift = 0
         if role in (Role.CONDITION, Role.ANNOTATION):

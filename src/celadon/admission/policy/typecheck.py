@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celadon.admission import decision_source
 from celadon.admission.expressions.declared_types import (
     NAMESPACE,
     OBJECT_TYPES,
@@ -31,7 +32,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
 )
 from celadon.cel import Environment, Issues, types
-from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
+from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
 from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
@@ -53,7 +54,7 @@ class ExpressionWarning:
 class TypeProblem:
     """What is wrong with one expression if the object is of this kind."""
 
-    field: str
+    path: FieldPath
     kind: GroupVersionKind
     issues: Issues
 
@@ -87,11 +88,13 @@ class TypeChecker:
         self, policy: ValidatingAdmissionPolicy, number: int
     ) -> tuple[ExpressionWarning, ...]:
         """One warning for each field with problems, about all kinds that have them."""
-        parts: dict[str, list[str]] = {}
+        parts: dict[FieldPath, list[str]] = {}
         for problem in self.problems(policy, number):
             text = f"{problem.kind}: {problem.issues.display()}\n"
-            parts.setdefault(problem.field, []).append(text)
-        return tuple(ExpressionWarning(field, "\n".join(texts)) for field, texts in parts.items())
+            parts.setdefault(problem.path, []).append(text)
+        return tuple(
+            ExpressionWarning(path.text, "\n".join(found)) for path, found in parts.items()
+        )
 
     def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
         """What the warnings are made of, by field and kind."""
@@ -106,11 +109,11 @@ class TypeChecker:
             (kind, self._scope(spec, schema_type(schema, f"{kind.kind}{number + i}"), params))
             for i, (kind, schema) in enumerate(kinds)
         ]
-        for field, text in _checked_fields(spec):
+        for path, text in _checked_fields(spec):
             for kind, env in scopes:
                 issues = env.compile(text).issues
                 if issues:
-                    yield TypeProblem(field, kind, issues)
+                    yield TypeProblem(path, kind, issues)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         return schema_for(kind) or self._custom.get(kind)
@@ -146,11 +149,11 @@ class TypeChecker:
         return env
 
 
-def _checked_fields(spec: PolicySpec) -> Iterator[tuple[str, str]]:
+def _checked_fields(spec: PolicySpec) -> Iterator[tuple[FieldPath, str]]:
     for i, validation in enumerate(spec.validations):
-        yield f"spec.validations[{i}].expression", validation.expression
+        yield decision_source.validation(i).path, validation.expression
         if validation.message_expression:
-            yield f"spec.validations[{i}].messageExpression", validation.message_expression
+            yield decision_source.message(i).path, validation.message_expression
 
 
 class _ResourceNames:

@@ -19,7 +19,7 @@ expression as deep as the parser admits be checked within Python's stack (and it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from celadon.cel.checking import check_messages, well_known
@@ -27,7 +27,7 @@ from celadon.cel.checking.assignability import Substitution
 from celadon.cel.checking.overload_resolution import FunctionIndex, fresh_variable
 from celadon.cel.checking.scope import Declarations, Identifier
 from celadon.cel.checking.tree_printer import render
-from celadon.cel.issues import Issues
+from celadon.cel.issues import Issue, IssueKind, Issues
 from celadon.cel.syntax import (
     OPT_SELECT,
     Ast,
@@ -133,8 +133,20 @@ class _Checker:
         self.fresh = 0
         self.cross_type = scope.cross_type_numeric_comparisons
 
-    def report(self, node_id: int, message: str) -> None:
-        self.issues.add(message, self.positions.get(node_id), node_id)
+    def report(
+        self,
+        node_id: int,
+        message: str,
+        kind: IssueKind = IssueKind.OTHER,
+        types: Iterable[Type] = (),
+    ) -> None:
+        offset = self.positions.get(node_id)
+        self.issues.append(Issue(message, offset, node_id, kind, tuple(types)))
+
+    def mismatch(self, node_id: int, expected: Type, actual: Type) -> None:
+        """A node that is of another type than it has to be."""
+        message = check_messages.type_mismatch(expected, actual)
+        self.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
 
     def settle(self) -> None:
         """Puts what type variables came to stand for into the table of types."""
@@ -349,7 +361,7 @@ def _resolve(
     if resolution is None:
         shown = [checker.substitution.substitute(t, to_dyn=True) for t in arguments]
         message = check_messages.no_matching_overload(function.name, shown, member=member)
-        checker.report(node_id, message)
+        checker.report(node_id, message, IssueKind.NO_OVERLOAD, shown)
         return ERROR
     checker.references[node_id] = resolution.reference
     return resolution.type
@@ -362,7 +374,7 @@ def _check_logical(
     failed = False
     for arg, t in zip(node.args, arguments):  # noqa: B905  # same length by construction
         if not checker.substitution.assignable(t, BOOL):
-            checker.report(arg.id, check_messages.type_mismatch(BOOL, t))
+            checker.mismatch(arg.id, BOOL, t)
             failed = True
     if failed:
         return ERROR
@@ -413,7 +425,7 @@ def _unwrapped(checker: _Checker, value_id: int, t: Type) -> Type:
     if is_optional(t):
         return t.params[0]
     if t.kind is not _DYN and t.kind is not _ANY:
-        checker.report(value_id, check_messages.type_mismatch(optional_of(t), t))
+        checker.mismatch(value_id, optional_of(t), t)
     return t
 
 
@@ -539,14 +551,15 @@ def _iteration_types(checker: _Checker, node: Comprehension, over: Type) -> tupl
     if kind is _PARAM:
         checker.substitution.assignable(DYN, over)
         return DYN, DYN
-    checker.report(node.iter_range.id, check_messages.not_a_range(over))
+    message = check_messages.not_a_range(over)
+    checker.report(node.iter_range.id, message, IssueKind.NOT_A_RANGE, (over,))
     return ERROR, ERROR
 
 
 def _expect(checker: _Checker, node_id: int, expected: Type) -> None:
     actual = checker.types[node_id]
     if not checker.substitution.assignable(expected, actual):
-        checker.report(node_id, check_messages.type_mismatch(expected, actual))
+        checker.mismatch(node_id, expected, actual)
 
 
 _CHECK: Final[dict[type, Callable[[_Checker, Any], Expr]]] = {

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
 from celadon.cel.errors import EvaluationError
-from celadon.cel.issues import Issues
+from celadon.cel.issues import Issue, IssueKind, Issues
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -48,12 +48,19 @@ class ValidationContext:
     checked: CheckedAst
     nodes: tuple[Expr, ...]
     exempt_functions: frozenset[str]
-    reported: list[tuple[int, str]] = field(default_factory=list)
+    reported: list[Issue] = field(default_factory=list)
     _parents: dict[int, Expr] | None = None
 
     def report(self, node_id: int, message: str) -> None:
         """Adds an issue located at that node."""
-        self.reported.append((node_id, message))
+        self.reported.append(Issue(message, self.checked.ast.positions.get(node_id), node_id))
+
+    def mismatch(self, node_id: int, expected: Type, actual: Type) -> None:
+        """Adds the issue that the node is of another type than others of its literal."""
+        offset = self.checked.ast.positions.get(node_id)
+        message = check_messages.type_mismatch(expected, actual)
+        kind = IssueKind.TYPE_MISMATCH
+        self.reported.append(Issue(message, offset, node_id, kind, (expected, actual)))
 
     def ancestors(self, node: Expr) -> Iterator[Expr]:
         """The nodes above, nearest first."""
@@ -81,8 +88,8 @@ def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     for validator in validators:
         validator.check(context)
     issues = Issues(checked.ast.source)
-    for node_id, message in context.reported:
-        issues.add(message, checked.ast.positions.get(node_id), node_id)
+    for issue in context.reported:
+        issues.append(issue)
     return issues
 
 
@@ -193,7 +200,7 @@ def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
     ]
     for element, t in zip(node.elements, types, strict=True):
         if not _equivalent(types[0], t):
-            context.report(element.id, check_messages.type_mismatch(types[0], t))
+            context.mismatch(element.id, types[0], t)
             return
 
 
@@ -205,9 +212,9 @@ def _check_entries(context: ValidationContext, node: MapLiteral) -> None:
         key = _value_type(context, entry.key, optional=False)
         value = _value_type(context, entry.value, optional=entry.optional)
         if not _equivalent(key_type, key):
-            context.report(entry.key.id, check_messages.type_mismatch(key_type, key))
+            context.mismatch(entry.key.id, key_type, key)
         if not _equivalent(value_type, value):
-            context.report(entry.value.id, check_messages.type_mismatch(value_type, value))
+            context.mismatch(entry.value.id, value_type, value)
 
 
 def _value_type(context: ValidationContext, node: Expr, *, optional: bool) -> Type:

@@ -18,7 +18,6 @@ from celadon.admission.lint import Finding, Removal, Replacement
 from celadon.cli.linting.lint_run import LintInput, value_at
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.sources import STDIN_NAME, Text
 
 _OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
@@ -66,7 +65,7 @@ def _edit(document: Document, finding: Finding) -> _Edit | None:
 
 
 def _replacement(document: Document, wanted: Replacement) -> _Edit | None:
-    path = parse_path(wanted.spot.field)
+    path = wanted.spot.path.steps
     value = value_at(document, path)
     start = wanted.spot.offset or 0
     end = start + len(wanted.old)
@@ -87,7 +86,7 @@ def _written(text: str, document: Document, path: Path) -> str:
 
 def _removal(document: Document, wanted: Removal) -> _Edit | None:
     """Of one item of a list that has others."""
-    path = parse_path(wanted.spot.field)
+    path = wanted.spot.path.steps
     if document.chunk.is_json or not path:
         return None
     node = document.chunk.node()

@@ -12,7 +12,6 @@ from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import metadata
@@ -91,8 +90,8 @@ def findings(
 
 def place(document: Document, finding: Finding) -> tuple[int, int]:
     """Line and column of a finding."""
-    path = (*document.path, *parse_path(finding.spot.field))
-    value = value_at(document, parse_path(finding.spot.field))
+    path = (*document.path, *finding.spot.path.steps)
+    value = value_at(document, finding.spot.path.steps)
     if finding.spot.offset is None or not isinstance(value, str):
         return document.chunk.spot(path)
     return document.chunk.spot(path, value, finding.spot.offset)
@@ -118,7 +117,7 @@ def registered(given: LintInput) -> int:
 
 def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
     """Where a comment may stand that silences it: at the finding, or at its field."""
-    path = (*document.path, *parse_path(finding.spot.field))
+    path = (*document.path, *finding.spot.path.steps)
     return line, document.chunk.spot(path)[0]
 
 

@@ -1,14 +1,16 @@
 """What a rule says: a finding, where it is, and how it can be fixed.
 
-A place is a document (its number in the input), a field path as the API server prints it, and, for
-findings about a part of an expression, the offset in the field's text. Whoever read the documents
-knows the files and lines.
+A place is a document (its number in the input), the path of a field in it, and, for findings about
+a part of an expression, the offset in the field's text. Whoever read the documents knows the files
+and lines.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+
+from celadon.kube import FieldPath, fieldpath
 
 
 class Severity(enum.Enum):
@@ -24,8 +26,13 @@ class Spot:
     """`offset` counts the characters of the field's text; None is the field as a whole."""
 
     document: int
-    field: str = ""
+    path: FieldPath = fieldpath.ROOT
     offset: int | None = None
+
+    @property
+    def field(self) -> str:
+        """The path as the API server prints it; empty for the object itself."""
+        return self.path.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from celadon.cel import CheckedAst, Environment
+from celadon.kube import FieldPath
 
 
 class Role(enum.Enum):
@@ -20,12 +21,13 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True)
 class PolicyExpression:
-    """`name` is that of a variable or condition; `checked` is None if it does not compile. `env`
-    is what it was compiled in. `shift` is the white space that was cut off before compiling."""
+    """`path` is that of the field. `name` is that of a variable or condition; `checked` is None if
+    it does not compile. `env` is what it was compiled in. `shift` is the white space that was cut
+    off before compiling."""
 
     role: Role
     index: int
-    field: str
+    path: FieldPath
     text: str
     env: Environment
     checked: CheckedAst | None

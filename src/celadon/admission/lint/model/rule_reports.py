@@ -25,16 +25,16 @@ def at_node(document: int, expression: PolicyExpression, node: Expr) -> Spot:
     """A node of an expression."""
     checked = expression.checked
     offset = None if checked is None else checked.ast.positions.get(node.id)
-    return Spot(document, expression.field, None if offset is None else offset + expression.shift)
+    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
 
 
 def at_access(document: int, access: Access) -> Spot:
-    return Spot(document, access.expression.field, access.offset)
+    return Spot(document, access.expression.path, access.offset)
 
 
 def at_offset(document: int, expression: PolicyExpression, offset: int | None) -> Spot:
     """An offset in the text that was compiled."""
-    return Spot(document, expression.field, None if offset is None else offset + expression.shift)
+    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
 
 
 def shown(path: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from celadon.admission.lint.model.access_facts import Access
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.registration.decoding import RegistrationError
 from celadon.admission.registration.registration_types import (
     BindingSpec,
     PolicySpec,
@@ -40,13 +41,13 @@ class Settings:
 @dataclass(frozen=True)
 class Registered:
     """One document of the group `admissionregistration.k8s.io`, of whatever kind. `value` is None
-    if it cannot be decoded; `failure` says why."""
+    if it cannot be decoded; `failure` says why and where."""
 
     document: int
     kind: GroupVersionKind
     source: Mapping[str, Any]
     value: RegistrationObject | None = None
-    failure: str = ""
+    failure: RegistrationError | None = None
     unknown_fields: tuple[FieldPath, ...] = ()
     errors: tuple[FieldError, ...] = ()
 

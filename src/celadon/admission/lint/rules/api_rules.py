@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,12 +12,9 @@ from celadon.admission.lint.model.rule_reports import Report, at_offset
 from celadon.admission.lint.model.subjects import Bundle, Registered
 from celadon.admission.registration.registration_types import GROUP
 from celadon.cel import Environment
-from celadon.kube import FieldError, metadata
+from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.library import environment, previous_minor
 
-_ISSUE: Final = re.compile(r"^ERROR: <input>:(-?\d+):(\d+): (.*)$", re.MULTILINE)
-_COMPILATION: Final = "compilation failed: "
-_GO_FIELD: Final = re.compile(r"Go struct field \w+\.([\w.]+) of type")
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"
 _CURRENT: Final = f"{GROUP}/v1"
 _BEHIND: Final = frozenset(
@@ -30,45 +26,26 @@ _BEHIND: Final = frozenset(
 
 def _invalid(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
-        if one.failure:
-            named = _GO_FIELD.search(one.failure)
-            yield Report(Spot(one.document, named[1] if named else ""), one.failure)
+        if one.failure is not None:
+            yield Report(Spot(one.document, one.failure.path), str(one.failure))
         for error in one.errors:
             if not error.detail.startswith(_DENY_AND_WARN):
-                yield from _explained(bundle, one, error)
+                yield from _explained(one, error)
 
 
-def _explained(bundle: Bundle, given: Registered, error: FieldError) -> Iterator[Report]:
+def _explained(given: Registered, error: FieldError) -> Iterator[Report]:
     """One report for each mistake in an expression, or one for the field."""
-    if not error.detail.startswith(_COMPILATION):
-        yield Report(Spot(given.document, error.field), f"{error.field}: {error.body}")
-        return
-    expression = _expression(bundle, given.document, error.field)
-    for line, column, message in _ISSUE.findall(error.detail.removeprefix(_COMPILATION)):
-        offset = None
-        if expression is not None and int(line) > 0:
-            offset = _offset(expression.text, int(line), int(column)) + expression.shift
-        yield Report(Spot(given.document, error.field, offset), message)
-
-
-def _expression(bundle: Bundle, document: int, field: str) -> PolicyExpression | None:
-    for case in bundle.policies:
-        if case.document == document:
-            return next((one for one in case.expressions if one.field == field), None)
-    return None
-
-
-def _offset(text: str, line: int, column: int) -> int:
-    """The offset of a position as compiler messages give it, both counted from 1."""
-    before = text.split("\n")[: line - 1]
-    return min(sum(len(one) + 1 for one in before) + max(column - 1, 0), len(text))
+    if not error.issues:
+        yield Report(Spot(given.document, error.path), f"{error.field}: {error.body}")
+    for issue in error.issues:
+        yield Report(Spot(given.document, error.path, issue.offset), issue.message)
 
 
 def _unknown(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
         for path in one.unknown_fields:
             help = "the API server drops it, or refuses the object under strict validation"
-            yield Report(Spot(one.document, path.text), f"there is no field `{path}`", help)
+            yield Report(Spot(one.document, path), f"there is no field `{path}`", help)
 
 
 def _duplicates(bundle: Bundle) -> Iterator[Report]:
@@ -78,14 +55,14 @@ def _duplicates(bundle: Bundle) -> Iterator[Report]:
         key = (one.kind.kind, name)
         if name and key in seen:
             message = f"a second {one.kind.kind} `{name}`: on apply it replaces the first"
-            yield Report(Spot(one.document, "metadata.name"), message)
+            yield Report(Spot(one.document, FieldPath("metadata", "name")), message)
         seen.setdefault(key, one.document)
 
 
 def _old_versions(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
         if one.kind.kind in _BEHIND and one.kind.version != "v1":
-            spot = Spot(one.document, "apiVersion", 0)
+            spot = Spot(one.document, FieldPath("apiVersion"), 0)
             old = f"{GROUP}/{one.kind.version}"
             fix = Replacement(spot, old, _CURRENT)
             message = f"`{old}` is not served by current clusters"

@@ -15,7 +15,7 @@ from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.rule_reports import Report
 from celadon.admission.lint.model.subjects import BindingCase, Bundle
 from celadon.admission.registration.registration_types import DENY, WARN, ParamKind, ParamRef
-from celadon.kube import metadata
+from celadon.kube import FieldPath, metadata
 from celadon.kube.selection import SelectorError, label_selector
 
 
@@ -25,7 +25,7 @@ def _unbound(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         if case.name and case.name not in bundle.bound:
             message = f"no binding names policy `{case.name}`, so it does nothing"
-            yield Report(Spot(case.document, "metadata.name"), message)
+            yield Report(Spot(case.document, FieldPath("metadata", "name")), message)
 
 
 def _no_policy(bundle: Bundle) -> Iterator[Report]:
@@ -36,7 +36,7 @@ def _no_policy(bundle: Bundle) -> Iterator[Report]:
         if wanted and wanted not in bundle.policy_names:
             close = difflib.get_close_matches(wanted, bundle.policy_names, n=1)
             yield Report(
-                Spot(case.document, "spec.policyName"),
+                Spot(case.document, FieldPath("spec", "policyName")),
                 f"there is no policy `{wanted}`",
                 f"did you mean `{close[0]}`?" if close else "",
             )
@@ -46,9 +46,9 @@ def _no_params(bundle: Bundle) -> Iterator[Report]:
     for case, kind, ref in _referring(bundle):
         given = [one for one in bundle.others if _is_of(one, kind)]
         if given and not any(_selects(ref, one) for one in given):
-            what = f"`{ref.name}`" if ref.name else "with these labels"
+            what = FieldPath("name") if ref.name else "with these labels"
             yield Report(
-                Spot(case.document, "spec.paramRef"),
+                Spot(case.document, FieldPath("spec", "paramRef")),
                 f"there is no {kind.kind} {what}",
                 "with `parameterNotFoundAction: Deny` everything is refused, with `Allow` nothing "
                 "is checked",
@@ -85,14 +85,14 @@ def _ignored_ref(bundle: Bundle) -> Iterator[Report]:
         if policy is None or case.spec.param_ref is None or policy.spec.param_kind is not None:
             continue
         message = f"policy `{policy.name}` has no paramKind, so paramRef is ignored"
-        yield Report(Spot(case.document, "spec.paramRef"), message)
+        yield Report(Spot(case.document, FieldPath("spec", "paramRef")), message)
 
 
 def _deny_and_warn(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.bindings:
         actions = case.spec.validation_actions
         if DENY in actions and WARN in actions:
-            spot = Spot(case.document, f"spec.validationActions[{actions.index(WARN)}]")
+            spot = Spot(case.document, FieldPath("spec", "validationActions", actions.index(WARN)))
             yield Report(
                 spot,
                 "`Deny` and `Warn` exclude each other: the API server refuses the binding",

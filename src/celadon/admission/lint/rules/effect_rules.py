@@ -13,6 +13,7 @@ from celadon.admission.lint.model.rule_reports import Report
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.registration.registration_types import DENY, FAIL, IGNORE, MatchResources
 from celadon.admission.registration.registration_types import Rule as ResourceRule
+from celadon.kube import FieldPath
 
 _SECURITY_FIELDS: Final = frozenset(
     {
@@ -59,7 +60,7 @@ def _ignored_failures(bundle: Bundle) -> Iterator[Report]:
         about = _security_subject(case)
         if about:
             yield Report(
-                Spot(case.document, "spec.failurePolicy"),
+                Spot(case.document, FieldPath("spec", "failurePolicy")),
                 f"the policy is about {about}, and an error in it lets the request pass",
                 "use `failurePolicy: Fail`: objects that make the expression fail get around it",
             )
@@ -84,7 +85,7 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
         for i, rule in enumerate(match.resource_rules):
             threatened = _threatened(rule, match)
             if threatened:
-                at = f"spec.matchConstraints.resourceRules[{i}]"
+                at = FieldPath("spec", "matchConstraints", "resourceRules", i)
                 yield Report(
                     Spot(case.document, at),
                     f"this rule matches {threatened}, in every namespace, kube-system included",

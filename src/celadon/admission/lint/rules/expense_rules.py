@@ -52,7 +52,7 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
             cost = _cost(one, size)
             if cost > policy_limits.PER_CALL_COST:
                 yield Report(
-                    Spot(case.document, one.field),
+                    Spot(case.document, one.path),
                     f"for an object of {size // 1024} KiB this may cost {cost:.1g}, more than the "
                     f"{policy_limits.PER_CALL_COST:.0g} at which evaluation stops",
                     "look at fewer elements: filter before nested loops",

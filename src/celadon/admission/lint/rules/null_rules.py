@@ -13,7 +13,7 @@ from celadon.admission.lint.model.rule_reports import Report, at_access, at_node
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.trees.presence import field_schema, is_present
 from celadon.cel.syntax import Ident, walk
-from celadon.kube import GroupVersionKind
+from celadon.kube import FieldPath, GroupVersionKind
 
 _MOST_KINDS: Final = 10
 """Kinds that are asked whether a field may be absent; a policy about more is about all."""
@@ -35,7 +35,7 @@ def _reads(case: PolicyCase, root: str) -> Iterator[Access]:
     for access in case.accesses:
         known = (root,) in access.facts.present
         if len(access.path) == 2 and access.path[0] == root and not known:
-            key = (access.expression.field, access.within.field)
+            key = (access.expression.path, access.within.path)
             if access.reading is Reading.READ and key not in seen:
                 seen.add(key)
                 yield access
@@ -115,9 +115,9 @@ def _params(bundle: Bundle) -> Iterator[Report]:
 
 def _optional_fields(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
-        seen: set[tuple[str, Path]] = set()
+        seen: set[tuple[FieldPath, Path]] = set()
         for access in case.accesses:
-            field, path = access.expression.field, access.path
+            field, path = access.expression.path, access.path
             if access.within.role is Role.MESSAGE or not _may_fail(access):
                 continue
             if any((field, path[:length]) in seen for length in range(1, len(path) + 1)):
@@ -167,13 +167,13 @@ def _absent(case: PolicyCase, access: Access, kind: str) -> Report:
 
 def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
-        seen: set[str] = set()
+        seen: set[FieldPath] = set()
         for access in case.accesses:
             within = access.within
-            if within.role is not Role.MESSAGE or within.field in seen or not _may_fail(access):
+            if within.role is not Role.MESSAGE or within.path in seen or not _may_fail(access):
                 continue
             if absent_in(bundle, case, access.path):
-                seen.add(within.field)
+                seen.add(within.path)
                 spot = at_access(case.document, access)
                 message = f"`{shown(access.path)}` may be absent: then this message is not shown"
                 help = "guard it, and set `message` for the case that it fails"

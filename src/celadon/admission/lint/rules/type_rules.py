@@ -21,7 +21,7 @@ from celadon.cel.syntax import (
     Call,
     Expr,
 )
-from celadon.kube import GroupVersionKind
+from celadon.kube import FieldPath, GroupVersionKind
 
 _MOST_SHOWN: Final = 3
 _BUILT_IN_SUFFIX: Final = ".k8s.io"
@@ -53,18 +53,18 @@ def _status_warnings(bundle: Bundle) -> Iterator[Report]:
     """What the status controller will say, unless it is true, too."""
     checker = TypeChecker(bundle.catalog, bundle.custom, bundle.settings.version)
     true = {
-        (case.document, mistake.expression.field, mistake.issue.offset)
+        (case.document, mistake.expression.path, mistake.issue.offset)
         for case, mistake in bundle.mistakes
     }
     for case in bundle.policies:
-        expressions = {one.field: one for one in case.expressions}
+        expressions = {one.path: one for one in case.expressions}
         seen = set()
         for problem in checker.problems(case.policy, 0):
-            expression = expressions[problem.field]
+            expression = expressions[problem.path]
             if expression.checked is None:
                 continue
             for issue in problem.issues:
-                key = (case.document, problem.field, issue.offset)
+                key = (case.document, problem.path, issue.offset)
                 if key not in true and key not in seen:
                     seen.add(key)
                     yield _status_warning(case, expression, problem.kind, issue)
@@ -91,7 +91,7 @@ def _unknown_resources(bundle: Bundle) -> Iterator[Report]:
             for j, resource in enumerate(rule.resources):
                 problem = _unknown_resource(bundle, rule, resource)
                 if problem is not None:
-                    at = f"spec.matchConstraints.resourceRules[{i}].resources[{j}]"
+                    at = FieldPath("spec", "matchConstraints", "resourceRules", i, "resources", j)
                     message, help = problem
                     yield Report(Spot(case.document, at), message, help)
 

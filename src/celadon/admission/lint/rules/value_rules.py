@@ -13,8 +13,8 @@ from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, at_offset, shown
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.rules.type_rules import is_comparison
-from celadon.admission.lint.trees.actual_types import operands_of
 from celadon.admission.lint.trees.presence import field_schema
+from celadon.cel import types
 from celadon.cel.syntax import (
     EQUALS,
     IN,
@@ -39,10 +39,10 @@ _OPERATION: Final = ("request", "operation")
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case, mistake in bundle.mistakes:
         if is_comparison(mistake.node):
-            left, right = operands_of(mistake.issue.message)
-            how = f"{left} is never equal to {right}"
+            left, right = mistake.issue.types
+            how = f"{left.display()} is never equal to {right.display()}"
             if mistake.node.__class__ is Call and mistake.node.function == IN:
-                how = f"{right} never contains {left}"
+                how = f"{right.display()} never contains {left.display()}"
             yield Report(
                 at_offset(case.document, mistake.expression, mistake.issue.offset),
                 f"this is {_verdict(mistake.node)}: {how}",
@@ -67,8 +67,8 @@ def _verdict(node: Expr | None) -> str:
     return "always true" if negative else "always false"
 
 
-def _null_help(right: str) -> str:
-    return "test with `has(...)` whether the field is there" if right == "null" else ""
+def _null_help(right: types.Type) -> str:
+    return "test with `has(...)` whether the field is there" if right == types.NULL else ""
 
 
 def _constant(bundle: Bundle, case: PolicyCase, node: Expr) -> str:
@@ -189,7 +189,7 @@ def _unescaped(
     start = offset - expression.shift
     if expression.text[start : start + len(old)] != old or "'" in raw or "\\" in raw:
         return None
-    return Replacement(Spot(document, expression.field, offset), old, _selection(raw))
+    return Replacement(Spot(document, expression.path, offset), old, _selection(raw))
 
 
 def _namespace_metadata(bundle: Bundle) -> Iterator[Report]:

@@ -13,6 +13,7 @@ from celadon.admission.lint.model.rule_reports import Report
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.rules.value_rules import nodes_of
 from celadon.cel.syntax import Ident, Select
+from celadon.kube import FieldPath
 
 _LONG: Final = 80
 """Characters of an expression from which on its text is no message for people."""
@@ -26,7 +27,7 @@ def _unused_variables(bundle: Bundle) -> Iterator[Report]:
         used = _used(case)
         for i, variable in enumerate(case.spec.variables):
             if variable.name not in used:
-                spot = Spot(case.document, f"spec.variables[{i}].name")
+                spot = Spot(case.document, FieldPath("spec", "variables", i, "name"))
                 yield Report(spot, f"variable `{variable.name}` is never used")
 
 
@@ -60,7 +61,7 @@ def _missing_messages(bundle: Bundle) -> Iterator[Report]:
             text = validation.expression.strip()
             if "\n" in text or len(text) > _LONG:
                 what = "several lines" if "\n" in text else f"{len(text)} characters"
-                spot = Spot(case.document, f"spec.validations[{i}].expression")
+                spot = Spot(case.document, FieldPath("spec", "validations", i, "expression"))
                 message = f"without a message the user is shown this expression of {what}"
                 yield Report(spot, message, "add `message` or `messageExpression`")
 
@@ -69,7 +70,7 @@ def _escaped_variables(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         for i, variable in enumerate(case.spec.variables):
             if _ESCAPE.search(variable.name):
-                spot = Spot(case.document, f"spec.variables[{i}].name")
+                spot = Spot(case.document, FieldPath("spec", "variables", i, "name"))
                 message = f"variable `{variable.name}` compiles, but is never found at run time"
                 yield Report(spot, message, "leave out the double underscores")
 

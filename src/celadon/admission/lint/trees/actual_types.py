@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from celadon.admission.expressions.declared_types import (
@@ -24,7 +25,7 @@ from celadon.admission.lint.model.policy_expressions import PolicyExpression, Ro
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.model.type_mistakes import Mistake
 from celadon.admission.registration.registration_types import PolicySpec
-from celadon.cel import Environment, Issue, types
+from celadon.cel import Environment, Issue, IssueKind, types
 from celadon.cel.syntax import (
     ADD,
     CONDITIONAL,
@@ -41,7 +42,7 @@ from celadon.cel.syntax import (
     Select,
     walk,
 )
-from celadon.kube import ApiVersionError, GroupVersionKind, parse_api_version
+from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, parse_api_version
 from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment
 from celadon.kube.schemas import SchemaType, View, schema_type
 
@@ -71,7 +72,7 @@ class ActualTypes:
         """Those that show when the policy runs. A field that only some kinds have is none where the
         policy looks which kind it has before it."""
         trees = {
-            one.field: one.env.parse(one.text)[0]
+            one.path: one.env.parse(one.text)[0]
             for one in case.expressions
             if one.checked is not None
         }
@@ -80,16 +81,16 @@ class ActualTypes:
         return [
             one
             for one in found
-            if (tree := trees[one.expression.field]) is not None
+            if (tree := trees[one.expression.path]) is not None
             and not _works_on_data(one, tree)
             and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
         ]
 
-    def _found(self, case: PolicyCase, trees: Mapping[str, Ast | None]) -> list[Mistake]:
-        found: dict[tuple[str, int | None, str], Mistake] = {}
+    def _found(self, case: PolicyCase, trees: Mapping[FieldPath, Ast | None]) -> list[Mistake]:
+        found: dict[tuple[FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
             for one, issue, node in self._check(case, kind, trees):
-                key = (one.field, issue.offset, _without_names(issue.message, kind))
+                key = (one.path, issue.offset, _without_names(issue.message, kind))
                 before = found.get(key)
                 kinds = (kind,) if before is None else (*before.kinds, kind)
                 found[key] = Mistake(one, issue, node, kinds)
@@ -103,12 +104,12 @@ class ActualTypes:
         return self._types[kind]
 
     def _check(
-        self, case: PolicyCase, kind: GroupVersionKind, trees: Mapping[str, Ast | None]
+        self, case: PolicyCase, kind: GroupVersionKind, trees: Mapping[FieldPath, Ast | None]
     ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         for one in case.expressions:
-            tree = trees.get(one.field)
+            tree = trees.get(one.path)
             if tree is None:
                 if one.role is Role.VARIABLE:
                     known[one.name] = types.DYN
@@ -181,19 +182,18 @@ def _without_names(message: str, kind: GroupVersionKind) -> str:
 def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
     """Whether only the names of types are in the way. At run time objects are maps, which can be
     indexed, searched, measured, iterated and joined, and literals may be mixed."""
-    message = mistake.issue.message
+    issue, node = mistake.issue, mistake.node
     root = mistake.kinds[0].kind
-    if "cannot be range of a comprehension" in message:
-        return f"'{root}." in message or f"'{root}'" in message
-    node = mistake.node
-    if message.startswith("expected type"):
+    if issue.kind is IssueKind.NOT_A_RANGE:
+        return _is_object(issue.types[0], root)
+    if issue.kind is IssueKind.TYPE_MISMATCH:
         return node is not None and node.id in _literal_parts(tree)
-    if node.__class__ is not Call or "found no matching overload" not in message:
+    if node.__class__ is not Call or issue.kind is not IssueKind.NO_OVERLOAD:
         return False
-    operands = operands_of(message)
+    operands = issue.types
     first, last = operands[0], operands[-1]
     if node.function in (INDEX, OPT_INDEX):
-        return _is_object(first, root) and last in ("string", "dyn")
+        return _is_object(first, root) and last in (types.STRING, types.DYN)
     if node.function == "size":
         return _is_object(first, root)
     if node.function == IN:
@@ -203,27 +203,15 @@ def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
     return node.function == CONDITIONAL and len(_shapes(operands[1:], root)) == 1
 
 
-def operands_of(message: str) -> list[str]:
-    """The types in `... applied to 'string.(int, list(T))'`, the receiver's first."""
-    receiver, _, arguments = message.partition("applied to '")[2][:-1].rpartition(".(")
-    if not receiver:
-        arguments = arguments.removeprefix("(")
-    found = [receiver] if receiver else []
-    depth = 0
-    start = 0
-    arguments = arguments[:-1]
-    for at, character in enumerate(arguments):
-        depth += (character == "(") - (character == ")")
-        if character == "," and not depth:
-            found.append(arguments[start:at])
-            start = at + 2
-    return [*found, arguments[start:]] if arguments else found
-
-
-def _shapes(operands: Sequence[str], root: str) -> set[str]:
+def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
     """The operands' types with all objects and maps alike."""
-    names = re.compile(rf"\b{re.escape(root)}(?:\.[\w@]+)*")
-    return {re.sub(r"map\(.*\)", "object", names.sub("object", one)) for one in operands}
+    return {_shape(one, root) for one in operands}
+
+
+def _shape(given: types.Type, root: str) -> types.Type:
+    if given.kind is types.Kind.MAP or _is_object(given, root):
+        return types.map_of(types.DYN, types.DYN)
+    return replace(given, params=tuple(_shape(one, root) for one in given.params))
 
 
 def _literal_parts(tree: Ast) -> set[int]:
@@ -238,8 +226,9 @@ def _literal_parts(tree: Ast) -> set[int]:
     return found
 
 
-def _is_object(shown: str, root: str) -> bool:
-    return shown == root or shown.startswith(f"{root}.")
+def _is_object(given: types.Type, root: str) -> bool:
+    """Whether it is the kind's own type or that of an object in it."""
+    return given.name == root or given.name.startswith(f"{root}.")
 
 
 def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:

@@ -6,6 +6,7 @@ Expression errors of a condition come before those of its name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from celadon.admission import policy_limits
 from celadon.admission.expressions.compiled_expressions import (
@@ -14,6 +15,7 @@ from celadon.admission.expressions.compiled_expressions import (
     trim_space,
 )
 from celadon.admission.registration.registration_types import MatchCondition
+from celadon.cel import Issue
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
 
 Compile = Callable[[str], Expression]
@@ -33,7 +35,8 @@ def validate_match_conditions(
         if not text:
             errors.append(fieldpath.required(expression))
         else:
-            errors += expression_errors(compile_condition(text).error, text, expression)
+            shift = condition.expression.find(text)
+            errors += expression_errors(compile_condition(text).error, text, expression, shift)
         name = path.index(i).child("name")
         if not condition.name:
             errors.append(fieldpath.required(name))
@@ -47,11 +50,17 @@ def validate_match_conditions(
 
 
 def expression_errors(
-    error: ExpressionError | None, text: str, path: FieldPath
+    error: ExpressionError | None, text: str, path: FieldPath, shift: int = 0
 ) -> list[FieldError]:
-    """What is said about an expression that does not compile; `text` is what is shown of it."""
+    """What is said about an expression that does not compile; `text` is what is shown of it, and
+    `shift` how much white space of the field was left out before it was compiled."""
     if error is None:
         return []
     if error.internal:
         return [fieldpath.internal(path, error.detail)]
-    return [fieldpath.invalid(path, text, error.detail)]
+    issues = tuple(_moved(issue, shift) for issue in error.issues)
+    return [replace(fieldpath.invalid(path, text, error.detail), issues=issues)]
+
+
+def _moved(issue: Issue, shift: int) -> Issue:
+    return issue if issue.offset is None else issue._replace(offset=issue.offset + shift)

@@ -95,4 +95,4 @@ def _patch(
     if not text:
         return [fieldpath.required(path)]
     compiled = scope.mutation(text, _RESULTS[chosen], stored=text in known)
-    return expression_errors(compiled.error, text, path)
+    return expression_errors(compiled.error, text, path, expression.find(text))

@@ -157,5 +157,5 @@ def _audit_annotation(
         errors.append(fieldpath.required(value, detail))
     else:
         compiled = scope.compile(text, ANNOTATION_RESULT, stored=source in known.annotations)
-        errors += expression_errors(compiled.error, source, value)
+        errors += expression_errors(compiled.error, source, value, source.find(text))
     return errors
