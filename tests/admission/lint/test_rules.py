@@ -63,6 +63,24 @@ def test_other_kinds_of_the_group() -> None:
     assert found("CEL001", given)
 
 
+def test_expressions_of_other_kinds_have_places_too() -> None:
+    """White space at the ends is not compiled, but counts."""
+    hook = {"name": "a.b.c", "matchConditions": [{"name": "c", "expression": "\n  a"}]}
+    given = {"apiVersion": GROUP, "kind": "ValidatingWebhookConfiguration"}
+    found_in_hook = found("CEL001", {**given, "metadata": {"name": "x"}, "webhooks": [hook]})
+    spots = {(one.spot.field, one.spot.offset) for one in found_in_hook}
+    assert ("webhooks[0].matchConditions[0].expression", 3) in spots
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": "  [a]"}}
+    mutating = {
+        "apiVersion": GROUP,
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": "x"},
+        "spec": {**policy()["spec"], "reinvocationPolicy": "Never", "mutations": [mutation]},
+    }
+    (one,) = found("CEL001", mutating)
+    assert (one.spot.field, one.spot.offset) == ("spec.mutations[0].jsonPatch.expression", 3)
+
+
 def test_old_versions_are_fixed() -> None:
     given = {**binding(), "apiVersion": "admissionregistration.k8s.io/v1alpha1"}
     (one,) = found("CEL004", given)
