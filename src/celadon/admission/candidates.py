@@ -7,11 +7,12 @@ be without the request, and its `paramKind` resolved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celadon.admission.matching import Hit, MatchPlan, Target, plan
+from celadon.admission import policy_limits
+from celadon.admission.matching import EXEMPT, Hit, MatchPlan, Target, plan
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy
 from celadon.admission.policy.params import ParamError, ParamSource
@@ -19,9 +20,12 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
+from celadon.admission.request import Request
+from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.catalogue import Catalog
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
+_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class BoundCandidate:
+    """A binding that requests to the endpoint may match."""
+
     binding: ValidatingAdmissionPolicyBinding
     plan: MatchPlan
 
@@ -63,6 +69,7 @@ class EndpointCandidates:
 
 
 def candidate_for(hook: Hook, target: Target, catalog: Catalog) -> Candidate | None:
+    """None when no request to the target can concern the policy, or any of its bindings."""
     spec = hook.policy.spec
     if spec.match_constraints is None:
         return None
@@ -94,6 +101,61 @@ def _is_own(hit: Hit | None, target: Target) -> bool:
     return hit is not None and hit.kind == target.kind and hit.resource == target.resource
 
 
-def endpoint_candidates(candidates: tuple[Candidate, ...]) -> EndpointCandidates:
+def target_of(request: Request) -> Target:
+    """What all requests to the same endpoint have in common."""
+    return Target(
+        request.resource,
+        request.kind,
+        request.subresource,
+        request.operation.value,
+        request.namespace != "",
+    )
+
+
+class RememberedCandidates:
+    """The candidates of each endpoint, found when first asked for.
+
+    INVARIANT (bounded): what is remembered holds for one catalog, and no more endpoints are
+    remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
+    """
+
+    __slots__ = ("_catalog", "_found", "_hooks")
+
+    def __init__(self, hooks: Sequence[Hook]) -> None:
+        self._hooks = tuple(hook for hook in hooks if hook.bindings)
+        self._catalog: Catalog | None = None
+        self._found: dict[_Endpoint, EndpointCandidates] = {}
+
+    def __len__(self) -> int:
+        """How many endpoints are remembered."""
+        return len(self._found)
+
+    def of(self, request: Request, catalog: Catalog) -> EndpointCandidates:
+        """Those of the request's endpoint."""
+        if catalog is not self._catalog:
+            self._catalog, self._found = catalog, {}
+        endpoint = (
+            request.resource,
+            request.kind,
+            request.subresource,
+            request.operation.value,
+            request.namespace != "",
+        )
+        found = self._found.get(endpoint)
+        if found is None:
+            found = _endpoint_candidates(self._find(target_of(request), catalog))
+            if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
+                self._found = {}
+            self._found[endpoint] = found
+        return found
+
+    def _find(self, target: Target, catalog: Catalog) -> tuple[Candidate, ...]:
+        if target.resource.group_resource in EXEMPT:
+            return ()
+        found = (candidate_for(hook, target, catalog) for hook in self._hooks)
+        return tuple(candidate for candidate in found if candidate is not None)
+
+
+def _endpoint_candidates(candidates: tuple[Candidate, ...]) -> EndpointCandidates:
     sizes = [candidate.compiled.plain_size for candidate in candidates if candidate.quick]
     return EndpointCandidates(candidates, min(sizes, default=-1))

@@ -21,8 +21,9 @@ from celadon.admission.candidates import (
     Candidate,
     EndpointCandidates,
     Hook,
+    RememberedCandidates,
     candidate_for,
-    endpoint_candidates,
+    target_of,
 )
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import (
@@ -55,19 +56,18 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
-from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube import StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
 
 JsonObject = Mapping[str, Any]
-_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
 
 
 class Engine:
     """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
     compiled policies with a changed set."""
 
-    __slots__ = ("_candidates", "_catalog", "_hooks", "_inert", "version")
+    __slots__ = ("_candidates", "_hooks", "_inert", "version")
 
     def __init__(
         self,
@@ -92,8 +92,7 @@ class Engine:
             for name, orphans in by_policy.items()
             for binding in orphans
         )
-        self._catalog: Catalog | None = None
-        self._candidates: dict[_Endpoint, EndpointCandidates] = {}
+        self._candidates = RememberedCandidates(self._hooks)
 
     def replaced(
         self,
@@ -112,11 +111,12 @@ class Engine:
 
     @property
     def policies(self) -> Sequence[CompiledPolicy]:
+        """The compiled policies, by name."""
         return tuple(hook.compiled for hook in self._hooks)
 
     def review(self, request: Request, world: World) -> Verdict:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored."""
-        endpoint = self._candidates_for(request, world.catalog)
+        endpoint = self._candidates.of(request, world.catalog)
         candidates: Sequence[Candidate] = endpoint.candidates
         if not candidates:
             return ALLOWED
@@ -142,7 +142,7 @@ class Engine:
             return folder.verdict()
         context = RequestContext(request, world)
         dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
-        target = _target(request)
+        target = target_of(request)
         try:
             for hook in self._hooks:
                 self._explain_hook(hook, target, world.catalog, dispatch)
@@ -166,40 +166,6 @@ class Engine:
             if binding.name not in planned:
                 dispatch.folder.note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
         dispatch.judge(candidate)
-
-    def _candidates_for(self, request: Request, catalog: Catalog) -> EndpointCandidates:
-        if catalog is not self._catalog:
-            self._catalog, self._candidates = catalog, {}
-        endpoint = (
-            request.resource,
-            request.kind,
-            request.subresource,
-            request.operation.value,
-            request.namespace != "",
-        )
-        found = self._candidates.get(endpoint)
-        if found is None:
-            found = endpoint_candidates(self._find_candidates(_target(request), catalog))
-            if len(self._candidates) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
-                self._candidates = {}
-            self._candidates[endpoint] = found
-        return found
-
-    def _find_candidates(self, target: Target, catalog: Catalog) -> tuple[Candidate, ...]:
-        if target.resource.group_resource in EXEMPT:
-            return ()
-        found = (candidate_for(hook, target, catalog) for hook in self._hooks if hook.bindings)
-        return tuple(candidate for candidate in found if candidate is not None)
-
-
-def _target(request: Request) -> Target:
-    return Target(
-        request.resource,
-        request.kind,
-        request.subresource,
-        request.operation.value,
-        request.namespace != "",
-    )
 
 
 def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequence[Candidate]:

@@ -19,6 +19,8 @@ JsonObject = Mapping[str, Any]
 
 
 class Operation(enum.Enum):
+    """What a request does, spelled as in policies."""
+
     CREATE = "CREATE"
     UPDATE = "UPDATE"
     DELETE = "DELETE"
@@ -64,18 +66,21 @@ class Request:
 
     @property
     def original_kind(self) -> GroupVersionKind:
+        """The kind of the request before it was converted for a rule."""
         return self.request_kind or self.kind
 
     @property
     def original_resource(self) -> GroupVersionResource:
+        """The resource of the request before it was converted for a rule."""
         return self.request_resource or self.resource
 
     @property
     def original_subresource(self) -> str:
+        """The subresource of the request before it was converted for a rule."""
         return self.subresource if self.request_subresource is None else self.request_subresource
 
 
-def default_options(operation: Operation, dry_run: bool = False) -> dict[str, Any] | None:
+def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str, Any] | None:
     """The options object of a request that sets none; None for CONNECT."""
     kind = _OPTIONS_KINDS.get(operation)
     if kind is None:

@@ -52,7 +52,7 @@ def decode(document: Any) -> Request:
         object=_optional_object(request, "object"),
         old_object=_optional_object(request, "oldObject"),
         user=_user(_member(request, "userInfo", dict, {})),
-        dry_run=_member(request, "dryRun", bool, False),
+        dry_run=_member(request, "dryRun", bool, default=False),
         options=_optional_object(request, "options"),
         request_kind=_kind(request, "requestKind") if request.get("requestKind") else None,
         request_resource=_resource(request, "requestResource")

@@ -29,6 +29,8 @@ INVALID: Final = "Invalid"
 
 
 class Action(enum.Enum):
+    """What a decision asks for, before the actions of the binding."""
+
     ADMIT = "admit"
     DENY = "deny"
 
@@ -101,6 +103,9 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """Something that had no say, or was ignored; `source` is the field that an ignored error comes
+    from."""
+
     outcome: Outcome
     policy: str = ""
     binding: str = ""
@@ -144,6 +149,7 @@ def denial_text(decision: Decision) -> str:
 
 
 def warning_text(decision: Decision) -> str:
+    """What warns the client, before the recorder cuts it."""
     return (
         f"Validation failed for ValidatingAdmissionPolicy '{decision.policy}' with binding "
         f"'{decision.binding}': {decision.message}"
@@ -198,6 +204,7 @@ class Folder:
                 self._warned.setdefault(warning_text(decision), []).append(decision)
 
     def note(self, note: Note) -> None:
+        """Keep a note, if anyone asked for notes."""
         if self._notes is not None:
             self._notes.append(note)
 

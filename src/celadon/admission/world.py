@@ -92,19 +92,24 @@ class ObjectWorld:
 
     @property
     def catalog(self) -> Catalog:
+        """The resources that are known, those of given definitions included."""
         return self._index.catalog
 
     def namespace(self, name: str) -> JsonObject | None:
+        """The Namespace of that name; None if it is neither given nor implied."""
         found = self._index.namespace(name)
         if found is None and self._implicit_namespaces:
             return implicit_namespace(name)
         return found
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        """One object; None if it is not there. `namespace` is empty for cluster-scoped
+        resources."""
         found = self._index.get(resource, namespace, name)
         return None if found is None else self._in_version(found, resource)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        """Those of a resource, by namespace and name; of all namespaces if that is empty."""
         return [self._in_version(obj, resource) for obj in self._index.list(resource, namespace)]
 
     def _in_version(self, obj: JsonObject, resource: GroupVersionResource) -> JsonObject:
@@ -112,11 +117,13 @@ class ObjectWorld:
         return self.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
+        """What the given RBAC objects say."""
         if self._rbac is None:
             self._rbac = RbacAuthorizer(self._index.objects)
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """The object in another version of its kind; ConversionError where that is not known."""
         return convert(obj, kind)
 
 

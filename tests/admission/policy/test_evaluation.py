@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -159,6 +160,48 @@ PLAIN_SIZES = [
 @pytest.mark.parametrize(("expression", "size"), PLAIN_SIZES)
 def test_where_nothing_needs_to_be_counted(expression: str, size: int) -> None:
     assert compile_policy(policy(validations=validations(expression))).plain_size == size
+
+
+def plain_size(**spec: Any) -> int:
+    return compile_policy(policy(**spec)).plain_size
+
+
+def test_messages_share_the_budget_of_validations() -> None:
+    """What both can cost together decides from which size on they are counted."""
+    six = [LOOP] * 6
+    messages = [{"expression": text, "messageExpression": f"{LOOP} ? 'a' : 'b'"} for text in six]
+    both, alone = plain_size(validations=messages), plain_size(validations=validations(*six))
+    twelve = plain_size(validations=validations(*six, *six))
+    assert both < alone
+    assert both == pytest.approx(twelve, rel=0.05)
+
+
+def test_a_message_alone_is_counted_too() -> None:
+    message = [{"expression": "true", "messageExpression": f"{LOOP} ? 'a' : 'b'"}]
+    assert 0 < plain_size(validations=message) < 100_000
+
+
+def test_variables_may_be_computed_for_validations_and_again_for_messages() -> None:
+    """The last size at which the budget is enough for both."""
+    linear = "object.data.t.contains('zz')"
+    compiled = compile_policy(
+        policy(
+            variables=[{"name": "v", "expression": linear}],
+            validations=validations(*[linear] * 10, "variables.v"),
+        )
+    )
+
+    def most(size: int) -> float:
+        variable = compiled.variables["v"].program
+        assert variable is not None
+        total = size + math.ceil(variable.size_bound(size))
+        programs = [one.expression.program for one in compiled.validations]
+        return 2 * variable.cost_bound(size) + sum(
+            one.cost_bound(total) for one in programs if one is not None
+        )
+
+    size = compiled.plain_size
+    assert most(size) <= policy_limits.RUNTIME_COST_BUDGET < most(size + 20)
 
 
 def test_loops_are_counted_only_in_large_requests() -> None:

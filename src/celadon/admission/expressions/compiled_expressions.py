@@ -67,6 +67,7 @@ class Expression:
 
     @property
     def detail(self) -> str:
+        """Why it cannot run; empty if it can."""
         return "" if self.error is None else self.error.detail
 
 

@@ -16,6 +16,8 @@ from celadon.admission.expressions.metering import Activation, Failure, OutOfBud
 
 @dataclass(frozen=True, slots=True)
 class Condition:
+    """A compiled match condition; the name is what notes say when it is false."""
+
     name: str
     expression: Expression
 

@@ -46,6 +46,8 @@ class CompiledValidation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledAnnotation:
+    """An audit annotation: a string to publish, or null for none."""
+
     key: str
     expression: Expression
 

@@ -71,7 +71,8 @@ class Evaluator:
         self._trace = trace
 
     def evaluate(self, policy: CompiledPolicy, hit: Hit, param: JsonObject | None) -> Evaluation:
-        return _Case(policy, hit, param, self._context, self._trace).evaluate()
+        """What a policy that matched says, with one param or none."""
+        return _Case(policy, hit, param, self._context, trace=self._trace).evaluate()
 
 
 class _Case:
@@ -83,6 +84,7 @@ class _Case:
         hit: Hit,
         param: JsonObject | None,
         context: RequestContext,
+        *,
         trace: bool,
     ) -> None:
         self._policy = policy

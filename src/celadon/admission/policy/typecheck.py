@@ -43,10 +43,13 @@ MAX_TYPES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWarning:
+    """What `status.typeChecking` says of one field."""
+
     field_ref: str
     warning: str
 
     def to_json(self) -> dict[str, str]:
+        """As it stands in the status."""
         return {"fieldRef": self.field_ref, "warning": self.warning}
 
 
@@ -116,6 +119,7 @@ class TypeChecker:
                     yield TypeProblem(path, kind, issues)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
+        """The schema of a kind; None if nobody knows it."""
         return schema_for(kind) or self._custom.get(kind)
 
     def _params(self, param_kind: ParamKind | None, number: int) -> SchemaType | None:

@@ -66,6 +66,7 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
 def decode_policy(
     document: Any, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicy]:
+    """A ValidatingAdmissionPolicy, defaulted; RegistrationError if the document is none."""
     decoded = decode_object(document, registration.POLICY_KIND, version)
     return cast("Decoded[registration.ValidatingAdmissionPolicy]", decoded)
 
@@ -73,6 +74,7 @@ def decode_policy(
 def decode_binding(
     document: Any, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
+    """A ValidatingAdmissionPolicyBinding, defaulted; RegistrationError if the document is none."""
     decoded = decode_object(document, registration.BINDING_KIND, version)
     return cast("Decoded[registration.ValidatingAdmissionPolicyBinding]", decoded)
 

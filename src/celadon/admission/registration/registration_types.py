@@ -41,6 +41,8 @@ JsonObject = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ParamKind:
+    """`apiVersion` and `kind` of the params of a policy; not yet looked up."""
+
     api_version: str = ""
     kind: str = ""
 
@@ -69,6 +71,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class MatchResources:
+    """Which requests: all of the rules and selectors must agree. None of a selector matches
+    everything only after defaulting, which makes it `{}`."""
+
     namespace_selector: JsonObject | None = None
     object_selector: JsonObject | None = None
     resource_rules: tuple[Rule, ...] = ()
@@ -78,18 +83,24 @@ class MatchResources:
 
 @dataclass(frozen=True, slots=True)
 class MatchCondition:
+    """A condition on requests that the rules match."""
+
     name: str = ""
     expression: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
+    """An expression that later ones read as `variables.<name>`."""
+
     name: str = ""
     expression: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
+    """What must be true. `reason` is one of upstream's four, None for Invalid."""
+
     expression: str = ""
     message: str = ""
     reason: str | None = None
@@ -98,12 +109,16 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class AuditAnnotation:
+    """A value to publish under `<policy>/<key>`; null publishes nothing."""
+
     key: str = ""
     value_expression: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
+    """What a validating policy says. `failure_policy` is None only before defaulting."""
+
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None
     validations: tuple[Validation, ...] = ()
@@ -121,17 +136,22 @@ class Registered:
 
     @property
     def name(self) -> str:
+        """The name, empty if there is none."""
         return str(self.metadata.get("name") or "")
 
 
 @dataclass(frozen=True, slots=True)
 class ValidatingAdmissionPolicy(Registered):
+    """Refuses, warns or records; `status` is as it was sent."""
+
     spec: PolicySpec = PolicySpec()
     status: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class BindingSpec:
+    """Where a policy applies, with which params, and what follows from a violation."""
+
     policy_name: str = ""
     param_ref: ParamRef | None = None
     match_resources: MatchResources | None = None
@@ -140,6 +160,8 @@ class BindingSpec:
 
 @dataclass(frozen=True, slots=True)
 class ValidatingAdmissionPolicyBinding(Registered):
+    """Puts a validating policy to work."""
+
     spec: BindingSpec = BindingSpec()
 
 
@@ -167,6 +189,8 @@ class MutatingPolicySpec:
 
 @dataclass(frozen=True, slots=True)
 class MutatingAdmissionPolicy(Registered):
+    """Changes objects; decoded and validated here, not applied."""
+
     spec: MutatingPolicySpec = MutatingPolicySpec()
 
 
@@ -179,6 +203,8 @@ class MutatingAdmissionPolicyBinding(Registered):
 
 @dataclass(frozen=True, slots=True)
 class ServiceReference:
+    """The service that serves a webhook; `port` is 443 if absent."""
+
     namespace: str = ""
     name: str = ""
     path: str | None = None

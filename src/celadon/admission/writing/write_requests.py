@@ -72,7 +72,7 @@ def request_of(
         old_object=old,
         user=user,
         dry_run=dry_run,
-        options=default_options(operation, dry_run) if options is None else options,
+        options=default_options(operation, dry_run=dry_run) if options is None else options,
     )
 
 

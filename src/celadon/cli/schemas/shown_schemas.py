@@ -163,11 +163,11 @@ class Row:
 
 def rows(schema: Schema, pack: SchemaPack, *, recursive: bool) -> Iterator[Row]:
     """The fields of a schema or of what it holds; with `recursive`, theirs below them."""
-    yield from _rows(schema, pack, frozenset(), 0, recursive)
+    yield from _rows(schema, pack, frozenset(), 0, recursive=recursive)
 
 
 def _rows(
-    schema: Schema, pack: SchemaPack, open_: frozenset[str], depth: int, recursive: bool
+    schema: Schema, pack: SchemaPack, open_: frozenset[str], depth: int, *, recursive: bool
 ) -> Iterator[Row]:
     held = element(schema, pack)
     if held.name and held.name in open_:
@@ -175,7 +175,7 @@ def _rows(
     for name, member in sorted(held.properties.items()):
         yield Row(depth, name, type_name(member, pack), _notes(name, member, held))
         if recursive:
-            yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive)
+            yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive=recursive)
 
 
 def _notes(name: str, member: Schema, owner: Schema) -> str:

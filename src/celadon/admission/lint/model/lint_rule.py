@@ -26,6 +26,7 @@ class Rule:
     check: Check
 
     def findings(self, bundle: Bundle) -> Iterable[Finding]:
+        """What the rule says about everything that was given, with its code."""
         for one in self.check(bundle):
             severity = one.severity or self.severity
             yield Finding(self.code, one.spot, one.message, one.help, severity, one.fix)

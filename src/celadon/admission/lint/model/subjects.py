@@ -72,11 +72,14 @@ class PolicyCase:
         return self.policy.spec
 
     def of(self, *roles: Role) -> list[PolicyExpression]:
+        """Its expressions in these roles, in their order."""
         return [one for one in self.expressions if one.role in roles]
 
 
 @dataclass(frozen=True)
 class BindingCase:
+    """A validating binding."""
+
     document: int
     binding: ValidatingAdmissionPolicyBinding
 
@@ -104,6 +107,7 @@ class Bundle:
     """What our type check found."""
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
+        """The schema of a kind, built in or defined in the input; None if nobody knows it."""
         return schema_for(kind) or self.custom.get(kind)
 
     @cached_property

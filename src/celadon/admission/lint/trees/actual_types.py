@@ -131,7 +131,12 @@ class ActualTypes:
     ) -> Environment:
         """What an expression in this role may name, typed for this kind."""
         param_kind = self._param_kind(case.spec)
-        env = self._base(kind, case.spec.param_kind is not None, param_kind, role is Role.MESSAGE)
+        env = self._base(
+            kind,
+            param_kind,
+            has_params=case.spec.param_kind is not None,
+            is_message=role is Role.MESSAGE,
+        )
         if not case.spec.variables or role is Role.CONDITION:
             return env
         return env.extend({"variables": VARIABLES}, [variables_object(known)])
@@ -139,8 +144,9 @@ class ActualTypes:
     def _base(
         self,
         kind: GroupVersionKind,
-        has_params: bool,
         param_kind: GroupVersionKind | None,
+        *,
+        has_params: bool,
         is_message: bool,
     ) -> Environment:
         key = (kind, has_params, param_kind, is_message)

@@ -143,9 +143,9 @@ class Names:
     def _conditional(self, args: tuple[Expr, ...]) -> Outcomes:
         condition, then, otherwise = (self.outcomes(arg) for arg in args)
         yes, no = condition.if_true, condition.if_false
-        if _is_bool(args[2], False):
+        if _is_literal(args[2], value=False):
             return Outcomes(yes.and_(then.if_true), no.or_(then.if_false))
-        if _is_bool(args[1], True):
+        if _is_literal(args[1], value=True):
             return Outcomes(yes.or_(otherwise.if_true), no.and_(otherwise.if_false))
         return Outcomes(
             yes.and_(then.if_true).or_(no.and_(otherwise.if_true)),
@@ -204,5 +204,5 @@ def _text(node: Expr) -> str | None:
     return None
 
 
-def _is_bool(node: Expr, value: bool) -> bool:
+def _is_literal(node: Expr, *, value: bool) -> bool:
     return node.__class__ is Literal and node.value is value

@@ -76,7 +76,7 @@ def validate_policy_parts(
         )
     for i, variable in enumerate(spec.variables):
         stored = variable.expression in stored_variables
-        errors += _variable(variable, SPEC.child("variables").index(i), scope, stored)
+        errors += _variable(variable, SPEC.child("variables").index(i), scope, stored=stored)
     return errors
 
 
@@ -117,7 +117,7 @@ def _api_version(text: str, path: FieldPath) -> list[FieldError]:
 
 
 def _variable(
-    variable: Variable, path: FieldPath, scope: PolicyScope, stored: bool
+    variable: Variable, path: FieldPath, scope: PolicyScope, *, stored: bool
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     name = path.child("name")

@@ -1,0 +1,68 @@
+"""What an engine remembers of its endpoints, and for how long."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.admission import policy_limits
+from celadon.admission.candidates import Hook, RememberedCandidates
+from celadon.admission.engine import Engine
+from celadon.admission.policy.compiled_policy import compile_policy
+from celadon.admission.request import Operation
+from celadon.admission.world import ObjectWorld
+from celadon.kube.catalogue import known_resources
+from tests.admission.building import binding, config_map, policy, request
+
+CATALOG = known_resources()
+POLICY = policy()
+HOOK = Hook(POLICY, compile_policy(POLICY), (binding(),))
+
+
+def test_endpoints_are_remembered() -> None:
+    remembered = RememberedCandidates([HOOK])
+    first = remembered.of(request(), CATALOG)
+    assert [one.compiled for one in first.candidates] == [HOOK.compiled]
+    assert remembered.of(request(config_map("other"), name="other"), CATALOG) is first
+    assert len(remembered) == 1
+    for other in (
+        request(operation=Operation.UPDATE, old_object=config_map()),
+        request(subresource="status"),
+        request(namespace=""),
+    ):
+        remembered.of(other, CATALOG)
+    assert len(remembered) == 4
+
+
+def test_no_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests may name what they like."""
+    monkeypatch.setattr(policy_limits, "CANDIDATE_CACHE_ENTRIES", 3)
+    remembered = RememberedCandidates([HOOK])
+    sizes = []
+    for number in range(8):
+        remembered.of(request(subresource=f"s{number}"), CATALOG)
+        sizes.append(len(remembered))
+    assert sizes == [1, 2, 3, 1, 2, 3, 1, 2]
+
+
+def test_another_catalog_has_other_candidates() -> None:
+    """A policy whose kind of params is not known yet denies; once it is, it does not."""
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "limits.x.io"},
+        "spec": {
+            "group": "x.io",
+            "scope": "Namespaced",
+            "names": {"plural": "limits", "kind": "Limit"},
+            "versions": [{"name": "v1", "served": True, "storage": True}],
+        },
+    }
+    given = policy(
+        paramKind={"apiVersion": "x.io/v1", "kind": "Limit"},
+        validations=[{"expression": "params == null"}],
+    )
+    engine = Engine([given], [binding(paramRef={"name": "l", "parameterNotFoundAction": "Allow"})])
+    without = ObjectWorld(implicit_namespaces=True, catalog=CATALOG)
+    known = ObjectWorld(implicit_namespaces=True, catalog=CATALOG.with_crds([definition]))
+    for world, allowed in ((without, False), (known, True), (without, False)):
+        assert engine.review(request(), world).allowed is allowed
