@@ -6,7 +6,6 @@ import json
 
 from celadon.cli.reading import input_limits
 from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.locations import parse_path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 
@@ -102,7 +101,7 @@ def test_lines_of_fields_in_both_formats() -> None:
     (document,) = read(text)
     assert isinstance(document, Document)
     lines = text.splitlines()
-    path = parse_path("spec.validations[1].expression")
+    path = ("spec", "validations", 1, "expression")
     assert '"expression": "y"' in lines[document.line(path) - 1]
     assert '"spec"' in lines[document.line(("spec", "nothing")) - 1]
     (document,) = read(
@@ -124,11 +123,6 @@ def test_lines_of_fields_in_list_items() -> None:
     assert [first.line(), second.line()] == starts
     leaves = [number for number, line in enumerate(lines, 1) if '"b"' in line]
     assert [item.line(("spec", "a", 1, "b")) for item in (first, second)] == leaves
-
-
-def test_paths() -> None:
-    assert parse_path("spec.validations[0].expression") == ("spec", "validations", 0, "expression")
-    assert parse_path("metadata.labels[a.b/c]") == ("metadata", "labels", "a.b/c")
 
 
 def test_too_large_an_object() -> None:

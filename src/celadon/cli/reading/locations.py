@@ -17,14 +17,8 @@ import yaml
 from celadon.cli.reading.json_places import Path, places
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 
-_STEP: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
 _ITEM_DEPTH: Final = 2
 """Paths of this length are remembered in JSON: `items[7]`."""
-
-
-def parse_path(text: str) -> Path:
-    """A field path as Kubernetes prints it, e.g. `spec.validations[0].expression`."""
-    return tuple(int(index) if index else key or name for index, key, name in _STEP.findall(text))
 
 
 class Chunk:
