@@ -47,6 +47,7 @@ class _Recorder:
     def __init__(self, measured: coverage.Coverage) -> None:
         self._measured = measured
         self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -58,9 +59,13 @@ class _Recorder:
             self.seconds[item.nodeid] = time.perf_counter() - start
             self._measured.switch_context("")
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
 
 def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> Relevance:
-    """Run the tests; they must pass. Nothing of the packages may have been imported before."""
+    """Run the tests; those that fail are left out. Nothing of the packages has been imported."""
     data_file.unlink(missing_ok=True)
     measured = coverage.Coverage(
         data_file=str(data_file), source_pkgs=list(packages), config_file=False, messages=False
@@ -68,18 +73,20 @@ def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> R
     recorder = _Recorder(measured)
     measured.start()
     os.environ["CI"] = "true"  # examples of properties do not depend on luck
-    failed = pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[recorder])
+    options = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
+    pytest.main([*options, *tests], plugins=[recorder])
     measured.stop()
-    if failed:
-        raise SystemExit("the tests fail without any mutation")
-    return _read(measured.get_data(), recorder.seconds)
+    return _read(measured.get_data(), recorder.seconds, recorder.failed)
 
 
-def _read(data: coverage.CoverageData, seconds: dict[str, float]) -> Relevance:
+def _read(data: coverage.CoverageData, seconds: dict[str, float], failed: set[str]) -> Relevance:
     lines, modules = {}, {}
     for file in data.measured_files():
         module = _module(Path(file))
-        lines[module] = data.contexts_by_lineno(file)
+        lines[module] = {
+            line: [test for test in tests if test not in failed]
+            for line, tests in data.contexts_by_lineno(file).items()
+        }
         modules[module] = {test for tests in lines[module].values() for test in tests if test}
     return Relevance(lines, modules, seconds)
 
