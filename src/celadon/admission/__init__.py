@@ -27,6 +27,7 @@ from celadon.admission.verdict import (
     Outcome,
     RecordedWarning,
     Verdict,
+    recorded_warnings,
 )
 from celadon.admission.world import ObjectWorld, World
 
@@ -52,4 +53,5 @@ __all__ = [
     "decode_binding",
     "decode_policy",
     "default_options",
+    "recorded_warnings",
 ]

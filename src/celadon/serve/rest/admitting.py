@@ -1,0 +1,66 @@
+"""Admission of writes: the policies in the store, asked at their place on the path of a write.
+
+Mutating policies and webhooks have their place before validation, validating webhooks after the
+policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celadon.admission import Operation, Verdict, World, writing
+from celadon.kube import StatusError
+from celadon.serve.rest.calls import Call
+from celadon.serve.views.policy_view import PolicyView
+
+JsonObject = Mapping[str, Any]
+
+
+class Denied(Exception):
+    """Admission has refused; the verdict's Status is the answer."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.message)
+        self.code = verdict.code
+        self.body: JsonObject = verdict.status or {}
+
+
+class Admission:
+    """Asks whether a write may happen; what it says beside is noted in the call."""
+
+    def __init__(self, policies: PolicyView, world: World) -> None:
+        self._policies = policies
+        self._world = world
+
+    def admit(
+        self,
+        call: Call,
+        operation: Operation,
+        new: JsonObject | None,
+        old: JsonObject | None,
+        *,
+        options: JsonObject | None = None,
+        dry_run: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Raises Denied. `options` and `dry_run` are given where they are not those of the query:
+        for deletions, whose options may be a body."""
+        if options is None and operation is not Operation.CONNECT:
+            options = writing.write_options(operation, call.options)
+        if dry_run is None:
+            dry_run = operation is not Operation.CONNECT and call.dry_run
+        request = writing.request_of(
+            call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
+        )
+        verdict = self._policies.engine().review(request, self._world)
+        call.notes.warnings += verdict.warnings
+        call.notes.annotate(verdict.audit_annotations)
+        if not verdict.allowed:
+            raise Denied(verdict)
+
+
+def raise_refusal(error: StatusError | None) -> None:
+    """For steps of the write path that give their refusal as a value."""
+    if error is not None:
+        raise error

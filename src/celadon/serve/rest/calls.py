@@ -1,0 +1,88 @@
+"""One request on its way through the server: who asks, for what, and what is noted beside the
+answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from celadon.kube import User
+from celadon.kube.custom import CustomKind
+from celadon.kube.writes import APPLY_PATCH, Target, WriteOptions, request_options
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.rest.endpoints import Endpoint
+from celadon.serve.rest.request_info import RequestInfo, is_true
+
+JSON_TYPE = "application/json"
+OPTIONS = {
+    "create": request_options.CREATE,
+    "update": request_options.UPDATE,
+    "patch": request_options.PATCH,
+}
+
+
+@dataclass(slots=True)
+class Notes:
+    """Texts of Warning headers, in order, and audit annotations: the first value of a key stays."""
+
+    warnings: list[str] = field(default_factory=list)
+    audit: dict[str, str] = field(default_factory=dict)
+
+    def annotate(self, annotations: Mapping[str, str]) -> None:
+        for key, value in annotations.items():
+            self.audit.setdefault(key, value)
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True)
+class Call:
+    """`custom` is the kind of a custom resource."""
+
+    request: HttpRequest
+    info: RequestInfo
+    user: User
+    endpoint: Endpoint
+    custom: CustomKind | None
+    notes: Notes = field(default_factory=Notes)
+
+    @cached_property
+    def target(self) -> Target:
+        """Where a write goes."""
+        endpoint = self.endpoint
+        subresource = "" if endpoint.subresource is None else endpoint.subresource.name
+        return Target(
+            endpoint.resource, endpoint.namespace, endpoint.name, subresource, self.custom
+        )
+
+    @cached_property
+    def content_type(self) -> str:
+        """Without parameters; JSON if none was given."""
+        given = self.request.header("content-type").partition(";")[0].strip().lower()
+        return given or JSON_TYPE
+
+    @cached_property
+    def options(self) -> WriteOptions:
+        """Of a create, update or patch. Raises StatusError 422."""
+        request = self.request
+        kind = OPTIONS[self.endpoint.verb]
+        options = WriteOptions(
+            dry_run=tuple(request.query.get("dryRun", ())),
+            field_manager=request.first("fieldManager"),
+            field_validation=request.first("fieldValidation"),
+            force=is_true(request, "force") if "force" in request.query else None,
+            apply=self.content_type == APPLY_PATCH and kind == request_options.PATCH,
+        )
+        errors = request_options.write_option_errors(options, kind)
+        if errors:
+            raise request_options.invalid_options(kind, errors)
+        return options
+
+    @property
+    def dry_run(self) -> bool:
+        return bool(self.options.dry_run)
+
+    @property
+    def field_validation(self) -> str:
+        """`Warn` where nothing was said."""
+        return self.options.field_validation or "Warn"

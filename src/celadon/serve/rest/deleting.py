@@ -1,0 +1,116 @@
+"""Deletions, of one object or of what a list selects.
+
+An object that finalizers hold, or that is given time, is marked and stays. As k8s.io/apiserver
+`pkg/registry/generic/registry/store.go` (`Delete`, `DeleteCollection`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from celadon.admission import Operation, World, writing
+from celadon.kube import StatusError, metadata
+from celadon.kube.writes import deletions, plugin_refusals, preconditions
+from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.rest.admitting import Admission, raise_refusal
+from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.calls import Call
+from celadon.serve.rest.reading import ObjectList, Reader
+from celadon.serve.rest.writing import Written
+
+JsonObject = Mapping[str, Any]
+
+
+class Deleter:
+    """Deletions of one server. `now` gives the time as objects have it."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        reader: Reader,
+        world: World,
+        admission: Admission,
+        now: Callable[[], str],
+    ) -> None:
+        self._objects = objects
+        self._reader = reader
+        self._world = world
+        self._admission = admission
+        self._now = now
+
+    async def delete(self, call: Call) -> Written:
+        """Raises StatusError, Denied."""
+        options = _options(call)
+        target = call.target
+        lifecycle = plugin_refusals.lifecycle_refusal(target, "DELETE", target.name, self._world)
+        raise_refusal(lifecycle)
+        return await self._deleted(call, options)
+
+    async def delete_collection(self, call: Call) -> ObjectList:
+        """What was listed, and is being deleted. Raises StatusError, Denied."""
+        options = _options(call)
+        listed = await self._reader.collection(call.endpoint, call.request)
+        for obj in listed.objects:
+            endpoint = replace(
+                call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
+            )
+            try:
+                await self._deleted(replace(call, endpoint=endpoint), options, name="")
+            except StatusError as error:
+                if error.code != 404:
+                    raise
+        return listed
+
+    async def _deleted(
+        self, call: Call, options: deletions.DeleteOptions, name: str | None = None
+    ) -> Written:
+        """`name` is what admission is told instead of the object's own."""
+        while True:
+            stored = self._reader.existing(call.endpoint)
+            said = len(call.notes.warnings)
+            done = await self._attempt(call, stored, options, name)
+            if done is not None:
+                return done
+            del call.notes.warnings[said:]
+
+    async def _attempt(
+        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions, name: str | None
+    ) -> Written | None:
+        """None when somebody else has written in between."""
+        target = call.target
+        resource = target.resource
+        old = self._reader.shown(stored.object, resource)
+        preconditions.require_deletable(options.preconditions, old, target)
+        kept = deletions.marked(old, options, self._now())
+        dry_run = bool(options.dry_run)
+        self._admission.admit(
+            call,
+            Operation.DELETE,
+            None,
+            old,
+            options=writing.deletion_options(options),
+            dry_run=dry_run,
+            name=name,
+        )
+        space, revision = target.namespace, stored.revision
+        if kept is not None:
+            if dry_run or metadata.deletion_timestamp(old):
+                return Written(200, kept)
+            changed = await self._objects.update(resource, space, target.name, kept, revision)
+            return None if changed is None else Written(200, changed.object)
+        if not dry_run:
+            gone = await self._objects.delete(resource, space, target.name, revision)
+            if gone is None:
+                return None
+        return Written(200, deletions.gone_answer(old, target))
+
+
+def _options(call: Call) -> deletions.DeleteOptions:
+    """From the body, or from the query if there is none."""
+    given: Any = {}
+    if call.request.body:
+        given = json.loads(json_body(call))
+    return deletions.delete_options(given, call.request.query)

@@ -1,0 +1,242 @@
+"""Creates, updates and patches: the write path of `celadon.kube.writes` around the store.
+
+An update reads the object, works out what it shall become, and writes it if nobody else did in
+between; else it begins again with what is there then. As k8s.io/apiserver
+`pkg/registry/generic/registry/store.go` and `pkg/endpoints/handlers/{create,update,patch}.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from celadon.admission import Operation, World, writing
+from celadon.admission.registration import strategy
+from celadon.kube import StatusError, User, metadata, status
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import (
+    Incoming,
+    Surroundings,
+    deletions,
+    patched,
+    plugin_refusals,
+    preconditions,
+    read_object,
+    read_patched,
+    require_version,
+    strategy_of,
+    write_path,
+)
+from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.rest.admitting import Admission, raise_refusal
+from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.calls import Call
+from celadon.serve.rest.reading import Reader
+
+JsonObject = Mapping[str, Any]
+
+NAME_ATTEMPTS: Final = 8
+"""How often another name is generated when there is an object of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write is answered with."""
+
+    code: int
+    object: JsonObject
+
+
+class _Stale(Exception):
+    """Somebody else has written in between."""
+
+
+class Writer:
+    """Writes of one server. `new_context` gives what a write needs besides the object: the time, a
+    uid, a random suffix, the cluster."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        reader: Reader,
+        world: World,
+        admission: Admission,
+        new_context: Callable[[User], DefaultingContext],
+        version: str,
+    ) -> None:
+        self._objects = objects
+        self._reader = reader
+        self._world = world
+        self._admission = admission
+        self._new_context = new_context
+        self._version = version
+
+    # --- verbs ---
+
+    async def create(self, call: Call) -> Written:
+        """POST. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        return await self._created(call)
+
+    async def update(self, call: Call) -> Written:
+        """PUT. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        read = self._read(call, self._new_context(call.user))
+        write_path.begin_update(read.draft, call.target)
+        creates = strategy_of(call.target, strategy.STRATEGIES).created_by_update
+        if creates and not call.target.subresource and self._stored(call) is None:
+            return await self._created(call)
+        return await self._changed(call, lambda _: self._for_update(call), is_patch=False)
+
+    async def patch(self, call: Call) -> Written:
+        """PATCH. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        return await self._changed(call, lambda old: self._patched(call, old), is_patch=True)
+
+    # --- create ---
+
+    async def _created(self, call: Call) -> Written:
+        for attempt in range(NAME_ATTEMPTS):
+            kept, generated = self._prepared(call)
+            name = metadata.name(kept)
+            if call.dry_run:
+                return Written(201, self._dry(call, kept, name))
+            made = await self._objects.create(
+                call.target.resource, call.target.namespace, name, kept
+            )
+            if made is not None:
+                return Written(201, self._reader.shown(made.object, call.target.resource))
+            if not generated:
+                raise self._exists(call, name)
+            if attempt + 1 == NAME_ATTEMPTS:
+                raise status.generated_name_exists(call.target.group_resource, name)
+        raise AssertionError("the loop returns or raises")
+
+    def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
+        """What shall be stored, and whether its name was generated."""
+        target, notes = call.target, call.notes
+        context = self._new_context(call.user)
+        read = self._read(call, context)
+        warnings = write_path.write_warnings(read.draft.made, target, strategy.STRATEGIES)
+        generated = not metadata.name(read.draft.made)
+        name = target.name or metadata.name(read.draft.made)
+        raise_refusal(plugin_refusals.lifecycle_refusal(target, "CREATE", name, self._world))
+        made = write_path.finish_create(write_path.begin_create(read.draft, target))
+        raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
+        notes.warnings += warnings
+        self._admission.admit(call, Operation.CREATE, made, None)
+        preconditions.require_unversioned(made, dry_run=call.dry_run)
+        made["metadata"].pop("resourceVersion", None)
+        return write_path.stored_object(made, target, context), generated
+
+    def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
+        if self._objects.get(call.target.resource, call.target.namespace, name) is not None:
+            raise self._exists(call, name)
+        return kept
+
+    def _exists(self, call: Call, name: str) -> StatusError:
+        found = self._objects.get(call.target.resource, call.target.namespace, name)
+        deleted = found is not None and bool(metadata.deletion_timestamp(found.object))
+        return status.already_exists(call.target.group_resource, name, being_deleted=deleted)
+
+    # --- update ---
+
+    def _for_update(self, call: Call) -> Incoming:
+        read = self._read(call, self._new_context(call.user), again=True)
+        write_path.begin_update(read.draft, call.target)
+        return read
+
+    def _patched(self, call: Call, old: JsonObject) -> Incoming:
+        body = call.request.body
+        result = patched(write_path.shown(old, call.target), body, call.content_type, call.target)
+        context = self._new_context(call.user)
+        read = read_patched(result, call.target, context, call.field_validation)
+        call.notes.warnings += read.warnings
+        write_path.begin_update(read.draft, call.target)
+        return read
+
+    async def _changed(
+        self, call: Call, incoming: Callable[[JsonObject], Incoming], *, is_patch: bool
+    ) -> Written:
+        while True:
+            stored = self._reader.existing(call.endpoint)
+            said = len(call.notes.warnings)
+            try:
+                return await self._attempt(call, stored, incoming, is_patch=is_patch)
+            except _Stale:
+                del call.notes.warnings[said:]
+
+    async def _attempt(
+        self,
+        call: Call,
+        stored: StoredObject,
+        incoming: Callable[[JsonObject], Incoming],
+        *,
+        is_patch: bool,
+    ) -> Written:
+        target = call.target
+        old = self._reader.shown(stored.object, target.resource)
+        read = incoming(old)
+        made, kept = self._updated(call, old, read, is_patch=is_patch)
+        before = write_path.shown(old, target)
+        self._admission.admit(call, Operation.UPDATE, made, before)
+        if deletions.is_released(made, old):
+            if not call.dry_run:
+                await self._remove(call, stored)
+            return Written(200, write_path.shown(kept, target))
+        if call.dry_run:
+            return Written(200, write_path.shown(kept, target))
+        resource, namespace = target.resource, target.namespace
+        done = await self._objects.update(resource, namespace, target.name, kept, stored.revision)
+        if done is None:
+            raise _Stale
+        return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
+
+    def _updated(
+        self, call: Call, old: JsonObject, read: Incoming, *, is_patch: bool
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What validating admission sees, and what shall be stored."""
+        target = call.target
+        before = write_path.shown(old, target)
+        needs_version = strategy_of(target, strategy.STRATEGIES).needs_version
+        preconditions.require_state(
+            read.draft.made, before, target, needs_version=needs_version, is_patch=is_patch
+        )
+        warnings = write_path.write_warnings(read.draft.made, target, strategy.STRATEGIES)
+        context = read.draft.run.context
+        made = write_path.finish_update(read.draft, before, target, read.sent, strategy.STRATEGIES)
+        surroundings = self._surroundings(call)
+        raise_refusal(writing.refusal(target, made, before, surroundings))
+        changed = write_path.stored_update(made, old, target, context)
+        parent = replace(target, subresource="")
+        if target.subresource == "scale":
+            raise_refusal(writing.refusal(parent, changed, old, surroundings))
+        call.notes.warnings += warnings
+        return made, write_path.stored_object(changed, parent, context)
+
+    async def _remove(self, call: Call, stored: StoredObject) -> None:
+        target = call.target
+        done = await self._objects.delete(
+            target.resource, target.namespace, target.name, stored.revision
+        )
+        if done is None:
+            raise _Stale
+
+    # --- what all need ---
+
+    def _stored(self, call: Call) -> StoredObject | None:
+        return self._objects.get(call.target.resource, call.target.namespace, call.target.name)
+
+    def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
+        """The body. It is read anew for every attempt, and complained about once."""
+        body = json_body(call)
+        read = read_object(body, call.target, context, call.field_validation)
+        if not again:
+            call.notes.warnings += read.warnings
+        require_version(read, call.target)
+        return read
+
+    def _surroundings(self, call: Call) -> Surroundings:
+        world = self._world
+        return Surroundings(self._version, call.user, world, world.catalog, world.authorize)

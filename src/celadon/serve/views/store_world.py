@@ -1,0 +1,59 @@
+"""What policies, plugins and validation may look up: the objects in the store, as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from celadon.admission import convert
+from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, Ruling
+from celadon.kube.catalogue import Catalog
+from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.views.served_resources import ServedResources
+
+JsonObject = Mapping[str, Any]
+
+NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
+
+
+class AuthorizerView(Protocol):
+    """Who may do what, by the roles and bindings that are stored now."""
+
+    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
+        """The ruling, its reason, and the text of an error if there was one."""
+
+
+class StoreWorld:
+    """A `World` over the store. Reads see what has been acknowledged."""
+
+    def __init__(
+        self, objects: ObjectStore, served: ServedResources, authorizer: AuthorizerView
+    ) -> None:
+        self._objects = objects
+        self._served = served
+        self._authorizer = authorizer
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._served.current().catalog
+
+    def namespace(self, name: str) -> JsonObject | None:
+        return self.get(NAMESPACES, "", name)
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        found = self.catalog.by_gvr(resource)
+        stored = None if found is None else self._objects.get(found, namespace, name)
+        return None if found is None or stored is None else convert(stored.object, found.gvk)
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        found = self.catalog.by_gvr(resource)
+        if found is None:
+            return ()
+        page = self._objects.page(found, namespace)
+        return [convert(stored.object, found.gvk) for stored in page.objects]
+
+    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
+        return self._authorizer.authorize(attributes)
+
+    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        return convert(obj, kind)
