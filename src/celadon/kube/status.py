@@ -160,6 +160,11 @@ def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
     return _failure("Forbidden", forbidden_message(resource, name, why), _of(resource, name))
 
 
+def forbidden_path(why: str) -> StatusError:
+    """For requests that are not for a resource."""
+    return _failure("Forbidden", f"forbidden: {why}", StatusDetails())
+
+
 def not_found(resource: GroupResource, name: str) -> StatusError:
     """404 for an object."""
     return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))
@@ -186,6 +191,11 @@ def verb_not_supported(resource: GroupResource, verb: str) -> StatusError:
 def not_acceptable(media_types: Sequence[str]) -> StatusError:
     """406; `media_types` are those that the endpoint can answer in."""
     message = f"only the following media types are accepted: {', '.join(media_types)}"
+    return _failure("NotAcceptable", message)
+
+
+def wrong_form(message: str) -> StatusError:
+    """406 for an object that cannot be shown in the form that was asked for."""
     return _failure("NotAcceptable", message)
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from celadon.admission import recorded_warnings
-from celadon.kube import Attributes, Ruling, StatusError, User, status
+from celadon.kube import Attributes, GroupResource, Ruling, StatusError, User, status
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
@@ -83,10 +83,10 @@ class ApiServer:
         authenticator: Authenticator,
         open_authorizer: Callable[[ObjectStore], AuthorizerView],
         shape: Shape,
-        settings: Settings = Settings(),
+        settings: Settings | None = None,
         sources: Sources | None = None,
     ) -> None:
-        self.settings = settings
+        self.settings = settings = Settings() if settings is None else settings
         self.sources = Sources() if sources is None else sources
         self.objects = ObjectStore(store)
         builtin = known_resources(all_versions=settings.all_versions)
@@ -197,7 +197,8 @@ def forbidden(attributes: Attributes, reason: str) -> StatusError:
         f'User "{user}" cannot {attributes.verb} resource "{resource}" in API group '
         f'"{attributes.group}" {where}{end}'
     )
-    return status.forbidden_resource(attributes.group, attributes.resource, attributes.name, why)
+    group_resource = GroupResource(attributes.group, attributes.resource)
+    return status.forbidden(group_resource, attributes.name, why)
 
 
 def _form_of_errors(request: HttpRequest) -> Accepted:

@@ -10,7 +10,7 @@ import random
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube import metadata, status
+from celadon.kube import status
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.serve.http_messages import HttpAnswer
@@ -88,7 +88,7 @@ class Verbs:
                 "you requested PartialObjectMetadataList, but the requested object is not a list "
                 f"({_go_type(call)})"
             )
-            raise status.not_acceptable_text(message)
+            raise status.wrong_form(message)
         shaped = obj if wanted.form is Form.OBJECT else self._shape(obj, wanted, call)
         return object_answer(code, shaped, wanted, sort=call.endpoint.resource.custom)
 
@@ -114,7 +114,7 @@ class Verbs:
                 "you requested PartialObjectMetadata, but the requested object is a list "
                 f"({_go_type(call)}List)"
             )
-            raise status.not_acceptable_text(message)
+            raise status.wrong_form(message)
         shaped = listed if wanted.form is Form.OBJECT else self._shape(listed, wanted, call)
         return object_answer(200, shaped, wanted, sort=resource.custom)
 
@@ -159,6 +159,3 @@ def _go_type(call: Call) -> str:
         return "*unstructured.Unstructured"
     package = resource.gvr.group.partition(".")[0] or "core"
     return f"*{package}.{resource.gvk.kind}"
-
-
-__all__ = ["Verbs", "metadata"]
