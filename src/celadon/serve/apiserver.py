@@ -12,12 +12,27 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from celadon.admission import recorded_warnings
 from celadon.kube import Attributes, GroupResource, Ruling, StatusError, User, status
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
+from celadon.serve.access.access_decisions import (
+    AuthorizerChain,
+    audit_annotations,
+    check_access,
+    request_attributes,
+)
+from celadon.serve.access.authentication import Authenticator, Credentials
+from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
+from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.token_file import TokenFile
+from celadon.serve.access.impersonation import Impersonation, wanted_user
+from celadon.serve.access.role_write_checks import RoleWriteChecks
+from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.rest.reviewing import Reviewer
+from celadon.serve.views.role_view import RoleView
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.rest.admitting import Admission, Denied
@@ -57,11 +72,15 @@ class Sources:
         return "".join(self.randomness.choices(SUFFIX_LETTERS, k=5))
 
 
-class Authenticator(Protocol):
-    """Who asks."""
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """Whom the server knows. `issuer` is what its own tokens say that they are from."""
 
-    def authenticate(self, request: HttpRequest, notes: Notes) -> User:
-        """Raises StatusError 401."""
+    signer: Signer
+    tokens: TokenFile = field(default_factory=TokenFile)
+    issuer: str = "https://kubernetes.default.svc"
+    client_certificates: bool = False
+    anonymous: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +93,55 @@ class Settings:
 
 
 class ApiServer:
-    """All there is to a server but its network. `open_authorizer` makes the authorizer once the
-    objects can be read."""
+    """All there is to a server but its network."""
 
     def __init__(
         self,
         store: Store,
-        authenticator: Authenticator,
-        open_authorizer: Callable[[ObjectStore], AuthorizerView],
-        shape: Shape,
+        access: AccessSettings,
         settings: Settings | None = None,
         sources: Sources | None = None,
     ) -> None:
         self.settings = settings = Settings() if settings is None else settings
-        self.sources = Sources() if sources is None else sources
+        self.sources = sources = Sources() if sources is None else sources
         self.objects = ObjectStore(store)
         builtin = known_resources(all_versions=settings.all_versions)
         self.served = ServedResources(self.objects, builtin, settings.version)
-        self.authorizer = open_authorizer(self.objects)
+        roles = RoleView(self.objects)
+        self.authorizer = AuthorizerChain((roles,))
         self.world = StoreWorld(self.objects, self.served, self.authorizer)
-        self._authenticator = authenticator
+        audiences = (access.issuer,)
+        accounts = ServiceAccountTokens(
+            (access.issuer,), audiences, (access.signer.public_key,), self.world
+        )
+        self.authenticator = Authenticator(
+            audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+        )
+        self._impersonation = Impersonation(self.authorizer)
         reader = Reader(self.objects, self.world)
-        policies = PolicyView(self.objects, settings.version)
-        admission = Admission(policies, self.world)
+        admission = Admission(
+            PolicyView(self.objects, settings.version),
+            self.world,
+            RoleWriteChecks(self.authorizer, roles),
+        )
         self._verbs = Verbs(
             reader,
             Watching(self.objects, reader),
             Writer(
                 self.objects, reader, self.world, admission, self._new_context, settings.version
             ),
-            Deleter(self.objects, reader, self.world, admission, self.sources.timestamp),
-            shape,
-            self.sources.randomness,
+            Deleter(self.objects, reader, self.world, admission, sources.timestamp),
+            Reviewer(
+                self.authenticator,
+                self.authorizer,
+                roles,
+                TokenIssuer(access.issuer, audiences, access.signer, self.world),
+                sources.now,
+                sources.uid,
+                self._new_context,
+            ),
+            shaped,
+            sources.randomness,
         )
 
     def _new_context(self, user: User) -> DefaultingContext:
@@ -136,8 +172,9 @@ class ApiServer:
         except UnreadablePath as error:
             return plain_text(500, f"{error}\n")
         try:
-            user = self._authenticator.authenticate(request, notes)
-            self._authorize(info, user)
+            user = self._user(request, info, notes)
+            reason = check_access(request_attributes(user, info, request), self.authorizer)
+            notes.annotate(dict(audit_annotations(True, reason)))
             return await self._routed(request, info, user, notes)
         except StatusError as error:
             return status_answer(error, _form_of_errors(request))
@@ -146,11 +183,19 @@ class ApiServer:
         except NoSuchPath:
             return NOT_FOUND
 
-    def _authorize(self, info: RequestInfo, user: User) -> None:
-        attributes = attributes_of(info, user)
-        ruling, reason, _ = self.authorizer.authorize(attributes)
-        if ruling is not Ruling.ALLOW:
-            raise forbidden(attributes, reason)
+    def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
+        """Who asks, or as whom they ask."""
+        credentials = Credentials(request.header("authorization"), request.client_certificate)
+        found = self.authenticator.authenticate(credentials, self.sources.now())
+        notes.warnings += found.warnings
+        notes.annotate(dict(found.annotations))
+        if found.user is None:
+            raise status.unauthorized()
+        wanted = wanted_user(request)
+        if wanted is None:
+            return found.user
+        asked = request_attributes(found.user, info, request)
+        return self._impersonation.impersonate(wanted, asked).user
 
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
@@ -162,43 +207,6 @@ class ApiServer:
         custom = served.custom.get(endpoint.resource.gvk)
         call = Call(request, info, user, endpoint, custom, notes)
         return await self._verbs.answer(call, served)
-
-
-def attributes_of(info: RequestInfo, user: User) -> Attributes:
-    """What the authorizer is asked about a request."""
-    if not info.is_resource:
-        return Attributes(user, info.verb, path=info.path)
-    return Attributes(
-        user,
-        info.verb,
-        resource_request=True,
-        group=info.group,
-        version=info.version,
-        resource=info.resource,
-        subresource=info.subresource,
-        namespace=info.namespace,
-        name=info.name,
-    )
-
-
-def forbidden(attributes: Attributes, reason: str) -> StatusError:
-    """403 with upstream's words (k8s.io/apiserver `pkg/endpoints/handlers/responsewriters`)."""
-    user = attributes.user.name
-    end = f": {reason}" if reason else ""
-    if not attributes.resource_request:
-        why = f'User "{user}" cannot {attributes.verb} path "{attributes.path}"{end}'
-        return status.forbidden_path(why)
-    resource = attributes.resource
-    if attributes.subresource:
-        resource = f"{resource}/{attributes.subresource}"
-    space = attributes.namespace
-    where = f'in the namespace "{space}"' if space else "at the cluster scope"
-    why = (
-        f'User "{user}" cannot {attributes.verb} resource "{resource}" in API group '
-        f'"{attributes.group}" {where}{end}'
-    )
-    group_resource = GroupResource(attributes.group, attributes.resource)
-    return status.forbidden(group_resource, attributes.name, why)
 
 
 def _form_of_errors(request: HttpRequest) -> Accepted:

@@ -20,6 +20,7 @@ from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.list_options import list_options
 from celadon.serve.rest.negotiation import PROTOBUF, Accepted, Form, accepted
 from celadon.serve.rest.reading import ObjectList, Reader
+from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.watching import ERROR, WatchEvent, Watching, WatchRequest
 from celadon.serve.rest.writing import Writer, Written
 from celadon.serve.views.served_resources import Served
@@ -41,6 +42,7 @@ class Verbs:
         watching: Watching,
         writer: Writer,
         deleter: Deleter,
+        reviewer: Reviewer,
         shape: Shape,
         randomness: random.Random,
     ) -> None:
@@ -48,6 +50,7 @@ class Verbs:
         self._watching = watching
         self._writer = writer
         self._deleter = deleter
+        self._reviewer = reviewer
         self._shape = shape
         self._random = randomness
 
@@ -69,6 +72,8 @@ class Verbs:
                 return self._list(found, wanted, call)
             case "watch":
                 return self._watch(wanted, call, served)
+            case "create" if self._reviewer.answers(call):
+                return self._written(self._reviewer.review(call), wanted, call)
             case "create":
                 return self._written(await self._writer.create(call), wanted, call)
             case "update":

@@ -1,0 +1,87 @@
+"""Reviews and token requests: creates that are answered at once, and stored nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.kube import AuthorizerBackend, GroupResource, User
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import read_object, require_version
+from celadon.serve.access.access_reviews import (
+    local_subject_access_review,
+    self_subject_access_review,
+    self_subject_rules_review,
+    subject_access_review,
+)
+from celadon.serve.access.authentication import Authenticator
+from celadon.serve.access.identity_reviews import self_subject_review, token_review
+from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.calls import Call
+from celadon.serve.rest.writing import Written
+from celadon.serve.views.role_view import RoleView
+
+JsonObject = Mapping[str, Any]
+
+AUTHORIZATION: Final = "authorization.k8s.io"
+AUTHENTICATION: Final = "authentication.k8s.io"
+TOKEN: Final = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """What answers the reviews of one server."""
+
+    authenticator: Authenticator
+    authorizer: AuthorizerBackend
+    roles: RoleView
+    issuer: TokenIssuer
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    new_context: Callable[[User], DefaultingContext]
+
+    def answers(self, call: Call) -> bool:
+        """Whether the endpoint is one of these."""
+        target = call.target
+        if target.subresource:
+            return target.subresource == TOKEN and target.kind.group == AUTHENTICATION
+        return target.resource.gvr.group in (AUTHORIZATION, AUTHENTICATION)
+
+    def review(self, call: Call) -> Written:
+        """Raises StatusError."""
+        assert call.options is not None  # refused before the body is read
+        read = read_object(
+            json_body(call), call.target, self.new_context(call.user), call.field_validation
+        )
+        call.notes.warnings += read.warnings
+        require_version(read, call.target)
+        return Written(201, self._reviewed(call, read.draft.form()))
+
+    def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
+        if call.target.subresource:
+            return self._token(call, review)
+        match call.target.group_resource:
+            case GroupResource(resource="selfsubjectaccessreviews"):
+                return self_subject_access_review(review, call.user, self.authorizer)
+            case GroupResource(resource="subjectaccessreviews"):
+                return subject_access_review(review, self.authorizer)
+            case GroupResource(resource="localsubjectaccessreviews"):
+                return local_subject_access_review(review, call.target.namespace, self.authorizer)
+            case GroupResource(resource="selfsubjectrulesreviews"):
+                return self_subject_rules_review(review, call.user, self.roles.current())
+            case GroupResource(resource="selfsubjectreviews"):
+                return self_subject_review(call.user, self.now())
+        answer, warnings = token_review(review, self.authenticator, self.now())
+        call.notes.warnings += warnings
+        return answer
+
+    def _token(self, call: Call, review: JsonObject) -> JsonObject:
+        target = call.target
+        answer, annotations = self.issuer.request(
+            review, target.namespace, target.name, self.now(), self.new_uid()
+        )
+        call.notes.annotate(dict(annotations))
+        return answer
