@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.admission import recorded_warnings
-from celadon.kube import Attributes, GroupResource, Ruling, StatusError, User, status
+from celadon.kube import StatusError, User, status
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
@@ -29,11 +29,9 @@ from celadon.serve.access.credentials.service_account_tokens import ServiceAccou
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
-from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.access.token_requests import TokenIssuer
-from celadon.serve.rest.reviewing import Reviewer
-from celadon.serve.views.role_view import RoleView
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.rest.admitting import Admission, Denied
 from celadon.serve.rest.answers import object_answer, status_answer
@@ -43,16 +41,21 @@ from celadon.serve.rest.endpoints import NOT_FOUND, NoSuchPath, find_endpoint
 from celadon.serve.rest.negotiation import BUILT_IN_TYPES, Accepted, accepted
 from celadon.serve.rest.reading import Reader
 from celadon.serve.rest.request_info import RequestInfo, UnreadablePath, request_info
-from celadon.serve.rest.verbs import Shape, Verbs
+from celadon.serve.rest.reviewing import Reviewer
+from celadon.serve.rest.verbs import Verbs
 from celadon.serve.rest.watching import Watching
 from celadon.serve.rest.writing import Writer
 from celadon.serve.views.policy_view import PolicyView
+from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
-from celadon.serve.views.store_world import AuthorizerView, StoreWorld
+from celadon.serve.views.store_world import StoreWorld
 from celadon.store import Store
 
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 """What the random end of generated names consists of."""
+
+
+NOBODY: Final = User("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,8 @@ class ApiServer:
         admission = Admission(
             PolicyView(self.objects, settings.version),
             self.world,
-            RoleWriteChecks(self.authorizer, roles),
+            self.authorizer,
+            roles,
         )
         self._verbs = Verbs(
             reader,
@@ -140,11 +144,20 @@ class ApiServer:
                 sources.uid,
                 self._new_context,
             ),
-            shaped,
-            sources.randomness,
+            lambda: sources.now().timestamp(),
+            sources.randomness.random,
         )
 
-    def _new_context(self, user: User) -> DefaultingContext:
+    async def start(self) -> None:
+        """Make what a new server has. Requests may come when this is done."""
+        catalog = self.served.current().catalog
+        await create_initial_objects(self.objects, catalog, self._new_context)
+
+    async def stop(self) -> None:
+        """End all watches; what was acknowledged is kept."""
+        self.objects.store.close()
+
+    def _new_context(self, user: User = NOBODY) -> DefaultingContext:
         return DefaultingContext(
             now=self.sources.timestamp(),
             uid=self.sources.uid(),
@@ -164,7 +177,9 @@ class ApiServer:
         )
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
-        return HttpAnswer(answer.code, answer.content_type, answer.body, headers, answer.stream)
+        return HttpAnswer(
+            answer.code, answer.content_type, answer.body, headers, answer.stream, notes.audit
+        )
 
     async def _answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         try:

@@ -72,6 +72,8 @@ class HttpAnswer:
     body: bytes = b""
     headers: tuple[Header, ...] = ()
     stream: AsyncGenerator[bytes, None] | None = field(default=None, compare=False)
+    audit: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Annotations for the request's audit event; they do not go to the client."""
 
 
 def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:

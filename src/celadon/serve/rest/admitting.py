@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.admission import Operation, Verdict, World, writing
-from celadon.kube import StatusError
+from celadon.kube import AuthorizerBackend, StatusError
+from celadon.serve.access.access_decisions import request_attributes
+from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
+from celadon.serve.views.role_view import RoleView
 
 JsonObject = Mapping[str, Any]
 
@@ -29,9 +32,22 @@ class Denied(Exception):
 class Admission:
     """Asks whether a write may happen; what it says beside is noted in the call."""
 
-    def __init__(self, policies: PolicyView, world: World) -> None:
+    def __init__(
+        self,
+        policies: PolicyView,
+        world: World,
+        authorizer: AuthorizerBackend,
+        roles: RoleView,
+    ) -> None:
         self._policies = policies
         self._world = world
+        self._authorizer = authorizer
+        self._roles = roles
+
+    def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
+        """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
+        asked = request_attributes(call.user, call.info, call.request)
+        RoleWriteChecks(self._authorizer, self._roles.current()).check(asked, new, old)
 
     def admit(
         self,

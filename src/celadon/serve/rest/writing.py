@@ -123,6 +123,7 @@ class Writer:
         name = target.name or metadata.name(read.draft.made)
         raise_refusal(plugin_refusals.lifecycle_refusal(target, "CREATE", name, self._world))
         made = write_path.finish_create(write_path.begin_create(read.draft, target))
+        self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
         notes.warnings += warnings
         self._admission.admit(call, Operation.CREATE, made, None)
@@ -207,6 +208,7 @@ class Writer:
         context = read.draft.run.context
         made = write_path.finish_update(read.draft, before, target, read.sent, strategy.STRATEGIES)
         surroundings = self._surroundings(call)
+        self._admission.check_roles(call, made, before)
         raise_refusal(writing.refusal(target, made, before, surroundings))
         changed = write_path.stored_update(made, old, target, context)
         parent = replace(target, subresource="")

@@ -29,7 +29,8 @@ class RoleView:
 
     def current(self) -> RbacAuthorizer:
         """By what is stored now."""
-        if any([mirror.refresh() for mirror in self._mirrors]):
+        changed = [mirror.refresh() for mirror in self._mirrors]
+        if any(changed):
             self._authorizer = self._made()
         return self._authorizer
 

@@ -35,6 +35,11 @@ class Served:
     definitions: tuple[JsonObject, ...]
     _keys: Mapping[str, str]
 
+    def definition_of(self, resource: Resource) -> JsonObject | None:
+        """The definition of a custom resource; None for a built-in one."""
+        name = str(resource.gvr.group_resource)
+        return next((one for one in self.definitions if metadata.name(one) == name), None)
+
     def definition_key(self, resource: Resource) -> str:
         """Where the definition of a custom resource is stored; empty for a built-in one."""
         return self._keys.get(str(resource.gvr.group_resource), "")

@@ -1,0 +1,47 @@
+"""What a new server has before the first request: namespaces, roles, priority classes.
+
+Objects that are there already stay as they are: after a restart nothing is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from celadon.kube import metadata
+from celadon.kube.catalogue import Catalog
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import Target, write_path
+from celadon.serve.access.bootstrap_roles import bootstrap_roles
+from celadon.serve.access.initial_objects import (
+    default_service_account,
+    initial_namespaces,
+    initial_priority_classes,
+)
+from celadon.serve.objects.object_store import ObjectStore
+
+JsonObject = Mapping[str, Any]
+
+
+def initial_objects() -> Iterator[JsonObject]:
+    """In an order in which each finds what it needs."""
+    namespaces = list(initial_namespaces())
+    accounts = (default_service_account(metadata.name(one)) for one in namespaces)
+    return chain(namespaces, accounts, initial_priority_classes(), bootstrap_roles())
+
+
+async def create_initial_objects(
+    objects: ObjectStore, catalog: Catalog, new_context: Callable[[], DefaultingContext]
+) -> None:
+    """`new_context` gives a new uid each time."""
+    for obj in initial_objects():
+        resource = catalog.by_gvk(metadata.gvk(obj))
+        assert resource is not None, f"no resource for {metadata.gvk(obj)}"
+        namespace, name = metadata.namespace(obj), metadata.name(obj)
+        if objects.get(resource, namespace, name) is None:
+            target = Target(resource, namespace)
+            context = new_context()
+            made = write_path.created(obj, target, context)
+            kept = write_path.stored_object(made, target, context)
+            await objects.create(resource, namespace, name, kept)

@@ -1,0 +1,107 @@
+"""Objects, lists and watch events in the form that was accepted: whole, as tables, as metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celadon.serve.rest.calls import Call
+from celadon.serve.rest.negotiation import Accepted, Form
+from celadon.serve.rest.watching import ERROR, WatchEvent
+from celadon.serve.tables.table_forms import (
+    TableForm,
+    event_table,
+    included_object,
+    list_table,
+    not_a_list,
+    not_an_object,
+    object_table,
+    partial_list,
+    partial_object,
+)
+from celadon.serve.tables.table_shapes import (
+    TableShape,
+    built_in_shape,
+    custom_shape,
+    scale_shape,
+)
+from celadon.serve.views.served_resources import Served
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How one request wants to see what it gets. `now` is in seconds."""
+
+    call: Call
+    wanted: Accepted
+    served: Served
+    now: Callable[[], float]
+
+    def object(self, obj: JsonObject) -> JsonObject:
+        """Raises StatusError: 400, or 406 for a list form."""
+        resource = self.call.endpoint.resource
+        match self.wanted.form:
+            case Form.OBJECT:
+                return obj
+            case Form.TABLE:
+                return object_table(self._shape(), obj, self._table(), self.now())
+            case Form.METADATA:
+                return partial_object(obj, self.wanted.version)
+        raise not_a_list(resource.gvk, custom=resource.custom)
+
+    def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
+        """Raises StatusError: 400, or 406 for the form of one object."""
+        resource = self.call.endpoint.resource
+        match self.wanted.form:
+            case Form.OBJECT:
+                return self._whole_list(meta, objects)
+            case Form.TABLE:
+                return list_table(self._shape(), meta, objects, self._table(), self.now())
+            case Form.METADATA_LIST:
+                return partial_list(meta, objects, self.wanted.version)
+        raise not_an_object(resource.gvk, custom=resource.custom)
+
+    def _whole_list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
+        resource = self.call.endpoint.resource
+        custom = resource.custom
+        return {
+            "kind": resource.list_kind,
+            "apiVersion": resource.gvk.api_version,
+            "metadata": {"continue": "", **meta} if custom else meta,
+            "items": list(objects) if custom else [_untyped(obj) for obj in objects],
+        }
+
+    def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
+        """The object of an event; None where the form has no place for any."""
+        if event.type == ERROR or self.wanted.form is Form.OBJECT:
+            return event.object
+        if self.wanted.form is Form.TABLE:
+            return event_table(self._shape(), event.object, self._table(), self.now(), first=first)
+        if self.wanted.form is Form.METADATA:
+            return partial_object(event.object, self.wanted.version)
+        return None
+
+    def _table(self) -> TableForm:
+        return TableForm(self.wanted.version, included_object(self.call.request))
+
+    def _shape(self) -> TableShape:
+        endpoint = self.call.endpoint
+        if endpoint.subresource is not None and endpoint.subresource.name == "scale":
+            return scale_shape()
+        definition = self.served.definition_of(endpoint.resource)
+        if definition is None:
+            return built_in_shape(endpoint.resource.gvr)
+        return custom_shape(endpoint.resource, definition)
+
+    def check(self) -> None:
+        """Before anything is done. Raises StatusError for what no table can include."""
+        if self.wanted.form is Form.TABLE:
+            included_object(self.call.request)
+
+
+def _untyped(obj: JsonObject) -> dict[str, Any]:
+    """Items of lists of built-in kinds do not say what they are."""
+    return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}

@@ -1,0 +1,84 @@
+"""The server without a network, for tests: requests are handed to its handler.
+
+`Running` keeps an event loop in a thread, so that tests and the replaying tool can wait for answers
+and read streams like any client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from celadon.serve.access.credentials.signing_keys import Signer, new_private_key
+from celadon.serve.access.credentials.token_file import read_token_file
+from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.store import open_memory
+
+TOKENS = """\
+admin-token,admin,admin-uid,system:masters
+alice-token,alice,alice-uid,devs
+bob-token,bob,bob-uid,"ops,qa"
+"""
+SIGNER = Signer.from_pem(new_private_key())
+
+
+class Running:
+    """A server with an empty store in memory, in a thread of its own."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.server = self._call(self._start(settings))
+
+    async def _start(self, settings: Settings | None) -> ApiServer:
+        store = open_memory(carry=self._loop.call_soon_threadsafe)
+        access = AccessSettings(SIGNER, read_token_file(TOKENS, "tokens.csv"))
+        server = ApiServer(store, access, settings)
+        await server.start()
+        return server
+
+    def _call(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
+
+    def answer(self, request: HttpRequest) -> HttpAnswer:
+        found: HttpAnswer = self._call(self.server.handle(request))
+        return found
+
+    def lines(self, stream: AsyncGenerator[bytes, None]) -> Lines:
+        """What a stream sends, line by line."""
+        return Lines(stream, self._loop)
+
+    def close(self) -> None:
+        self._call(self.server.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+
+class Lines:
+    """A stream that is read in the loop; `get` waits for the next line, None is the end."""
+
+    def __init__(
+        self, stream: AsyncGenerator[bytes, None], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._task = asyncio.run_coroutine_threadsafe(self._read(stream), loop)
+
+    async def _read(self, stream: AsyncGenerator[bytes, None]) -> None:
+        try:
+            async for line in stream:
+                self._lines.put(line)
+        finally:
+            await stream.aclose()
+            self._lines.put(None)
+
+    def readline(self) -> bytes:
+        """As a file: empty at the end."""
+        return self._lines.get() or b""
+
+    def close(self) -> None:
+        self._task.cancel()
