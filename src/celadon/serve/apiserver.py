@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from celadon.admission import recorded_warnings
+from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.kube import StatusError, User, status
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
@@ -172,9 +172,8 @@ class ApiServer:
         notes = Notes()
         audit_id = request.header("audit-id") or self.sources.uid()
         answer = await self._answered(request, notes)
-        warnings = (
-            ("Warning", f'299 - "{_escaped(text)}"') for text in recorded_warnings(notes.warnings)
-        )
+        said = (RecordedWarning(text) for text in dict.fromkeys(notes.warnings))
+        warnings = (("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
         return HttpAnswer(
