@@ -80,10 +80,11 @@ _ALWAYS_DENIED: Final = frozenset({Cause.CONFIGURATION, Cause.ANNOTATION})
 
 @dataclass(frozen=True, slots=True)
 class RecordedWarning:
-    """A warning as the client gets it, and the decisions it is the text of: at least one."""
+    """A warning as the client gets it, and the decisions it is the text of: none if it does not
+    come from policies."""
 
     text: str
-    decisions: tuple[Decision, ...]
+    decisions: tuple[Decision, ...] = ()
 
 
 class Outcome(enum.Enum):
