@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import pkgutil
-import shutil
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -63,66 +59,3 @@ def test_types_are_those_of_the_openapi_documents(
     tool("import_upstream", monkeypatch).main(folder, tmp_path)
     for path in sorted(SOURCES.glob("schemas/*.json")):
         assert path.read_text() == (tmp_path / "schemas" / path.name).read_text(), path.name
-
-
-RECIPE = """
-from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.catalogue import columns_of, known_resources
-from celadon.kube.defaulting import admit_form
-kind = GroupVersionKind("apps", "v1", "Gadget")
-resource = known_resources().by_gvk(kind)
-print(resource.gvr.resource, resource.short_names, columns_of(resource.gvr)[0].name)
-print(admit_form({"spec": {"size": 3, "unknown": 1}, "metadata": {}}, kind)["spec"])
-"""
-
-
-@pytest.mark.slow
-def test_the_recipe_for_a_resource(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    shutil.copytree(SOURCES, tmp_path / "data")
-    shutil.copytree(ROOT / "src" / "celadon", tmp_path / "src" / "celadon")
-    text_of = tool("pack_sources", monkeypatch).text_of
-    meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-    added: dict[str, dict[str, Any]] = {
-        "resources/apps.v1.json": {
-            "gadgets": {
-                "kind": "Gadget",
-                "singular": "gadget",
-                "namespaced": True,
-                "verbs": ["create", "get", "list"],
-                "shortNames": ["gd"],
-                "default": True,
-                "columns": [{"name": "Size", "type": "integer", "from": "int: .spec.size"}],
-            }
-        },
-        "defaults/apps.v1.json": {
-            "Gadget": {"default": [{"path": "spec.colour", "value": "green"}]}
-        },
-        "schemas/io.k8s.api.apps.v1.json": {
-            "Gadget": {
-                "fields": {
-                    "apiVersion": "string",
-                    "kind": "string",
-                    "metadata": {"ref": meta},
-                    "spec": {"ref": "io.k8s.api.apps.v1.GadgetSpec"},
-                },
-                "gvk": ["apps", "v1", "Gadget"],
-            },
-            "GadgetSpec": {"fields": {"colour": "string", "size": "int32"}},
-        },
-    }
-    for name, entries in added.items():
-        path = tmp_path / "data" / name
-        path.write_text(text_of(dict(sorted({**json.loads(path.read_text()), **entries}.items()))))
-    built = tmp_path / "src" / "celadon" / "kube" / "data"
-    tool("build_packs", monkeypatch).main(tmp_path / "data", built)
-    found = subprocess.run(
-        [sys.executable, "-c", RECIPE],
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.stdout.splitlines() == [
-        "gadgets ('gd',) Size",
-        "{'size': 3, 'colour': 'green'}",
-    ], found.stderr
