@@ -3,18 +3,18 @@
 `environment` makes the environment of a release; `releases` is its table. `value_types` names the
 libraries' types, `signatures` is the short way to declare a function, `call_costs` has the costs
 that several libraries share, `language_costs` what Kubernetes charges for functions of the
-language, `expression_limits` how much may be spent. Each other module ends in `LIBRARY`. What the
-functions do is mostly not here: the rules of Go's packages are in `kube.go`, `kube.semver`,
+language, `kube.expression_limits` how much may be spent. Each other module ends in `LIBRARY`. What
+the functions do is mostly not here: the rules of Go's packages are in `kube.go`, `kube.semver`,
 `kube.quantities` and (addresses) `cel.values.netaddr`.
 """
 
-from celadon.kube.library.authz import Authorizer
-from celadon.kube.library.expression_limits import (
+from celadon.kube.expression_limits import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
     PER_CALL_COST,
     RUNTIME_COST_BUDGET,
 )
+from celadon.kube.library.authz import Authorizer
 from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
 from celadon.kube.library.releases import environment, previous_minor
 from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK

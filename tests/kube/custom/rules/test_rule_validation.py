@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.custom.rules import rule_texts
-from celadon.kube.library.expression_limits import OUT_OF_BUDGET
+from celadon.kube.expression_limits import OUT_OF_BUDGET
 from tests.kube.custom.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
 
 

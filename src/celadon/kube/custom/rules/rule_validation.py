@@ -31,14 +31,14 @@ from celadon.kube.custom.rules.compiled_rules import (
 )
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
 from celadon.kube.custom.rules.typed_data import typed
-from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
-from celadon.kube.go.go_text import trim_space
-from celadon.kube.library.expression_limits import (
+from celadon.kube.expression_limits import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
     PER_CALL_COST,
     RUNTIME_COST_BUDGET,
 )
+from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
+from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema
 
