@@ -1,0 +1,68 @@
+"""`/healthz`, `/livez`, `/readyz`: whether the server is well, as a whole and part by part.
+
+As k8s.io/apiserver `pkg/server/healthz`: whoever asks learns which check fails, but not why; only
+the path of the single check says that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube.go import quote
+from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.rest.endpoints import NOT_FOUND
+
+NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """The outcome of a check: `failure` is empty if all is well. A check of a group can be left
+    out under the group's name, too."""
+
+    name: str
+    failure: str = ""
+    group: str = ""
+
+
+def health_answer(request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:
+    """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method."""
+    root, _, name = request.path.strip("/").partition("/")
+    if not name:
+        return _all(root, request, checks)
+    check = next((one for one in checks if one.name == name), None)
+    if check is None:
+        return NOT_FOUND
+    if check.failure:
+        return plain_text(500, f"internal server error: {check.failure}\n", NO_SNIFF)
+    return plain_text(200, "ok")
+
+
+def _all(root: str, request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:
+    excluded = set(request.query.get("exclude", ()))
+    lines = "".join(_line(check, excluded) for check in checks)
+    unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
+    if unknown:
+        names = ", ".join(map(quote, sorted(unknown)))
+        lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
+    if any(check.failure and not _is_excluded(check, excluded) for check in checks):
+        return plain_text(500, f"{lines}{root} check failed\n", NO_SNIFF)
+    if "verbose" not in request.query:
+        return plain_text(200, "ok", NO_SNIFF)
+    return plain_text(200, f"{lines}{root} check passed\n", NO_SNIFF)
+
+
+def _is_excluded(check: HealthCheck, excluded: set[str]) -> bool:
+    return check.name in excluded or (bool(check.group) and check.group in excluded)
+
+
+def _line(check: HealthCheck, excluded: set[str]) -> str:
+    if check.name in excluded:
+        return f"[+]{check.name} excluded: ok\n"
+    if _is_excluded(check, excluded):
+        return f"[+]{check.name} excluded with {check.group}: ok\n"
+    if check.failure:
+        return f"[-]{check.name} failed: reason withheld\n"
+    return f"[+]{check.name} ok\n"

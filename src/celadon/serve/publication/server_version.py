@@ -1,0 +1,53 @@
+"""`/version`: which Kubernetes a server speaks for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from celadon.kube import status
+from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
+from celadon.serve.rest.answers import status_answer
+from celadon.serve.rest.negotiation import Accepted
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVersion:
+    """`release` is `1.36`; the oldest release that the server gets along with is the one before."""
+
+    release: str
+    patch: int = 0
+    commit: str = ""
+    build_date: str = "1970-01-01T00:00:00Z"
+    platform: str = "linux/amd64"
+
+    @property
+    def git_version(self) -> str:
+        """`v1.36.0`, which clients compare with their own version."""
+        return f"v{self.release}.{self.patch}"
+
+    def document(self) -> dict[str, str]:
+        """Members in the order of Go."""
+        major, _, minor = self.release.partition(".")
+        return {
+            "major": major,
+            "minor": minor,
+            "emulationMajor": major,
+            "emulationMinor": minor,
+            "minCompatibilityMajor": major,
+            "minCompatibilityMinor": str(int(minor) - 1),
+            "gitVersion": self.git_version,
+            "gitCommit": self.commit,
+            "gitTreeState": "clean",
+            "buildDate": self.build_date,
+            "goVersion": "go1.25.0",
+            "compiler": "gc",
+            "platform": self.platform,
+        }
+
+
+def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
+    """Indented, whoever asks."""
+    if request.method != "GET":
+        return status_answer(status.method_not_allowed(), Accepted())
+    return HttpAnswer(200, JSON, json.dumps(version.document(), indent=2).encode())

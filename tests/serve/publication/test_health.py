@@ -1,0 +1,51 @@
+"""Health: the whole, the parts, what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.publication.health import HealthCheck, health_answer
+
+WELL = (HealthCheck("ping"), HealthCheck("etcd", group="storage"))
+ILL = (HealthCheck("ping"), HealthCheck("etcd", "disk full", "storage"))
+ROWS = [
+    ("/livez", WELL, 200, "ok"),
+    ("/livez/", WELL, 200, "ok"),
+    ("/livez?verbose", WELL, 200, "[+]ping ok\n[+]etcd ok\nlivez check passed\n"),
+    (
+        "/readyz?verbose&exclude=ping&exclude=nope&exclude=a",
+        WELL,
+        200,
+        "[+]ping excluded: ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: "
+        'no matches for "a", "nope"\nreadyz check passed\n',
+    ),
+    (
+        "/readyz",
+        ILL,
+        500,
+        "[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n",
+    ),
+    ("/readyz?exclude=etcd", ILL, 200, "ok"),
+    (
+        "/readyz?verbose&exclude=storage",
+        ILL,
+        200,
+        "[+]ping ok\n[+]etcd excluded with storage: ok\nreadyz check passed\n",
+    ),
+    ("/healthz/ping", ILL, 200, "ok"),
+    ("/healthz/etcd", ILL, 500, "internal server error: disk full\n"),
+    ("/healthz/nope", ILL, 404, "404 page not found\n"),
+]
+
+
+@pytest.mark.parametrize(("target", "checks", "code", "text"), ROWS)
+def test_health(target: str, checks: tuple[HealthCheck, ...], code: int, text: str) -> None:
+    answer = health_answer(HttpRequest("GET", target), checks)
+    assert (answer.code, answer.body.decode()) == (code, text)
+    assert answer.content_type == "text/plain; charset=utf-8"
+
+
+def test_method_does_not_matter() -> None:
+    answer = health_answer(HttpRequest("FROB", "/healthz"), WELL)
+    assert (answer.code, dict(answer.headers)) == (200, {"X-Content-Type-Options": "nosniff"})
