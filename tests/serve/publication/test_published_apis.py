@@ -32,7 +32,7 @@ def test_versions_of_definitions_are_united_and_sorted() -> None:
 
 
 def test_ranks_of_versions() -> None:
-    wanted = ["v11", "v2", "v1", "v3beta1", "v1beta2", "v1beta1", "v1alpha1", "a1", "v0", "vx"]
+    wanted = ["v11", "v2", "v1", "v0", "v3beta1", "v1beta2", "v1beta1", "v1alpha1", "a1", "vx"]
     assert sorted(wanted, key=version_rank) == wanted
 
 

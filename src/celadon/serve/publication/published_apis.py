@@ -18,7 +18,7 @@ from typing import Final
 from celadon.kube import GroupVersion
 from celadon.kube.catalogue import Catalog, Resource, api_groups
 
-_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_VERSION: Final = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
 
 
