@@ -1,17 +1,16 @@
 """Schemas of built-in types in the form of OpenAPI v3, as clients read them from `/openapi/v3`.
 
-Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and maps, and
-for the names and types of fields; texts there are none. A field that is a struct and no pointer has
-the default `{}`, one that is always written has its zero value.
+Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and maps,
+and for the names and types of fields; texts there are none. A field that is a struct and no pointer
+has the default `{}`, one that is always written has its zero value.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube import GroupVersion, GroupVersionKind
 from celadon.kube.schemas import ABSENT, Schema, built_in, component
 
 PREFIX: Final = "#/components/schemas/"

@@ -1,0 +1,134 @@
+"""Requests for OpenAPI, answered: `/openapi/v3`, its documents, `/openapi/v2`.
+
+A document is named by a hash, which the index tells, so that clients can keep it for ever. The hash
+is taken of what the document is made of, and so is known before the document has been made. As
+k8s.io/kube-openapi `pkg/handler3` and `pkg/handler`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from celadon import __version__
+from celadon.kube.go import json_text
+from celadon.serve.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
+from celadon.serve.publication.published_apis import PublishedApis, PublishedVersion
+from celadon.serve.publication.swagger_document import swagger
+from celadon.serve.publication.version_documents import Document
+from celadon.serve.rest.negotiation import MediaClause, media_clauses
+
+INDEX: Final = "/openapi/v3"
+SWAGGER: Final = "/openapi/v2"
+NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
+_EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True, eq=False)
+class OpenApi:
+    """What is said of the APIs in OpenAPI. `definitions` are the CustomResourceDefinitions by the
+    name of their resource with its group. Documents are made when they are first asked for."""
+
+    apis: PublishedApis
+    definitions: Mapping[str, Mapping[str, Any]]
+    release: str
+    _made: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """Of every document, by its path (`apis/apps/v1`)."""
+        return {one.path: self._hash(one) for one in self.apis.versions}
+
+    def _hash(self, version: PublishedVersion) -> str:
+        names = {str(one.gvr.group_resource) for one in version.resources if one.custom}
+        specs = [self.definitions[name]["spec"] for name in sorted(names & self.definitions.keys())]
+        made_of = f"{__version__} {self.release} {version} {json_text(specs)}"
+        return hashlib.sha512(made_of.encode("utf-8", "replace")).hexdigest().upper()
+
+    def document(self, path: str) -> bytes:
+        """KeyError where there is none."""
+        if path not in self._made:
+            version = next((one for one in self.apis.versions if one.path == path), None)
+            if version is None:
+                raise KeyError(path)
+            content = Document(version, self.definitions, self.release).content()
+            self._made[path] = json_text(content).encode("utf-8", "replace")
+        return self._made[path]
+
+    @cached_property
+    def index(self) -> bytes:
+        """The documents there are, with their hashes."""
+        urls = {
+            path: {"serverRelativeURL": f"{INDEX}/{path}?hash={digest}"}
+            for path, digest in sorted(self.hashes.items())
+        }
+        return json_text({"paths": urls}).encode()
+
+    @cached_property
+    def swagger(self) -> bytes:
+        """The document of version 2."""
+        documents = (
+            Document(one, self.definitions, self.release).content() for one in self.apis.versions
+        )
+        return json_text(swagger(documents)).encode("utf-8", "replace")
+
+    @cached_property
+    def swagger_hash(self) -> str:
+        """Changes when that of any group version does."""
+        return hashlib.sha512("".join(self.hashes.values()).encode()).hexdigest().upper()
+
+
+def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAnswer | None:
+    """None for paths that are not of OpenAPI."""
+    path = request.path
+    if path == INDEX:
+        return HttpAnswer(200, TEXT, openapi.index, (NOT_KEPT,))
+    if path == SWAGGER:
+        return _swagger_answer(request, openapi)
+    if path.startswith(f"{INDEX}/"):
+        return _document_answer(request, openapi, path.removeprefix(f"{INDEX}/"), now)
+    return None
+
+
+def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: float) -> HttpAnswer:
+    digest = openapi.hashes.get(path)
+    if digest is None:
+        return HttpAnswer(404, headers=(NOT_KEPT,))
+    if not _takes_json(request):
+        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+    asked = request.first("hash")
+    headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
+    if asked and asked != digest:
+        location = ("Location", f"{INDEX}/{path}?hash={digest}")
+        return HttpAnswer(301, JSON, headers=(*headers, location, NOT_KEPT))
+    if asked:
+        year = datetime.timedelta(days=365)
+        expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
+        kept = ("Cache-Control", "public, immutable")
+        headers = (*headers, kept, ("Expires", expires.strftime(_EXPIRES)))
+    else:
+        headers = (*headers, NOT_KEPT)
+    if request.header("if-none-match") == f'"{digest}"':
+        return HttpAnswer(304, headers=headers)
+    return HttpAnswer(200, JSON, openapi.document(path), headers)
+
+
+def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
+    if not _takes_json(request):
+        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+    tag = f'"{openapi.swagger_hash}"'
+    headers = (("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
+    if request.header("if-none-match") == tag:
+        return HttpAnswer(304, headers=headers)
+    return HttpAnswer(200, JSON, openapi.swagger, headers)
+
+
+def _takes_json(request: HttpRequest) -> bool:
+    """Protobuf documents there are none, so a client that wants one has to do without."""
+    given = ", ".join(request.header_values("accept"))
+    return any(one.fits(JSON) for one in media_clauses(given) or [MediaClause("*", "*")])
