@@ -9,13 +9,13 @@ from celadon.cel.values.equality import equal
 from celadon.kube.library import (
     authz,
     json_patch_keys,
-    language_costs,
     list_aggregates,
     named_formats,
     quantity_functions,
     regex_find,
     semver_functions,
 )
+from celadon.kube.library.costs import language_costs
 from celadon.kube.library.networks import cidr, ip, urls
 from celadon.kube.library.releases import environment
 

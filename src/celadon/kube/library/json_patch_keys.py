@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel.extend import Library, growth, types
-from celadon.kube.library import call_costs
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.signatures import function
 
 

@@ -21,7 +21,7 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import add, compare, equal, is_comparable
-from celadon.kube.library import call_costs
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.signatures import method
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.

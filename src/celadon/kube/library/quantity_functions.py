@@ -19,7 +19,8 @@ from celadon.cel.extend import (
     no_such_overload,
     types,
 )
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse

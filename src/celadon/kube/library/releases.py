@@ -31,7 +31,7 @@ from celadon.kube.library import (
     semver_functions,
 )
 from celadon.kube.library import list_aggregates as kube_lists
-from celadon.kube.library.language_costs import charged
+from celadon.kube.library.costs.language_costs import charged
 from celadon.kube.library.networks import cidr, ip, urls
 
 Minor = tuple[int, int]

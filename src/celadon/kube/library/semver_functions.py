@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import method
 from celadon.kube.semver import SemverError, Version, normalize, parse

@@ -30,7 +30,8 @@ from celadon.cel.extend import (
 from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import netaddr, value_sizes
 from celadon.kube.go.go_text import quote
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.networks.ip import ADDRESS_GROWTH, IP, parse_ip
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method

@@ -12,7 +12,8 @@ from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import netaddr
 from celadon.kube.go.go_text import quote
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 

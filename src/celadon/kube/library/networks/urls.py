@@ -10,7 +10,8 @@ from typing import Final
 
 from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.kube.go import go_url as net_url
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 

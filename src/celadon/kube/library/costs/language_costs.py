@@ -25,7 +25,8 @@ from celadon.cel.extend import (
 )
 from celadon.cel.libraries import standard_costs
 from celadon.cel.value_functions import value_sizes
-from celadon.kube.library import call_costs, value_types
+from celadon.kube.library import value_types
+from celadon.kube.library.costs import call_costs
 
 #: The longest name of a format, which is what comparing two of them is estimated to walk.
 _FORMAT_NAME_SIZE: Final = 64

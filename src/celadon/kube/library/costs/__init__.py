@@ -1,0 +1,1 @@
+"""What Kubernetes charges: costs that libraries share, costs of the language's functions."""
