@@ -33,18 +33,18 @@ from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
+from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
 from celadon.serve.rest.admitting import Admission, Denied
 from celadon.serve.rest.answers import object_answer, status_answer
 from celadon.serve.rest.calls import Call, Notes
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.endpoints import NOT_FOUND, NoSuchPath, find_endpoint
-from celadon.serve.rest.negotiation import BUILT_IN_TYPES, Accepted, accepted
+from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.reading import Reader
-from celadon.serve.rest.request_info import RequestInfo, UnreadablePath, request_info
 from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.rest.watching import Watching
-from celadon.serve.rest.writing import Writer
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources

@@ -13,8 +13,8 @@ from celadon.admission.writing.write_requests import (
 )
 from celadon.kube import GroupVersionResource, Ruling, User
 from celadon.kube.catalogue import known_resources
+from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.lookups import ObjectIndex
 from celadon.kube.writes import Surroundings, Target, WriteOptions, deletions, write_path
 
 ALICE = User("alice", ("devs",))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form
-from celadon.kube.lookups import ObjectIndex
 from celadon.kube.names import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata, status
+from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.catalogue.resources import Resource, known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
 from celadon.kube.defaulting.write_stages import admit_form, stored_form
-from celadon.kube.lookups import ObjectIndex
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
 from celadon.kube.validation.validated_kinds import validate_create

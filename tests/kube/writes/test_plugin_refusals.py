@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.lookups import ObjectIndex
+from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.status import StatusError
 from celadon.kube.writes.plugin_refusals import lifecycle_refusal, limits_refusal
 from tests.kube.writes.targets import target

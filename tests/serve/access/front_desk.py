@@ -38,7 +38,7 @@ from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.request_info import RequestInfo, request_info
+from celadon.serve.requests.request_info import RequestInfo, request_info
 
 NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 ISSUER = "https://kubernetes.default.svc"

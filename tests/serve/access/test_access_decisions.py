@@ -15,7 +15,7 @@ from celadon.serve.access.access_decisions import (
     request_attributes,
 )
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.request_info import request_info
+from celadon.serve.requests.request_info import request_info
 
 BOB = User("bob")
 

@@ -9,7 +9,7 @@ import pytest
 
 from celadon.kube import metadata
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.list_options import list_options
+from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest, is_initial_end
 from tests.serve.serving import Shelf, endpoint, resource
 

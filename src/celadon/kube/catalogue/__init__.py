@@ -3,6 +3,7 @@ indexed by them."""
 
 from celadon.kube.catalogue.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.catalogue.ages import human_duration
+from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
 from celadon.kube.catalogue.printer_columns import Column, columns_of
 from celadon.kube.catalogue.resources import (
     ApiGroup,
@@ -15,7 +16,6 @@ from celadon.kube.catalogue.resources import (
     guessed_resource,
     known_resources,
 )
-from celadon.kube.lookups import Lookups, ObjectIndex
 
 __all__ = [
     "UNKNOWN_AGE",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.kube.authorization import User
-from celadon.kube.lookups import JsonObject, Lookups, ObjectIndex
+from celadon.kube.catalogue.lookups import JsonObject, Lookups, ObjectIndex
 
 PLUGIN_ORDER: Final = (
     "LimitRanger",

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata, status
+from celadon.kube.catalogue.lookups import Lookups
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
-from celadon.kube.lookups import Lookups
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.kube.validation.cluster.limit_ranges import exceeded_limits

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.catalogue.lookups import Lookups
 from celadon.kube.catalogue.resources import Catalog, known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.custom.definitions.definition_validation import definition_errors
@@ -20,7 +21,6 @@ from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.defaulting.write_stages import has_identity
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.library.releases import DEFAULT
-from celadon.kube.lookups import Lookups
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.object_meta import (

@@ -27,7 +27,7 @@ from celadon.kube.go import quote
 from celadon.kube.roles import aggregated
 from celadon.kube.selection import SelectorError, parse_field_selector, parse_label_selector
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.request_info import RequestInfo
+from celadon.serve.requests.request_info import RequestInfo
 
 HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
 """The default of `--authorization-always-allow-paths`."""

@@ -23,9 +23,7 @@ from celadon.serve.publication.discovery_documents import (
     api_versions,
 )
 from celadon.serve.publication.published_apis import PublishedApis
-from celadon.serve.rest.answers import object_answer, status_answer
-from celadon.serve.rest.endpoints import NOT_FOUND
-from celadon.serve.rest.negotiation import (
+from celadon.serve.requests.negotiation import (
     BUILT_IN_TYPES,
     JSON,
     PROTOBUF,
@@ -34,6 +32,8 @@ from celadon.serve.rest.negotiation import (
     is_pretty,
     media_clauses,
 )
+from celadon.serve.rest.answers import object_answer, status_answer
+from celadon.serve.rest.endpoints import NOT_FOUND
 
 AGGREGATED_TYPE: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": "apidiscovery.k8s.io", "v": "v2"}

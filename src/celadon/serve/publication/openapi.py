@@ -20,7 +20,7 @@ from celadon.serve.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequ
 from celadon.serve.publication.published_apis import PublishedApis, PublishedVersion
 from celadon.serve.publication.swagger_document import swagger
 from celadon.serve.publication.version_documents import Document
-from celadon.serve.rest.negotiation import MediaClause, media_clauses
+from celadon.serve.requests.negotiation import MediaClause, media_clauses
 
 INDEX: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from celadon.kube import status
 from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
+from celadon.serve.requests.negotiation import Accepted
 from celadon.serve.rest.answers import status_answer
-from celadon.serve.rest.negotiation import Accepted
 
 
 @dataclass(frozen=True, slots=True)

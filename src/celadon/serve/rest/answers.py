@@ -17,7 +17,7 @@ from celadon.kube import StatusError
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
 from celadon.serve.http_messages import JSON, Header, HttpAnswer
-from celadon.serve.rest.negotiation import PROTOBUF, YAML, Accepted
+from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
 JsonObject = Mapping[str, Any]
 _HTML: Final = {

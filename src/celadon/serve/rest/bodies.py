@@ -10,8 +10,8 @@ import yaml
 from celadon.kube import status
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.writes import request_bodies
+from celadon.serve.requests.negotiation import PROTOBUF, YAML
 from celadon.serve.rest.calls import JSON_TYPE, Call
-from celadon.serve.rest.negotiation import PROTOBUF, YAML
 
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""

@@ -11,8 +11,8 @@ from celadon.kube import User
 from celadon.kube.custom import CustomKind
 from celadon.kube.writes import APPLY_PATCH, Target, WriteOptions, request_options
 from celadon.serve.http_messages import HttpRequest
+from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
-from celadon.serve.rest.request_info import RequestInfo, is_true
 
 JSON_TYPE = "application/json"
 OPTIONS = {

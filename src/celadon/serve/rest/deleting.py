@@ -18,8 +18,8 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission, raise_refusal
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
+from celadon.serve.rest.object_writes import Written
 from celadon.serve.rest.reading import ObjectList, Reader
-from celadon.serve.rest.writing import Written
 
 JsonObject = Mapping[str, Any]
 

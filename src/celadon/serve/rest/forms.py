@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from celadon.serve.requests.negotiation import Accepted, Form
 from celadon.serve.rest.calls import Call
-from celadon.serve.rest.negotiation import Accepted, Form
 from celadon.serve.rest.watching import ERROR, WatchEvent
 from celadon.serve.tables.table_forms import (
     TableForm,

@@ -24,8 +24,8 @@ from celadon.serve.objects.continue_tokens import (
 )
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.requests.list_options import EXACT, ListOptions, list_options, revision_of
 from celadon.serve.rest.endpoints import Endpoint
-from celadon.serve.rest.list_options import EXACT, ListOptions, list_options, revision_of
 from celadon.store import Compacted
 
 JsonObject = Mapping[str, Any]

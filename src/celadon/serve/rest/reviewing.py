@@ -21,7 +21,7 @@ from celadon.serve.access.identity_reviews import self_subject_review, token_rev
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
-from celadon.serve.rest.writing import Written
+from celadon.serve.rest.object_writes import Written
 from celadon.serve.views.role_view import RoleView
 
 JsonObject = Mapping[str, Any]

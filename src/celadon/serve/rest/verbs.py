@@ -14,16 +14,16 @@ from celadon.kube import status
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.serve.http_messages import HttpAnswer
+from celadon.serve.requests.list_options import list_options
+from celadon.serve.requests.negotiation import PROTOBUF, accepted
 from celadon.serve.rest.answers import object_answer
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.forms import Forms
-from celadon.serve.rest.list_options import list_options
-from celadon.serve.rest.negotiation import PROTOBUF, accepted
+from celadon.serve.rest.object_writes import Writer, Written
 from celadon.serve.rest.reading import ObjectList, Reader
 from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest
-from celadon.serve.rest.writing import Writer, Written
 from celadon.serve.views.served_resources import Served
 
 MIN_WATCH_SECONDS: Final = 1800

@@ -19,8 +19,8 @@ from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectPage, ObjectStore, decoded
+from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
-from celadon.serve.rest.list_options import ListOptions, revision_of
 from celadon.serve.rest.reading import Reader
 from celadon.store import Compacted, Delivery, Entry, Event, StoreError, Watch
 
@@ -186,11 +186,11 @@ class _Stream:
             if definition is not None and _deleted(definition.take()):
                 return
             now = loop.time()
-            if now >= deadline:
-                return
             if now >= next_bookmark:
                 yield bookmark(self._request.endpoint.resource, delivery.revision)
                 next_bookmark = next(bookmarks)
+            if now >= deadline:
+                return
             if not wake.is_set():
                 await _until(wake, min(deadline, next_bookmark) - loop.time())
 

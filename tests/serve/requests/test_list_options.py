@@ -7,7 +7,7 @@ import pytest
 from celadon.kube import GroupVersionResource, StatusError
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.list_options import list_options, revision_of
+from celadon.serve.requests.list_options import list_options, revision_of
 
 
 def pods() -> Resource:

@@ -22,7 +22,7 @@ from celadon.kube.selection import (
 )
 from celadon.kube.writes import request_options
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.request_info import is_true
+from celadon.serve.requests.request_info import is_true
 
 LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"

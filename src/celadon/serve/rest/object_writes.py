@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
-from celadon.admission.registration import strategy
+from celadon.admission.registration import STRATEGIES
 from celadon.kube import StatusError, User, metadata, status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import (
@@ -84,7 +84,7 @@ class Writer:
         assert call.options is not None  # refused before the body is read
         read = self._read(call, self._new_context(call.user))
         write_path.begin_update(read.draft, call.target)
-        creates = strategy_of(call.target, strategy.STRATEGIES).created_by_update
+        creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
             return await self._created(call)
         return await self._changed(call, lambda _: self._for_update(call), is_patch=False)
@@ -118,7 +118,7 @@ class Writer:
         target, notes = call.target, call.notes
         context = self._new_context(call.user)
         read = self._read(call, context)
-        warnings = write_path.write_warnings(read.draft.made, target, strategy.STRATEGIES)
+        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         generated = not metadata.name(read.draft.made)
         name = target.name or metadata.name(read.draft.made)
         raise_refusal(plugin_refusals.lifecycle_refusal(target, "CREATE", name, self._world))
@@ -200,13 +200,13 @@ class Writer:
         """What validating admission sees, and what shall be stored."""
         target = call.target
         before = write_path.shown(old, target)
-        needs_version = strategy_of(target, strategy.STRATEGIES).needs_version
+        needs_version = strategy_of(target, STRATEGIES).needs_version
         preconditions.require_state(
             read.draft.made, before, target, needs_version=needs_version, is_patch=is_patch
         )
-        warnings = write_path.write_warnings(read.draft.made, target, strategy.STRATEGIES)
+        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         context = read.draft.run.context
-        made = write_path.finish_update(read.draft, before, target, read.sent, strategy.STRATEGIES)
+        made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         self._admission.check_roles(call, made, before)
         raise_refusal(writing.refusal(target, made, before, surroundings))

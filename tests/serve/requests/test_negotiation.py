@@ -6,7 +6,13 @@ import pytest
 
 from celadon.kube import StatusError
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES, Accepted, Form, accepted
+from celadon.serve.requests.negotiation import (
+    BUILT_IN_TYPES,
+    CUSTOM_TYPES,
+    Accepted,
+    Form,
+    accepted,
+)
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

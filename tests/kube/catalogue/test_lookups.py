@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.kube.lookups import ObjectIndex
+from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.names import GroupVersionResource
 
 SECRETS = GroupVersionResource("", "v1", "secrets")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.rest.request_info import (
+from celadon.serve.requests.request_info import (
     RequestInfo,
     UnreadablePath,
     request_info,
