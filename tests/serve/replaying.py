@@ -67,7 +67,8 @@ def connected(replay: Any, running: Running) -> Any:
         def call(self, step: dict[str, Any]) -> tuple[int, Any, list[str], str]:
             answer = running.answer(request_of(step, step["path"]))
             self.headers = {name.lower(): value for name, value in answer.headers}
-            self.headers["content-type"] = answer.content_type
+            if answer.content_type:
+                self.headers["content-type"] = answer.content_type
             self.raw = answer.body.decode(errors="replace")
             audit = self.headers["audit-id"]
             self.audit_events[audit] = {"annotations": dict(answer.audit)}

@@ -33,6 +33,9 @@ from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.publication.health import HealthCheck
+from celadon.serve.publication.publication_answers import Publications
+from celadon.serve.publication.server_version import ServerVersion
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
 from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
 from celadon.serve.rest.admitting import Admission, Denied
@@ -92,6 +95,8 @@ class Settings:
 
     version: str = "1.36"
     all_versions: bool = False
+    address: str = "127.0.0.1:6443"
+    """Host and port at which clients find the server."""
     extra_token_sources: tuple[dict[str, Any], ...] = ()
 
 
@@ -127,6 +132,12 @@ class ApiServer:
             self.world,
             self.authorizer,
             roles,
+        )
+        self._publications = Publications(
+            ServerVersion(settings.version),
+            settings.address,
+            lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
+            lambda: sources.now().timestamp(),
         )
         self._verbs = Verbs(
             reader,
@@ -214,9 +225,12 @@ class ApiServer:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
-        if not info.is_resource:
-            raise NoSuchPath(info.path)
         served = self.served.current()
+        if not info.is_resource:
+            published = self._publications.answer(request, served)
+            if published is None:
+                raise NoSuchPath(info.path)
+            return published
         endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         call = Call(request, info, user, endpoint, custom, notes)
