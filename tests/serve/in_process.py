@@ -57,6 +57,7 @@ class Running:
         self._call(self.server.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
 
 class Lines:

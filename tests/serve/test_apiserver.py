@@ -1,0 +1,122 @@
+"""The layers of the server, by requests as clients send them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from tests.serve.in_process import Running
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+
+
+def ask(
+    running: Running,
+    method: str,
+    path: str,
+    body: Any = None,
+    token: str = "admin-token",
+    **more: str,
+) -> HttpAnswer:
+    data = b"" if body is None else json.dumps(body).encode()
+    headers = [(name.replace("_", "-"), value) for name, value in more.items()]
+    if token:
+        headers.append(("authorization", f"Bearer {token}"))
+    return running.answer(HttpRequest(method, path, headers, data))
+
+
+def read(answer: HttpAnswer) -> Any:
+    return json.loads(answer.body)
+
+
+def test_every_answer_has_an_audit_id_and_is_not_to_be_kept(running: Running) -> None:
+    headers = dict(ask(running, "GET", "/api", audit_id="mine").headers)
+    assert headers["Audit-Id"] == "mine"
+    assert headers["Cache-Control"] == "no-cache, private"
+    assert len(dict(ask(running, "GET", "/api").headers)["Audit-Id"]) == 36
+
+
+@pytest.mark.parametrize(
+    ("token", "code", "message"),
+    [
+        ("nonsense", 401, "Unauthorized"),
+        (
+            "alice-token",
+            403,
+            'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group '
+            '"" in the namespace "default"',
+        ),
+        (
+            "",
+            403,
+            'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" '
+            'in API group "" in the namespace "default"',
+        ),
+    ],
+)
+def test_who_may_not(running: Running, token: str, code: int, message: str) -> None:
+    answer = ask(running, "GET", MAPS, token=token)
+    assert (answer.code, read(answer)["message"]) == (code, message)
+
+
+def test_a_life_of_an_object(running: Running) -> None:
+    obj = {"metadata": {"generateName": "life-"}, "data": {"a": "1"}}
+    made = read(ask(running, "POST", MAPS, obj))
+    path = f"{MAPS}/{made['metadata']['name']}"
+    patch = ask(
+        running,
+        "PATCH",
+        path,
+        {"data": {"b": "2"}},
+        content_type="application/merge-patch+json",
+    )
+    assert read(patch)["data"] == {"a": "1", "b": "2"}
+    stale = ask(running, "PUT", path, made)
+    assert (stale.code, read(stale)["reason"]) == (409, "Conflict")
+    assert read(ask(running, "DELETE", path))["status"] == "Success"
+    assert ask(running, "GET", path).code == 404
+
+
+def test_a_policy_in_the_store_holds_for_the_very_next_request(running: Running) -> None:
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+    }
+    policy = {
+        "metadata": {"name": "no-forbidden"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": "object.metadata.name != 'forbidden'"}],
+        },
+    }
+    binding = {
+        "metadata": {"name": "no-forbidden"},
+        "spec": {"policyName": "no-forbidden", "validationActions": ["Deny"]},
+    }
+    assert ask(running, "POST", f"{POLICIES}/validatingadmissionpolicies", policy).code == 201
+    bindings = f"{POLICIES}/validatingadmissionpolicybindings"
+    assert ask(running, "POST", bindings, binding).code == 201
+    refused = ask(running, "POST", MAPS, {"metadata": {"name": "forbidden"}})
+    assert refused.code == 422
+    assert read(refused)["message"].startswith(
+        "configmaps \"forbidden\" is forbidden: ValidatingAdmissionPolicy 'no-forbidden' with "
+        "binding 'no-forbidden' denied request: failed expression"
+    )
+    assert ask(running, "DELETE", f"{bindings}/no-forbidden").code == 200
+    assert ask(running, "POST", MAPS, {"metadata": {"name": "forbidden"}}).code == 201
+
+
+def test_a_watch_is_a_stream_of_lines(running: Running) -> None:
+    answer = ask(running, "GET", f"{MAPS}?watch=1&fieldSelector=metadata.name%3Dwatched")
+    assert answer.stream is not None
+    lines = running.lines(answer.stream)
+    ask(running, "POST", MAPS, {"metadata": {"name": "watched"}})
+    event = json.loads(lines.readline())
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "watched")
+    lines.close()
