@@ -19,6 +19,7 @@ DOORS = {
     "celadon.cel.libraries",
     "celadon.cel.value_functions",
     "celadon.kube",
+    "celadon.kube.apply",
     "celadon.kube.catalogue",
     "celadon.kube.custom",
     "celadon.kube.defaulting",

@@ -115,8 +115,6 @@ def _expressible(step: dict[str, Any]) -> Call:
         raise Unsupported("watches")
     if "timeout" in call.query and TIMEOUT.fullmatch(call.first("timeout")) is None:
         raise Unsupported("checks of the timeout parameter")
-    if "managedFields" in step.get("keep", ()):
-        raise Unsupported("managed fields")
     if step.get("raw") and not step["path"].startswith(PREFIX):
         raise Unsupported("the order of members in other kinds")
     if "keepHeaders" in step:

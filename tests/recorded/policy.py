@@ -86,6 +86,10 @@ def comparable(answer: Answer, step: dict[str, Any]) -> dict[str, Any]:
         got = masked(got, re.compile(pattern))
     for pointer in step.get("ignore", []):
         drop(got, pointer)
+    for pointer in step.get("unordered", []):
+        found = find(got, pointer)
+        if isinstance(found, list):
+            found.sort(key=lambda one: json.dumps(one, sort_keys=True))
     return got
 
 

@@ -8,6 +8,7 @@ controller is that of the status of policies.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,15 @@ from celadon.admission.registration.strategy import STRATEGIES, typed
 from celadon.admission.world import implicit_namespace
 from celadon.admission.writing import deletion_options, refusal, request_of, write_options
 from celadon.kube import MASTERS, GroupVersionKind, StatusError, metadata, status
+from celadon.kube.apply import (
+    FieldWriter,
+    Versions,
+    applied,
+    read_applied,
+    track_create,
+    track_update,
+    with_old_times,
+)
 from celadon.kube.authorization import Attributes, Ruling
 from celadon.kube.catalogue import Catalog, Resource, known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
@@ -59,7 +69,7 @@ from tests.recorded.unsupported import Unsupported
 VERSION = "1.36"
 CLOCK = 570687537
 NOW = "2025-01-01T00:00:00Z"
-MANAGED_FIELDS = [{"manager": "replay", "operation": "Update", "fieldsType": "FieldsV1"}]
+MANAGER = "replay"
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 BOOTSTRAP = tuple(dict(implicit_namespace(name)) for name in NAMESPACES)
 LIST_PARAMETERS = {"labelSelector", "fieldSelector", "limit", "timeout"}
@@ -101,6 +111,7 @@ class Server:
         self._engine = Engine(version=VERSION)
         self._world = ObjectWorld(BOOTSTRAP, catalog=known_resources(all_versions=True))
         self._revision = 100
+        self._ticks = 0
         self._custom: dict[GroupVersionKind, CustomKind] = {}
         self._published: dict[GroupVersionKind, Schema] = {}
         self._warnings: list[str] = []
@@ -278,7 +289,7 @@ class Server:
 
     def _read(self, call: Call, target: Target) -> Incoming:
         media_type = call.content_type.lower().partition(";")[0].strip()
-        if media_type not in {"application/json", APPLY_PATCH}:
+        if media_type != "application/json":
             raise Unsupported("bodies that are not JSON")
         validation = call.first("fieldValidation") or "Warn"
         read = read_object(call.text.encode(), target, self._context(call), validation)
@@ -296,9 +307,9 @@ class Server:
             self._existing(target)
         name = target.name or metadata.name(read.draft.made)
         _raise(plugin_refusals.lifecycle_refusal(target, "CREATE", name, self._world))
+        if call.content_type != APPLY_PATCH:
+            track_create(read.draft, target, self._writer(call))
         made = write_path.finish_create(write_path.begin_create(read.draft, target))
-        if made["metadata"].get("uid"):
-            made["metadata"]["managedFields"] = MANAGED_FIELDS
         _raise(refusal(target, made, None, self._surroundings(call)))
         self._warnings += warnings
         self._admit(call, target, Operation.CREATE, made, None)
@@ -326,10 +337,8 @@ class Server:
     def _patch(self, call: Call, target: Target) -> Outcome:
         options = self._options(call)
         exists = self._key(target, call.name) in self.objects
-        if options.apply and not exists and target.resource.gvr.group != registration.GROUP:
-            return self._created(call, target, self._read(call, target))
         if options.apply:
-            raise Unsupported("server-side apply")
+            return self._apply(call, target, None if not exists else self._existing(target))
         old = self._existing(target)
         result = patched(
             write_path.shown(old, target), call.text.encode(), call.content_type, target
@@ -339,6 +348,32 @@ class Server:
         self._warnings += read.warnings
         write_path.begin_update(read.draft, target)
         return self._updated(call, target, read, old, is_patch=True)
+
+    def _apply(self, call: Call, target: Target, old: dict[str, Any] | None) -> Outcome:
+        try:
+            config = json.loads(call.text)
+        except ValueError:
+            raise Unsupported("bodies that are not JSON") from None
+        if not isinstance(config, dict):
+            raise Unsupported("bodies that are no objects")
+        if old is None and target.subresource:
+            raise status.not_found(target.group_resource, target.name)
+        writer, force = self._writer(call), call.first("force") == "true"
+        merged = applied(config, old, target, writer, force=force)
+        read = read_applied(merged, target, self._context(call), config)
+        write_path.begin_update(read.draft, target)
+        if old is None:
+            return self._created(call, target, read)
+        return self._updated(call, target, read, old, is_patch=True)
+
+    def _writer(self, call: Call) -> FieldWriter:
+        self._ticks += 1
+        now = f"2025-01-01T{self._ticks // 3600:02}:{self._ticks // 60 % 60:02}:{self._ticks % 60:02}Z"
+        versions = Versions(self._custom.get, self._world.convert)
+        return FieldWriter(call.first("fieldManager") or self._agent(call), now, versions)
+
+    def _agent(self, call: Call) -> str:
+        return str(call.headers.get("User-Agent", MANAGER)).partition("/")[0][:128]
 
     def _updated(
         self,
@@ -355,6 +390,8 @@ class Server:
             read.draft.made, before, target, needs_version=needs_version, is_patch=is_patch
         )
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        if call.content_type != APPLY_PATCH:
+            track_update(read.draft, read.sent, old, target, self._writer(call))
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         _raise(refusal(target, made, before, surroundings))
@@ -485,6 +522,7 @@ class Server:
         """What is answered. Objects are kept in the version in which they came."""
         parent = replace(target, subresource="")
         kept = write_path.stored_object(made, parent, self._context(call))
+        kept = with_old_times(kept, old or {})
         if call.dry_run or kept == old:
             return kept
         self._revision += 1

@@ -1,4 +1,4 @@
-"""How Go prints values into texts that Kubernetes' clients see: `%q` and `encoding/json`.
+"""How Go prints values into texts that Kubernetes' clients see: `%q`, `%v` and `encoding/json`.
 
 And what it takes for white space at their ends.
 """
@@ -66,3 +66,14 @@ def json_text(value: object) -> str:
     """Compact JSON as `json.Marshal` writes it: members in the order given, `<>&` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_HTML)
+
+
+def plain_text(value: object) -> str:
+    """A JSON value as `%v` prints it: `map[a:1 b:[x y]]`."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{plain_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(plain_text, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)

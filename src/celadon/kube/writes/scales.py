@@ -77,8 +77,12 @@ def _requirement(one: Mapping[str, Any]) -> str:
 def scaled(
     obj: Mapping[str, Any], scale: Mapping[str, Any], paths: ScalePaths = BUILT_IN
 ) -> dict[str, Any]:
-    """The object with the count that its Scale asks for."""
+    """The object with the count that its Scale asks for, and with the managers of its fields, which
+    the Scale brings along (`kube.apply`)."""
     made: dict[str, Any] = fresh(obj)
+    managed = metadata.metadata(scale).get("managedFields")
+    if managed:
+        made["metadata"]["managedFields"] = managed
     *parents, last = paths.wanted
     inner = made
     for name in parents:

@@ -76,6 +76,9 @@ def finish_update(
     made: dict[str, Any]
     if target.subresource == "scale":
         made = {**fresh(old), "spec": draft.form().get("spec", {})}
+        managed = metadata.metadata(draft.made).get("managedFields")
+        if managed:
+            made["metadata"]["managedFields"] = managed
         return made
     made = write_stages.finish_update(draft, old, subresource=target.subresource)
     meta = made.get("metadata")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.writes.patching.patches import apply_merge_patch
-from celadon.kube.writes.patching.strategic_merge import MergeError, go_map, strategic_merge
+from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
 
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))
 HOOKS = schema_for(
@@ -112,7 +112,7 @@ def test_wrong_directives(patch: dict[str, Any], text: str, is_malformed: bool) 
 
 
 def test_go_texts() -> None:
-    assert go_map({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"
+    assert plain_text({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"
 
 
 NAMES = st.text("abc", min_size=1, max_size=2)

@@ -16,7 +16,7 @@ from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
-from celadon.kube.go.go_text import json_text
+from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.names import GroupKind
 from celadon.kube.schemas.pack_schemas import schema_for
@@ -35,7 +35,7 @@ from celadon.kube.writes.intake.incoming_objects import (
 )
 from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.writes.patching.restoring import restore_error
-from celadon.kube.writes.patching.strategic_merge import MergeError, go_map, strategic_merge
+from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
 from celadon.kube.writes.write_targets import Target
 
 JSON_PATCH: Final = "application/json-patch+json"
@@ -132,7 +132,7 @@ def _unknown_members(operations: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _strategic(current: Mapping[str, Any], patch: Any, target: Target) -> Patched:
     if patch is None:
-        return Patched(dict(current), go_map(patch), is_strategic=True)
+        return Patched(dict(current), plain_text(patch), is_strategic=True)
     if not isinstance(patch, dict):
         kind = json_kind(patch)
         raise status.bad_request(f"json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
@@ -143,7 +143,7 @@ def _strategic(current: Mapping[str, Any], patch: Any, target: Target) -> Patche
     except MergeError as error:
         refuse = status.bad_request if error.is_malformed else status.plain_error
         raise refuse(str(error)) from None
-    return Patched(made, go_map(patch), is_strategic=True)
+    return Patched(made, plain_text(patch), is_strategic=True)
 
 
 def read_patched(

@@ -45,17 +45,6 @@ def strategic_merge(document: Object, patch: Object, schema: Schema | None) -> d
     return made
 
 
-def go_map(value: Any) -> str:
-    """A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{go_map(value[key])}' for key in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(go_map, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "<nil>" if value is None else str(value)
-
-
 def _merged(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> Any:
     """`patch` is ours to take apart; `original` is a new dict with members that are not ours."""
     if DIRECTIVE in patch:
@@ -88,8 +77,8 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bad_directive(directive: Any, patch: Object) -> MergeError:
-    shown = go_map({**patch, DIRECTIVE: directive})
-    return MergeError(f"unknown patch type: {go_map(directive)} in map: {shown}")
+    shown = plain_text({**patch, DIRECTIVE: directive})
+    return MergeError(f"unknown patch type: {plain_text(directive)} in map: {shown}")
 
 
 def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -201,7 +190,7 @@ def _merged_list(mine: list[Any], theirs: list[Any], member: Schema) -> list[Any
 
 def _require_one_kind(mine: list[Any], theirs: list[Any]) -> None:
     if len(set(map(_go_kind, (*mine, *theirs)))) > 1:
-        raise MergeError(f"list element types are not identical: {go_map([mine, theirs])}")
+        raise MergeError(f"list element types are not identical: {plain_text([mine, theirs])}")
 
 
 def _union(mine: list[Any], theirs: list[Any]) -> list[Any]:
@@ -228,7 +217,7 @@ def _special(
             rest.append(item)
         elif directive == "delete":
             wanted = _key_text(item, key)
-            mine = [one for one in mine if go_map(one.get(key)) != wanted]
+            mine = [one for one in mine if plain_text(one.get(key)) != wanted]
         elif directive == "replace":
             replaces = True
         elif directive == "merge":
@@ -240,8 +229,10 @@ def _special(
 
 def _key_text(item: Object, key: str) -> str:
     if key not in item:
-        raise MergeError(f"map: {go_map(dict(item))} does not contain declared merge key: {key}")
-    return go_map(item[key])
+        raise MergeError(
+            f"map: {plain_text(dict(item))} does not contain declared merge key: {key}"
+        )
+    return plain_text(item[key])
 
 
 def _by_key(
@@ -250,7 +241,7 @@ def _by_key(
     made = list(mine)
     for item in theirs:
         wanted = _key_text(item, key)
-        at = [i for i, one in enumerate(made) if go_map(one.get(key)) == wanted]
+        at = [i for i, one in enumerate(made) if plain_text(one.get(key)) == wanted]
         if at:
             made[at[0]] = _merged(dict(made[at[0]]), item, schema)
         else:
@@ -290,8 +281,8 @@ def _check_order(theirs: list[Any], order: list[Any], key: str) -> None:
             position += 1
     if position < len(wanted):
         raise MergeError(
-            f"The order in patch list:\n{go_map(theirs)}\n doesn't match {ELEMENT_ORDER[:-1]} "
-            f"list:\n{go_map(order)}\n"
+            f"The order in patch list:\n{plain_text(theirs)}\n doesn't match {ELEMENT_ORDER[:-1]} "
+            f"list:\n{plain_text(order)}\n"
         )
 
 
@@ -301,7 +292,7 @@ def _is_deletion(item: Any) -> bool:
 
 def _mark(item: Any, key: str) -> str:
     """What tells an item of a list from the others."""
-    return go_map(item.get(key)) if key and isinstance(item, dict) else go_map(item)
+    return plain_text(item.get(key)) if key and isinstance(item, dict) else plain_text(item)
 
 
 def _ordered(found: list[Any], order: Sequence[Any], before: Sequence[Any], key: str) -> list[Any]:

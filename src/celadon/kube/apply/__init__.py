@@ -1,0 +1,30 @@
+"""Server-side apply: who owns which fields of an object, and configurations merged into it.
+
+Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
+what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets` and
+`field_elements` (FieldsV1), and `typed`, the walks over values by their schema.
+"""
+
+from celadon.kube.apply.field_sets import FieldSet, from_fields_v1, to_fields_v1
+from celadon.kube.apply.field_tracking import (
+    FieldWriter,
+    Versions,
+    applied,
+    read_applied,
+    track_create,
+    track_update,
+)
+from celadon.kube.apply.managed_fields import with_old_times
+
+__all__ = [
+    "FieldSet",
+    "FieldWriter",
+    "Versions",
+    "applied",
+    "from_fields_v1",
+    "read_applied",
+    "to_fields_v1",
+    "track_create",
+    "track_update",
+    "with_old_times",
+]

@@ -1,0 +1,230 @@
+"""Who owns what after a write: the rules of updates and of applies.
+
+A writer owns what it changed, and everybody else loses that. An applier owns what it says, whether
+or not that changed anything; what it no longer says it gives up, and if nobody else owns it, it is
+removed. It may not change what others own, unless by force.
+
+Managers may own fields in terms of other versions of the kind; then objects are compared in those.
+As structured-merge-diff `merge/update.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.kube.apply.field_elements import FIELD
+from celadon.kube.apply.field_sets import NOTHING, FieldSet, field_set
+from celadon.kube.apply.managed_fields import ManagerId, Managers, Owned
+from celadon.kube.apply.reset_fields import Writable
+from celadon.kube.apply.typed.comparisons import Comparison, compared
+from celadon.kube.apply.typed.item_removal import without
+from celadon.kube.apply.typed.merge_types import MergeType
+from celadon.kube.apply.typed.merging import merged
+from celadon.kube.apply.typed.typed_sets import applied_set, reconciled, with_structs
+from celadon.kube.errors import KubeError
+
+JsonObject = Mapping[str, Any]
+
+
+STRIPPED: Final = field_set(
+    *((FIELD + name,) for name in ("apiVersion", "kind", "metadata")),
+    *(
+        (FIELD + "metadata", FIELD + name)
+        for name in (
+            *("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName"),
+            *("generation", "managedFields", "resourceVersion"),
+        )
+    ),
+)
+"""What says which object it is, and what the server writes, is nobody's."""
+
+
+class ConflictError(KubeError):
+    """An apply would change what others own."""
+
+    def __init__(self, conflicts: Mapping[ManagerId, FieldSet]) -> None:
+        super().__init__("conflicts")
+        self.conflicts = conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class KindVersion:
+    """A version of the kind: its type, and an object of the endpoint's version shown in it (and
+    the other way round)."""
+
+    type: MergeType
+    to: Callable[[JsonObject], JsonObject]
+    back: Callable[[JsonObject], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The rules for one endpoint. `other_version` gives a version of the kind; None for one that
+    there is not, whose managers are forgotten."""
+
+    api_version: str
+    type: MergeType
+    writable: Writable = field(default_factory=Writable)
+    other_version: Callable[[str], KindVersion | None] = lambda _: None
+
+    def updated(
+        self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str
+    ) -> Managers:
+        """After `live` has become `new`. ItemError when the objects cannot be compared."""
+        found = self._reconciled(managers)
+        changes = self._forced(live, new, found, None)
+        gained = self.writable.of(changes.added | changes.modified) - STRIPPED
+        if gained:
+            before = found.owned.get(writer)
+            fields = gained if before is None else gained | before.fields
+            found.keep(writer, fields, self.api_version)
+            found.times[writer] = now
+        return found
+
+    def applied(
+        self,
+        live: JsonObject,
+        config: JsonObject,
+        managers: Managers,
+        applier: ManagerId,
+        *,
+        force: bool,
+    ) -> tuple[dict[str, Any], Managers]:
+        """The object with the configuration in it. ConflictError; ItemError as `updated`."""
+        found = self._reconciled(managers)
+        made = merged(self.type, live, config)
+        last = found.owned.get(applier)
+        fields = self.writable.of(applied_set(self.type, config)) - STRIPPED
+        found.owned[applier] = Owned(fields, self.api_version)
+        if last is not None and last.fields:
+            made = self._pruned(made, found, last)
+        if not force:
+            conflicts = self._conflicts(live, made, found, applier)
+            if conflicts:
+                raise ConflictError(conflicts)
+        self._forced(live, made, found, applier)
+        if not fields:
+            found.owned.pop(applier, None)
+        return made, found
+
+    # --- comparing ---
+
+    def _reconciled(self, managers: Managers) -> Managers:
+        found = managers.copy()
+        for manager, owned in managers.owned.items():
+            type_ = self._type_of(owned.api_version)
+            if type_ is not None:
+                found.owned[manager] = Owned(reconciled(owned.fields, type_), owned.api_version)
+        return found
+
+    def _type_of(self, api_version: str) -> MergeType | None:
+        if api_version == self.api_version:
+            return self.type
+        other = self.other_version(api_version)
+        return None if other is None else other.type
+
+    def _comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
+        """In terms of a version; None when there is no such version."""
+        if version == self.api_version:
+            return self.writable.of_comparison(compared(self.type, live, new))
+        other = self.other_version(version)
+        if other is None:
+            return None
+        found = compared(other.type, other.to(live), other.to(new))
+        return self.writable.of_comparison(found)
+
+    def _conflicts(
+        self, live: JsonObject, new: JsonObject, managers: Managers, applier: ManagerId
+    ) -> dict[ManagerId, FieldSet]:
+        comparisons: dict[str, Comparison | None] = {}
+        conflicts = {}
+        for manager, (fields, version) in managers.owned.items():
+            if version not in comparisons:
+                comparisons[version] = self._comparison(live, new, version)
+            changes = comparisons[version]
+            if manager != applier and changes is not None:
+                overlap = fields & (changes.modified | changes.added)
+                if overlap:
+                    conflicts[manager] = overlap
+        return conflicts
+
+    def _forced(
+        self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId | None
+    ) -> Comparison:
+        """All but the writer lose what changes. What changes, in the endpoint's version."""
+        changes = self._comparison(live, new, self.api_version)
+        assert changes is not None, "the endpoint's own version is known"
+        comparisons: dict[str, Comparison | None] = {self.api_version: changes}
+        for manager, (fields, version) in list(managers.owned.items()):
+            if manager == writer:
+                continue
+            if version not in comparisons:
+                comparisons[version] = self._comparison(live, new, version)
+            theirs = comparisons[version]
+            if theirs is None:
+                del managers.owned[manager]
+            elif theirs:
+                lost = theirs.modified | theirs.added | theirs.removed
+                managers.keep(manager, fields - lost, version)
+        return changes
+
+    # --- pruning ---
+
+    def _pruned(self, made: JsonObject, managers: Managers, last: Owned) -> dict[str, Any]:
+        """Without what the applier no longer says and nobody else owns."""
+        views = self._views(last.api_version)
+        if views is None:
+            return dict(made)
+        type_, to, back = views
+        whole = to(made)
+        named_last = with_structs(last.fields, type_)
+        pruned = without(type_, whole, named_last)
+        pruned = self._with_owned(made, whole, pruned, last.api_version, managers)
+        kept = _named(type_, pruned)
+        gone = (_named(type_, whole) - kept) & named_last
+        result = back(without(type_, whole, gone) or {})
+        return dict(result)
+
+    def _with_owned(
+        self, made: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
+    ) -> Any:
+        """Puts back what somebody owns; the version in which it was pruned comes first."""
+        by_version: dict[str, FieldSet] = {last: NOTHING}
+        for fields, version in managers.owned.values():
+            by_version[version] = by_version.get(version, NOTHING) | fields
+        own = self._views(last)
+        assert own is not None, "it was pruned in that version"
+        for version, fields in by_version.items():
+            views = self._views(version)
+            if views is None or not fields:
+                continue
+            type_, to, back = views
+            full, rest = (
+                (whole, pruned) if version == last else (to(made), to(own[2](pruned or {})))
+            )
+            gone = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
+            rest = without(type_, full, gone)
+            pruned = rest if version == last else own[1](back(rest or {}))
+        return pruned
+
+    def _views(self, version: str) -> tuple[MergeType, _Convert, _Convert] | None:
+        if version == self.api_version:
+            return (self.type, *_SAME)
+        other = self.other_version(version)
+        return None if other is None else (other.type, other.to, other.back)
+
+
+_Convert = Callable[[JsonObject], JsonObject]
+
+
+def _itself(obj: JsonObject) -> JsonObject:
+    return obj
+
+
+_SAME: Final = (_itself, _itself)
+
+
+def _named(type_: MergeType, value: Any) -> FieldSet:
+    return with_structs(applied_set(type_, value), type_)

@@ -1,0 +1,356 @@
+"""What a server does about fields and their owners, write by write.
+
+    track_create(draft, target, writer)                      after the body was read
+    track_update(draft, sent, live, target, writer)          the same, for updates and patches
+    merged = applied(config, live, target, writer, force=…)  server-side apply: in place of a patch
+    read_applied(merged, target, context)                    … which is then read as any object
+
+All come before mutating admission: what that changes, and what a server fills in afterwards, is
+nobody's. Before an object is stored, `with_old_times` makes a write of the same no write. The
+writer's time is that of the server's clock. As k8s.io/apimachinery
+`pkg/util/managedfields/fieldmanager.go` and the managers in its `internal`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.apply import conflict_texts
+from celadon.kube.apply.field_ownership import ConflictError, KindVersion, Ownership
+from celadon.kube.apply.go_numbers import with_go_numbers
+from celadon.kube.apply.last_applied import KUBECTL, last_applied_set, with_last_applied
+from celadon.kube.apply.managed_fields import (
+    APPLY,
+    UPDATE,
+    EntryError,
+    Managers,
+    encoded,
+    manager_id,
+    managers_of,
+    managers_of_update,
+)
+from celadon.kube.apply.manager_limits import limit_updaters
+from celadon.kube.apply.reset_fields import Writable, writable
+from celadon.kube.apply.scale_managers import (
+    REPLICAS,
+    Path,
+    field_path,
+    managers_of_parent,
+    managers_of_scale,
+)
+from celadon.kube.apply.typed.comparisons import same
+from celadon.kube.apply.typed.conformity import joined, misfits
+from celadon.kube.apply.typed.merge_types import ItemError, MergeType, built_in_type, made_type
+from celadon.kube.custom.custom_kinds import CustomKind
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
+from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.schemas.definition_schemas import published_schema
+from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.writes import write_path
+from celadon.kube.writes.intake.incoming_objects import Incoming, draft_of
+from celadon.kube.writes.write_targets import Target
+
+JsonObject = Mapping[str, Any]
+
+BEFORE_FIRST_APPLY: Final = "before-first-apply"
+"""The manager that owns what an object had before anybody was known to own anything."""
+
+_SCALE: Final = "scale"
+
+
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
+
+
+def _relabelled(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+    return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """How a server knows the versions of a kind: the custom kinds, and an object of one version
+    shown in another."""
+
+    custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
+    convert: Callable[[JsonObject, GroupVersionKind], JsonObject] = _relabelled
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWriter:
+    """Who writes: the manager of the request (empty if it does not say), and when."""
+
+    manager: str
+    now: str
+    versions: Versions = Versions()
+
+
+# --- creates and updates ---
+
+
+def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
+    """Gives a new object its managers; those in its body do not count."""
+    meta = draft.meta
+    if meta is None or target.subresource:
+        return
+    meta.pop("managedFields", None)
+    shown = draft.form()
+    for key in SERVER_OWNED:
+        shown["metadata"].pop(key, None)
+    endpoint = _Endpoint(target, writer)
+    _write(draft, endpoint.updated(endpoint.zero(), shown, Managers()))
+
+
+def track_update(
+    draft: Draft, sent: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
+) -> None:
+    """Gives a changed object its managers. `sent` is the document as it was read (or patched),
+    `live` the stored object, of the object itself also where a subresource is written. The draft of
+    a scale gets those of the object that it belongs to."""
+    meta = draft.meta
+    if meta is None:
+        return
+    meta.pop("managedFields", None)
+    endpoint = _Endpoint(target, writer)
+    shown = draft.form()
+    parent = managers_of_update(live, sent, is_subresource=bool(target.subresource))
+    if target.subresource != _SCALE:
+        _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
+        return
+    managers = managers_of_scale(parent, endpoint.count_path)
+    found = endpoint.updated(endpoint.shown(live), shown, managers)
+    _write(draft, endpoint.of_parent(parent, found))
+
+
+def _write(draft: Draft, managers: Managers) -> None:
+    if managers.owned:
+        draft.made["metadata"]["managedFields"] = encoded(managers)
+
+
+# --- apply ---
+
+
+def applied(
+    config: JsonObject,
+    live: JsonObject | None,
+    target: Target,
+    writer: FieldWriter,
+    *,
+    force: bool = False,
+) -> dict[str, Any]:
+    """The object that follows, with its managers, in the endpoint's version; `live` is None when
+    there is none yet, and for a scale the object that it belongs to.
+
+    StatusError: 400 for a body of another kind, 409 for conflicts, 500 for a body that does not fit
+    the schema.
+    """
+    found = metadata.gvk(config)
+    if found != target.kind:
+        raise conflict_texts.other_kind(found)
+    if metadata.metadata(config).get("managedFields") is not None:
+        raise status.bad_request(conflict_texts.MANAGED_FIELDS_GIVEN)
+    endpoint = _Endpoint(target, writer)
+    errors = misfits(endpoint.type, config)
+    if errors:
+        raise conflict_texts.not_typed(config, target.kind, joined(errors))
+    made, managers = endpoint.applied(config, live, force=force)
+    if live is None and metadata.uid(made):
+        why = (
+            f"uid mismatch: the provided object specified uid {metadata.uid(made)}, and no "
+            "existing object was found"
+        )
+        raise status.conflict(target.group_resource, target.name, why)
+    meta = dict(metadata.metadata(made))
+    if managers.owned:
+        meta["managedFields"] = encoded(managers)
+    return {**made, "metadata": meta}
+
+
+def read_applied(
+    document: JsonObject, target: Target, context: DefaultingContext, config: JsonObject
+) -> Incoming:
+    """What `applied` made, read as any body. StatusError (500) when a value does not fit Go's type;
+    `config` is the body, by whose names the object is called then."""
+    try:
+        draft = draft_of(with_go_numbers(document, target.kind), target, context)
+    except DecodeError as error:
+        raise conflict_texts.not_converted(config, target.kind, str(error)) from error
+    return Incoming(target.kind, draft, dict(document))
+
+
+# --- what both need ---
+
+
+class _Endpoint:
+    """One write to one endpoint."""
+
+    __slots__ = ("_ownership", "_target", "_writer", "type")
+
+    def __init__(self, target: Target, writer: FieldWriter) -> None:
+        self._target = target
+        self._writer = writer
+        self.type = _type_of(target.kind, target.schema)
+        is_scale = target.subresource == _SCALE
+        limits = Writable() if is_scale else writable(target)
+        self._ownership = Ownership(target.kind.api_version, self.type, limits, self._version)
+
+    def _version(self, api_version: str) -> KindVersion | None:
+        if self._target.subresource == _SCALE:
+            return None
+        versions, mine = self._writer.versions, self._target.kind
+        group, version = parse_api_version(api_version)
+        other = GroupVersionKind(group, version, mine.kind)
+        custom = versions.custom(other)
+        if group != mine.group or (custom is None and built_in_type(other) is None):
+            return None
+        return KindVersion(
+            _type_of(other, custom),
+            lambda obj: versions.convert(obj, other),
+            lambda obj: versions.convert(obj, mine),
+        )
+
+    def zero(self) -> dict[str, Any]:
+        """What a new object is compared with."""
+        return _zero(self._target.kind)
+
+    def shown(self, live: JsonObject) -> dict[str, Any]:
+        """A stored object as the endpoint shows it, without its managers."""
+        shown = write_path.shown(live, self._target)
+        meta = {**metadata.metadata(shown)}
+        meta.pop("managedFields", None)
+        return {**shown, "metadata": meta}
+
+    def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
+        """Those after an update. The same when the objects cannot be compared, since that is no
+        reason to refuse a write; and when nobody owns anything of an object that is stored."""
+        if not managers.owned and metadata.uid(live):
+            return managers
+        return self._updated(live, new, managers, self._writer.manager)
+
+    def _updated(
+        self, live: JsonObject, new: JsonObject, managers: Managers, name: str
+    ) -> Managers:
+        target = self._target
+        writer = manager_id(name, UPDATE, target.kind.api_version, target.subresource)
+        try:
+            found = self._ownership.updated(live, new, managers, writer, self._writer.now)
+        except ItemError:
+            return managers
+        limit_updaters(found)
+        return found
+
+    def applied(
+        self, config: JsonObject, live: JsonObject | None, *, force: bool
+    ) -> tuple[dict[str, Any], Managers]:
+        """The object with the configuration in it, and its managers. StatusError on conflicts."""
+        parent = Managers() if live is None else _strict_managers(live)
+        is_scale = self._target.subresource == _SCALE
+        managers = managers_of_scale(parent, self.count_path) if is_scale else parent
+        before = self.zero() if live is None else self.shown(live)
+        if not managers.owned and live is not None:
+            managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
+        made, found = self._applied(config, before, managers, force=force)
+        if is_scale:
+            found = self.of_parent(parent, found)
+        return made, found
+
+    def _applied(
+        self, config: JsonObject, live: JsonObject, managers: Managers, *, force: bool
+    ) -> tuple[dict[str, Any], Managers]:
+        target, manager = self._target, self._writer.manager
+        applier = manager_id(manager, APPLY, target.kind.api_version, target.subresource)
+
+        def attempt(*, force: bool) -> tuple[dict[str, Any], Managers]:
+            return self._ownership.applied(live, config, managers, applier, force=force)
+
+        try:
+            made, found = attempt(force=force)
+        except ConflictError as error:
+            if not self._only_last_applied(error, live):
+                raise conflict_texts.conflict_status(error) from None
+            made, found = attempt(force=True)
+        if not same(made, dict(live)):
+            found.times[applier] = self._writer.now
+        if manager == KUBECTL:
+            made = with_last_applied(made, config)
+        return made, found
+
+    def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
+        """Whether kubectl may resolve the conflicts by force, since all are about what it once
+        applied by its former means; else those are taken out of the error."""
+        if self._writer.manager != KUBECTL:
+            return False
+        allowed = last_applied_set(self.type, live, self._target.kind.api_version)
+        if allowed is None:
+            return False
+        rest = {manager: fields - allowed for manager, fields in error.conflicts.items()}
+        error.conflicts = {manager: fields for manager, fields in rest.items() if fields}
+        return not error.conflicts
+
+    def count_path(self, api_version: str) -> Path | None:
+        """Where objects of that version have the count that a scale is about."""
+        custom = self._target.custom
+        if custom is None:
+            return REPLICAS
+        mine = self._target.resource.gvk
+        group, version = parse_api_version(api_version)
+        if (group, version) != (mine.group, mine.version):
+            custom = self._writer.versions.custom(GroupVersionKind(group, version, mine.kind))
+        if custom is None:
+            return None
+        return () if custom.scale is None else field_path(custom.scale.wanted)
+
+    def of_parent(self, parent: Managers, scale: Managers) -> Managers:
+        """The managers of the object after a write to its scale."""
+        version = self._target.resource.gvk.api_version
+        return managers_of_parent(parent, scale, self.count_path, version)
+
+
+def _strict_managers(live: JsonObject) -> Managers:
+    try:
+        return managers_of(live)
+    except EntryError as error:
+        raise status.plain_error(f"failed to decode managed fields: {error}") from error
+
+
+def _zero(kind: GroupVersionKind) -> dict[str, Any]:
+    """An empty object: of a Go type, with the structs that are always there."""
+    made: dict[str, Any] = {}
+    codec = codec_for(kind)
+    if codec is not None:
+        made = codec.empty()
+        codec.complete(made)
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **made}
+
+
+class _Same:
+    """A custom kind as a key: it is the same only as itself."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: CustomKind) -> None:
+        self.kind = kind
+
+    def __hash__(self) -> int:
+        return id(self.kind)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.kind is self.kind
+
+
+@functools.lru_cache(maxsize=1024)
+def _custom_type(kind: _Same) -> MergeType:
+    return made_type(published_schema(kind.kind.schema, kind.kind.gvk))
+
+
+def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
+    if custom is not None:
+        return _custom_type(_Same(custom))
+    found = built_in_type(kind)
+    assert found is not None, f"{kind} has a schema"
+    return found

@@ -1,0 +1,1 @@
+"""Walks over values and the types by which server-side apply sees them."""

@@ -1,0 +1,262 @@
+"""Schemas as server-side apply sees them: how the fields of a value are owned and merged.
+
+A `MergeType` says for each shape that a value may have, scalar, map or list, what holds for it.
+What a schema leaves open has all three (`DEDUCED`): the value decides. Types are made from schemas
+when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-merge-diff `schema`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.kube.apply.field_elements import key_element, text_key_element, value_element
+from celadon.kube.errors import KubeError
+from celadon.kube.go.go_text import quote
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.pack_schemas import component, resolved, schema_for
+from celadon.kube.schemas.schema_model import ABSENT, Schema
+from celadon.kube.schemas.typed_objects import struct_codec
+
+STRING: Final = "string"
+NUMERIC: Final = "numeric"
+BOOLEAN: Final = "boolean"
+UNTYPED: Final = "untyped"
+"""Any scalar."""
+
+_PLAIN_FORMATS: Final = frozenset({"", "byte"})
+
+
+class ItemError(KubeError):
+    """An item that cannot be identified in its list."""
+
+
+class MapRule:
+    """Of structs and maps. An `atomic` one is owned as a whole; undeclared members are of the type
+    `element`, or not allowed."""
+
+    __slots__ = ("_children", "_keeps_unknown", "_properties", "atomic", "element")
+
+    def __init__(
+        self,
+        properties: Mapping[str, Schema],
+        element: MergeType | None,
+        *,
+        atomic: bool,
+        keeps_unknown: bool = False,
+    ) -> None:
+        self.atomic = atomic
+        self.element = element
+        self._properties = properties
+        self._keeps_unknown = keeps_unknown
+        self._children: dict[str, MergeType] = {}
+
+    def declares(self, name: str) -> bool:
+        """Whether it is a field of the struct, not a key of a map."""
+        return name in self._properties
+
+    def child(self, name: str) -> MergeType | None:
+        """The type of a member; None when there may be none of that name."""
+        found = self._children.get(name)
+        if found is None:
+            schema = self._properties.get(name)
+            if schema is None:
+                return self.element
+            found = self._children[name] = made_type(schema, keeps_unknown=self._keeps_unknown)
+        return found
+
+
+class ListRule:
+    """Of lists: atomic ones, sets (without `keys`), and those whose items have keys."""
+
+    __slots__ = ("_defaults", "_item", "_keeps_unknown", "_schema", "atomic", "keys")
+
+    def __init__(
+        self,
+        schema: Schema | None,
+        *,
+        atomic: bool = True,
+        keys: tuple[str, ...] = (),
+        keeps_unknown: bool = False,
+    ) -> None:
+        self.atomic = atomic
+        self.keys = keys
+        self._schema = schema
+        self._keeps_unknown = keeps_unknown
+        self._item: MergeType | None = None
+        self._defaults: dict[str, Any] | None = None
+
+    @property
+    def item(self) -> MergeType:
+        """The type of the items."""
+        if self._item is None:
+            schema = self._schema
+            self._item = (
+                UNTYPED_ATOMIC
+                if schema is None
+                else made_type(schema, keeps_unknown=self._keeps_unknown)
+            )
+        return self._item
+
+    def element(self, item: Any) -> str:
+        """What identifies an item. ItemError when nothing does."""
+        keys = self.keys
+        if not keys:
+            return _set_element(item)
+        if item.__class__ is not dict:
+            wrong = "have a null element" if item is None else "have non-map elements"
+            raise ItemError(f"associative list with keys may not {wrong}")
+        if len(keys) == 1:
+            value = item.get(keys[0])
+            if value.__class__ is str:
+                return text_key_element(keys[0], value)
+        defaults = self._key_defaults()
+        found = {
+            key: item[key] if key in item else defaults[key]
+            for key in keys
+            if key in item or key in defaults
+        }
+        if not found:
+            listed = " ".join(map(quote, keys))
+            raise ItemError(
+                f"associative list with keys has an element that omits all key fields [{listed}] "
+                "(and doesn't have default values for any key fields)"
+            )
+        return key_element(found)
+
+    def _key_defaults(self) -> dict[str, Any]:
+        if self._defaults is None:
+            assert self._schema is not None, "only lists with items have keys"
+            self._defaults = _defaults_of(resolved(self._schema), self.keys)
+        return self._defaults
+
+
+def _set_element(item: Any) -> str:
+    if item.__class__ is dict:
+        raise ItemError("associative list without keys has an element that's a map type")
+    if item.__class__ is list:
+        raise ItemError("not supported: associative list with lists as elements")
+    if item is None:
+        raise ItemError("associative list without keys has an element that's an explicit null")
+    return value_element(item)
+
+
+def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
+    """Of absent keys: the default, and for Go's types the zero of members that are always
+    written."""
+    found: dict[str, Any] = {}
+    if item.name:
+        codec = struct_codec(item.name)
+        zero = codec.empty()
+        codec.complete(zero)
+        found = {key: zero[key] for key in keys if zero.get(key) is not None}
+    for key in keys:
+        schema = item.properties.get(key)
+        if schema is not None and schema.default is not ABSENT and schema.default is not None:
+            found[key] = schema.default
+    return found
+
+
+class MergeType:
+    """`exact`: equal values are equal in their JSON types too, as those of Go's types are."""
+
+    __slots__ = ("exact", "list", "map", "scalar")
+
+    def __init__(
+        self,
+        scalar: str = "",
+        map_rule: MapRule | None = None,
+        list_rule: ListRule | None = None,
+        *,
+        exact: bool = False,
+    ) -> None:
+        self.scalar = scalar
+        self.map = map_rule
+        self.list = list_rule
+        self.exact = exact
+
+
+UNTYPED_ATOMIC: Final = MergeType(UNTYPED)
+"""Of any shape, and owned as a whole."""
+UNTYPED_ATOMIC.map = MapRule({}, UNTYPED_ATOMIC, atomic=True)
+UNTYPED_ATOMIC.list = ListRule(None)
+
+DEDUCED: Final = MergeType(UNTYPED)
+"""Of any shape: maps by their keys, lists as a whole."""
+DEDUCED.map = MapRule({}, DEDUCED, atomic=False)
+DEDUCED.list = ListRule(None)
+
+
+def made_type(schema: Schema, *, keeps_unknown: bool = False) -> MergeType:
+    """The type of a schema, built-in or published; `keeps_unknown` when a schema above it preserves
+    unknown fields."""
+    if schema.ref:
+        return _component_type(schema.ref, schema.map_type)
+    keeps_unknown = keeps_unknown or schema.preserve_unknown
+    if schema.int_or_string or not schema.type:
+        return MergeType(
+            UNTYPED, _map_rule(schema, keeps_unknown), _list_rule(schema, keeps_unknown)
+        )
+    match schema.type:
+        case "object":
+            return MergeType(map_rule=_map_rule(schema, keeps_unknown))
+        case "array":
+            return MergeType(list_rule=_list_rule(schema, keeps_unknown))
+        case "integer" | "number":
+            return _NUMERIC
+        case "boolean":
+            return _BOOLEAN
+        case "string" if schema.format in _PLAIN_FORMATS:
+            return _STRING
+    return _UNTYPED
+
+
+_NUMERIC: Final = MergeType(NUMERIC)
+_BOOLEAN: Final = MergeType(BOOLEAN)
+_STRING: Final = MergeType(STRING)
+_UNTYPED: Final = MergeType(UNTYPED)
+
+
+@functools.cache
+def _component_type(name: str, map_type: str) -> MergeType:
+    """Of a built-in component; a mention may say something else about it than it says itself."""
+    if name in (schema_model.QUANTITY, schema_model.INT_OR_STRING):
+        return DEDUCED
+    if name in schema_model.SCALAR_COMPONENTS:
+        return _UNTYPED
+    if name in schema_model.ANY_COMPONENTS:
+        return DEDUCED
+    if name in schema_model.OPEN_COMPONENTS:
+        return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
+    schema = component(name)
+    atomic = (map_type or schema.map_type) == "atomic"
+    return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), exact=True)
+
+
+def _map_rule(schema: Schema, keeps_unknown: bool) -> MapRule:
+    element: MergeType | None = None
+    if schema.additional_properties is not None:
+        element = made_type(schema.additional_properties, keeps_unknown=keeps_unknown)
+    elif schema.open_values or keeps_unknown or not schema.properties:
+        element = DEDUCED
+    atomic = schema.map_type == "atomic"
+    return MapRule(schema.properties, element, atomic=atomic, keeps_unknown=keeps_unknown)
+
+
+def _list_rule(schema: Schema, keeps_unknown: bool) -> ListRule:
+    kind = schema.list_type
+    return ListRule(
+        schema.items,
+        atomic=kind not in ("set", "map"),
+        keys=schema.list_map_keys if kind == "map" else (),
+        keeps_unknown=keeps_unknown,
+    )
+
+
+@functools.cache
+def built_in_type(gvk: GroupVersionKind) -> MergeType | None:
+    """Of a built-in kind; None for kinds that only a CRD can define."""
+    schema = schema_for(gvk)
+    return None if schema is None else _component_type(schema.name, "")
