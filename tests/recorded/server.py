@@ -358,6 +358,8 @@ class Server:
             raise Unsupported("bodies that are no objects")
         if old is None and target.subresource:
             raise status.not_found(target.group_resource, target.name)
+        if old is None:
+            self._authorize(replace(call, method="POST"), target.resource)
         writer, force = self._writer(call), call.first("force") == "true"
         merged = applied(config, old, target, writer, force=force)
         read = read_applied(merged, target, self._context(call), config)
@@ -368,12 +370,13 @@ class Server:
 
     def _writer(self, call: Call) -> FieldWriter:
         self._ticks += 1
-        now = f"2025-01-01T{self._ticks // 3600:02}:{self._ticks // 60 % 60:02}:{self._ticks % 60:02}Z"
+        now = f"2025-01-01T00:{self._ticks // 60:02}:{self._ticks % 60:02}Z"
         versions = Versions(self._custom.get, self._world.convert)
         return FieldWriter(call.first("fieldManager") or self._agent(call), now, versions)
 
     def _agent(self, call: Call) -> str:
-        return str(call.headers.get("User-Agent", MANAGER)).partition("/")[0][:128]
+        agent = str(call.headers.get("User-Agent", MANAGER))
+        return agent.encode("latin-1").decode().partition("/")[0][:128]
 
     def _updated(
         self,

@@ -32,7 +32,7 @@ class RegistrationKind:
 
 
 _WEBHOOK_VERSIONS: Final = ("v1", "v1beta1")
-_MUTATING_DEPRECATED: Final = {"v1alpha1": ("1.35", "1.38")}
+_MUTATING_DEPRECATED: Final = {"v1beta1": ("1.37", "1.40"), "v1alpha1": ("1.35", "1.38")}
 
 KINDS: Final = (
     RegistrationKind(

@@ -96,7 +96,7 @@ class Ownership:
         found = self._reconciled(managers)
         made = merged(self.type, live, config)
         last = found.owned.get(applier)
-        fields = self.writable.of(applied_set(self.type, config)) - STRIPPED
+        fields = self.writable.of(applied_set(self.type, config))
         found.owned[applier] = Owned(fields, self.api_version)
         if last is not None and last.fields:
             made = self._pruned(made, found, last)
@@ -105,8 +105,7 @@ class Ownership:
             if conflicts:
                 raise ConflictError(conflicts)
         self._forced(live, made, found, applier)
-        if not fields:
-            found.owned.pop(applier, None)
+        found.keep(applier, fields - STRIPPED, self.api_version)
         return made, found
 
     # --- comparing ---

@@ -166,6 +166,8 @@ def applied(
         )
         raise status.conflict(target.group_resource, target.name, why)
     meta = dict(metadata.metadata(made))
+    if live is None:
+        meta.pop("resourceVersion", None)
     if managers.owned:
         meta["managedFields"] = encoded(managers)
     return {**made, "metadata": meta}
@@ -237,8 +239,10 @@ class _Endpoint:
     ) -> Managers:
         target = self._target
         writer = manager_id(name, UPDATE, target.kind.api_version, target.subresource)
+        timeless = target.custom is not None and target.subresource == _SCALE
+        now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
-            found = self._ownership.updated(live, new, managers, writer, self._writer.now)
+            found = self._ownership.updated(live, new, managers, writer, now)
         except ItemError:
             return managers
         limit_updaters(found)

@@ -34,7 +34,7 @@ def _struct(obj: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _converted(value: Any, node: Any) -> Any:
     if isinstance(node, str):
-        return _number(value, _BITS[node]) if node in _BITS and _is_number(value) else value
+        return _number(value, _BITS[node]) if _is_number(value) and node in _BITS else value
     name = node.get("ref", "")
     if isinstance(value, dict):
         if name:
@@ -45,14 +45,14 @@ def _converted(value: Any, node: Any) -> Any:
     if isinstance(value, list) and "items" in node:
         return [_converted(item, node["items"]) for item in value]
     letter = node.get("type")
-    return _number(value, _BITS[letter]) if letter in _BITS and _is_number(value) else value
+    return _number(value, _BITS[letter]) if _is_number(value) and letter in _BITS else value
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _number(value: float, bits: int) -> int:
+def _number(value: Any, bits: int) -> int:
     if isinstance(value, float) and not value.is_integer():
         raise DecodeError(f"cannot convert float64 to int{bits}")
     half = 1 << (bits - 1)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.kube.apply.field_elements import FIELD
-from celadon.kube.apply.field_sets import NOTHING, FieldSet, field_set
+from celadon.kube.apply.field_sets import FieldSet, field_set
 from celadon.kube.apply.typed.comparisons import Comparison
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS
@@ -31,7 +31,7 @@ _WIPED_METADATA: Final = "metadata.annotations"
 class Writable:
     """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is."""
 
-    reset: FieldSet = NOTHING
+    reset: FieldSet = field(default_factory=FieldSet)
     only: tuple[tuple[str, ...], ...] = ()
 
     def of(self, fields: FieldSet) -> FieldSet:

@@ -111,10 +111,6 @@ def test_wrong_directives(patch: dict[str, Any], text: str, is_malformed: bool) 
     assert (str(caught.value), caught.value.is_malformed) == (text, is_malformed)
 
 
-def test_go_texts() -> None:
-    assert plain_text({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"
-
-
 NAMES = st.text("abc", min_size=1, max_size=2)
 JSON = st.recursive(
     st.none() | st.integers(0, 3) | NAMES,

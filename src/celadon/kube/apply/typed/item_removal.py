@@ -11,8 +11,8 @@ from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, Mer
 
 
 def without(type_: MergeType, value: Any, fields: FieldSet) -> Any:
-    """A new value, which shares what did not change; a container that loses all it has becomes
-    null. What is atomic has no fields of its own."""
+    """A new value, which shares what did not change; a container that loses all it has is
+    empty. What is atomic has no fields of its own: it goes, if somebody thinks it has."""
     if not fields or not value:
         return value
     if value.__class__ is dict and type_.map is not None:
@@ -24,7 +24,7 @@ def without(type_: MergeType, value: Any, fields: FieldSet) -> Any:
 
 def _without_members(
     rule: MapRule, value: Mapping[str, Any], fields: FieldSet
-) -> dict[str, Any] | None:
+) -> dict[str, Any]:
     made = {}
     for name, one in value.items():
         element = FIELD + name
@@ -32,10 +32,10 @@ def _without_members(
             continue
         below = fields.children.get(element)
         made[name] = one if below is None else without(rule.child(name) or DEDUCED, one, below)
-    return made or None
+    return made
 
 
-def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> list[Any] | None:
+def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> list[Any]:
     made = []
     for item in value:
         element = rule.element(item)
@@ -43,4 +43,4 @@ def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> li
             continue
         below = fields.children.get(element)
         made.append(item if below is None else without(rule.item, item, below))
-    return made or None
+    return made

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
+from celadon.kube.go.go_text import plain_text
 from celadon.kube.json_copies import fresh
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
