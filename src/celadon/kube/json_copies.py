@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+_CONTAINERS: Final = frozenset({dict, list})
 
 
 def fresh(value: Any) -> Any:
     """A deep copy: new containers, the same scalars."""
-    if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fresh(item) for item in value]
+    if value.__class__ is dict:
+        return {
+            key: fresh(item) if item.__class__ in _CONTAINERS else item
+            for key, item in value.items()
+        }
+    if value.__class__ is list:
+        return [fresh(item) if item.__class__ in _CONTAINERS else item for item in value]
     return value

@@ -74,11 +74,12 @@ def canonical(text: str) -> str:
 def ordered(elements: Iterable[str]) -> list[str]:
     """Fields by name, then items by their keys, by value, by index."""
     found = sorted(elements)
-    if found and found[-1] < INDEX:  # fields only: the order of texts is the order of names
+    if len(found) < 2 or found[-1] < INDEX:  # fields only: texts and names have the same order
         return found
     return sorted(found, key=_order)
 
 
+@functools.lru_cache(maxsize=4096)
 def _order(element: str) -> tuple[Any, ...]:
     kind, rest = element[:2], element[2:]
     if kind == FIELD:

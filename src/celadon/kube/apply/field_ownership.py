@@ -74,8 +74,10 @@ class Ownership:
     ) -> Managers:
         """After `live` has become `new`. ItemError when the objects cannot be compared."""
         found = self._reconciled(managers)
-        changes = self._forced(live, new, found, None)
-        gained = self.writable.of(changes.added | changes.modified) - STRIPPED
+        changes = _Changes(self, live, new)
+        changes.take_from(found, None)
+        mine = changes.made[self.api_version]
+        gained = self.writable.of(mine.added | mine.modified) - STRIPPED
         if gained:
             before = found.owned.get(writer)
             fields = gained if before is None else gained | before.fields
@@ -98,76 +100,31 @@ class Ownership:
         last = found.owned.get(applier)
         fields = self.writable.of(applied_set(self.type, config))
         found.owned[applier] = Owned(fields, self.api_version)
-        if last is not None and last.fields:
+        if last is not None and (last.api_version != self.api_version or last.fields - fields):
             made = self._pruned(made, found, last)
+        changes = _Changes(self, live, made)
         if not force:
-            conflicts = self._conflicts(live, made, found, applier)
-            if conflicts:
-                raise ConflictError(conflicts)
-        self._forced(live, made, found, applier)
+            changes.require_none(found, applier)
+        changes.take_from(found, applier)
         found.keep(applier, fields - STRIPPED, self.api_version)
         return made, found
-
-    # --- comparing ---
 
     def _reconciled(self, managers: Managers) -> Managers:
         found = managers.copy()
         for manager, owned in managers.owned.items():
-            type_ = self._type_of(owned.api_version)
-            if type_ is not None:
-                found.owned[manager] = Owned(reconciled(owned.fields, type_), owned.api_version)
+            views = self._views(owned.api_version)
+            if views is not None:
+                found.owned[manager] = Owned(reconciled(owned.fields, views[0]), owned.api_version)
         return found
 
-    def _type_of(self, api_version: str) -> MergeType | None:
-        if api_version == self.api_version:
-            return self.type
-        other = self.other_version(api_version)
-        return None if other is None else other.type
-
-    def _comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
-        """In terms of a version; None when there is no such version."""
-        if version == self.api_version:
-            return self.writable.of_comparison(compared(self.type, live, new))
-        other = self.other_version(version)
-        if other is None:
+    def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
+        """In terms of a version, of what the endpoint can write; None when there is no such
+        version."""
+        views = self._views(version)
+        if views is None:
             return None
-        found = compared(other.type, other.to(live), other.to(new))
-        return self.writable.of_comparison(found)
-
-    def _conflicts(
-        self, live: JsonObject, new: JsonObject, managers: Managers, applier: ManagerId
-    ) -> dict[ManagerId, FieldSet]:
-        comparisons: dict[str, Comparison | None] = {}
-        conflicts = {}
-        for manager, (fields, version) in managers.owned.items():
-            if version not in comparisons:
-                comparisons[version] = self._comparison(live, new, version)
-            changes = comparisons[version]
-            if manager != applier and changes is not None:
-                overlap = fields & (changes.modified | changes.added)
-                if overlap:
-                    conflicts[manager] = overlap
-        return conflicts
-
-    def _forced(
-        self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId | None
-    ) -> Comparison:
-        """All but the writer lose what changes. What changes, in the endpoint's version."""
-        changes = self._comparison(live, new, self.api_version)
-        assert changes is not None, "the endpoint's own version is known"
-        comparisons: dict[str, Comparison | None] = {self.api_version: changes}
-        for manager, (fields, version) in list(managers.owned.items()):
-            if manager == writer:
-                continue
-            if version not in comparisons:
-                comparisons[version] = self._comparison(live, new, version)
-            theirs = comparisons[version]
-            if theirs is None:
-                del managers.owned[manager]
-            elif theirs:
-                lost = theirs.modified | theirs.added | theirs.removed
-                managers.keep(manager, fields - lost, version)
-        return changes
+        type_, to, _ = views
+        return self.writable.of_comparison(compared(type_, to(live), to(new)))
 
     # --- pruning ---
 
@@ -213,6 +170,51 @@ class Ownership:
             return (self.type, *_SAME)
         other = self.other_version(version)
         return None if other is None else (other.type, other.to, other.back)
+
+
+class _Changes:
+    """The comparisons of two states, in all versions that managers own fields in."""
+
+    __slots__ = ("_live", "_new", "_ownership", "made")
+
+    def __init__(self, ownership: Ownership, live: JsonObject, new: JsonObject) -> None:
+        self._ownership = ownership
+        self._live, self._new = live, new
+        changes = ownership.comparison(live, new, ownership.api_version)
+        assert changes is not None, "the endpoint's own version is known"
+        self.made: dict[str, Comparison] = {ownership.api_version: changes}
+
+    def _of(self, version: str) -> Comparison | None:
+        if version not in self.made:
+            found = self._ownership.comparison(self._live, self._new, version)
+            if found is None:
+                return None
+            self.made[version] = found
+        return self.made[version]
+
+    def require_none(self, managers: Managers, applier: ManagerId) -> None:
+        """ConflictError when others own what changes."""
+        conflicts = {}
+        for manager, (fields, version) in managers.owned.items():
+            changes = self._of(version)
+            if manager != applier and changes is not None:
+                overlap = fields & (changes.modified | changes.added)
+                if overlap:
+                    conflicts[manager] = overlap
+        if conflicts:
+            raise ConflictError(conflicts)
+
+    def take_from(self, managers: Managers, writer: ManagerId | None) -> None:
+        """All but the writer lose what changes."""
+        for manager, (fields, version) in list(managers.owned.items()):
+            if manager == writer:
+                continue
+            changes = self._of(version)
+            if changes is None:
+                del managers.owned[manager]
+            elif changes:
+                lost = changes.modified | changes.added | changes.removed
+                managers.keep(manager, fields - lost, version)
 
 
 _Convert = Callable[[JsonObject], JsonObject]

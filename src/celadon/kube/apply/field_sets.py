@@ -130,15 +130,18 @@ def to_fields_v1(fields: FieldSet) -> dict[str, Any]:
     members, children = fields.members, fields.children
     if not children:
         return {element: {} for element in ordered(members)}
+    if len(children) == 1 and not members:
+        [(element, below)] = children.items()
+        return {element: to_fields_v1(below)}
     made: dict[str, Any] = {}
     for element in ordered(members | children.keys()):
-        below = children.get(element)
-        if below is None:
+        inner = children.get(element)
+        if inner is None:
             made[element] = {}
         elif element in members:
-            made[element] = {SELF: {}, **to_fields_v1(below)}
+            made[element] = {SELF: {}, **to_fields_v1(inner)}
         else:
-            made[element] = to_fields_v1(below)
+            made[element] = to_fields_v1(inner)
     return made
 
 

@@ -22,9 +22,7 @@ def without(type_: MergeType, value: Any, fields: FieldSet) -> Any:
     return value
 
 
-def _without_members(
-    rule: MapRule, value: Mapping[str, Any], fields: FieldSet
-) -> dict[str, Any]:
+def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
     made = {}
     for name, one in value.items():
         element = FIELD + name

@@ -68,26 +68,23 @@ def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
 def subtree(type_: MergeType, value: Any) -> FieldSet:
     """Everything below a value that has come or gone as a whole: the containers on the way too."""
     found = FieldSet()
+    if not value:
+        return found
     if value.__class__ is dict:
-        if type_.map is not None and not type_.map.atomic:
-            _add_members(type_.map, value, found)
+        rule = type_.map
+        if rule is not None and not rule.atomic:
+            found.members.update([FIELD + name for name in value])
+            for name, one in value.items():
+                if one.__class__ is dict or one.__class__ is list:
+                    below = subtree(rule.child(name) or DEDUCED, one)
+                    if below.members:
+                        found.children[FIELD + name] = below
     elif value.__class__ is list and type_.list is not None and not type_.list.atomic:
         for element, items in grouped(type_.list, value).items():
             found.members.add(element)
             if len(items) == 1:
                 found.put(element, subtree(type_.list.item, items[0]))
     return found
-
-
-def _add_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -> None:
-    members, children = found.members, found.children
-    for name, one in value.items():
-        element = FIELD + name
-        members.add(element)
-        if one.__class__ is dict or one.__class__ is list:
-            below = subtree(rule.child(name) or DEDUCED, one)
-            if below:
-                children[element] = below
 
 
 def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
