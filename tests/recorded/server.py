@@ -227,8 +227,9 @@ class Server:
     def _warn_of_deprecation(self, resource: Resource) -> None:
         entry = BY_KIND.get(resource.gvk.kind)
         if entry is not None and resource.gvk.version in entry.deprecated:
-            since, until = entry.deprecated[resource.gvk.version]
-            self._warnings.append(warning_texts.deprecated(resource.gvk, since, until))
+            since, until, other = entry.deprecated[resource.gvk.version]
+            use = resource.gvk._replace(version=other) if other else None
+            self._warnings.append(warning_texts.deprecated(resource.gvk, since, until, use))
             self._audit = {"k8s.io/deprecated": "true", "k8s.io/removed-release": until}
 
     def _authorize(self, call: Call, resource: Resource) -> None:

@@ -1,10 +1,10 @@
-"""Go's `%q` and its JSON."""
+"""Go's `%q` and `%v`, and its JSON."""
 
 from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_text import json_text, plain_text, quote
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,7 @@ def test_json_text() -> None:
     assert json_text({"b": [1, "<é&>\u2028"], "a": None}) == (
         '{"b":[1,"\\u003cé\\u0026\\u003e\\u2028"],"a":null}'
     )
+
+
+def test_plain_text() -> None:
+    assert plain_text({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission.registration import registration_defaults, typed_documents
 from celadon.admission.registration import registration_types as registration
+
+
+class Deprecation(NamedTuple):
+    """The release since which a version is deprecated, the first without it, and the version to use
+    instead, if there is one."""
+
+    since: str
+    until: str
+    replacement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +35,15 @@ class RegistrationKind:
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
     """Whether an empty list is another value than none."""
-    deprecated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """By version: the releases since which it is deprecated and from which it is gone, for the
-    versions that 1.36 serves."""
+    deprecated: Mapping[str, Deprecation] = field(default_factory=dict)
+    """By version, for the versions that 1.36 serves."""
 
 
 _WEBHOOK_VERSIONS: Final = ("v1", "v1beta1")
-_MUTATING_DEPRECATED: Final = {"v1beta1": ("1.37", "1.40"), "v1alpha1": ("1.35", "1.38")}
+_MUTATING_DEPRECATED: Final = {
+    "v1beta1": Deprecation("1.37", "1.40", "v1"),
+    "v1alpha1": Deprecation("1.35", "1.38"),
+}
 
 KINDS: Final = (
     RegistrationKind(

@@ -154,8 +154,8 @@ def from_fields_v1(value: Any) -> FieldSet:
         element = "" if text == SELF else canonical(text)
         if not element:
             continue
+        inner = from_fields_v1(below)
         if not below or SELF in below:
             made.members.add(element)
-        if below:
-            made.put(element, from_fields_v1(below))
+        made.put(element, inner)
     return made
