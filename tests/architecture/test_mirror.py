@@ -24,6 +24,7 @@ UNMIRRORED: dict[str, str] = {
     "cel/re2/test_hostile.py": "the work of all ways to run a pattern is bounded",
     "cel/re2/test_recorded.py": "answers of a real server",
     "cel/test_golden_cases.py": "tests/cases/cel: an expression on its way through the room",
+    "kube/apply/typed/test_walks.py": "comparing, merging and removing, of the same values",
     "kube/custom/test_recorded.py": "answers of a real server",
     "kube/defaulting/test_recorded.py": "answers of a real server",
     "kube/library/test_examples.py": "the examples in the records of all libraries",

@@ -12,6 +12,7 @@ its own:
     validation   why an API server would refuse it
     custom       the same for kinds that CustomResourceDefinitions define
     writes       bodies, options and patches
+    apply        server-side apply, and who owns which fields
     protobuf     objects as Go clients send them
     selection    label and field selectors
     roles        role-based access control

@@ -6,6 +6,8 @@
         ApiVersionError           names                `apps/v1`
         Base64Error               go.go_base64
         DurationError             go.go_duration       `1h30m`
+        EntryError                apply                of `managedFields`
+        FieldSetError             apply                FieldsV1
         IndexesError              validation.workloads `0-3,7`, of a Job
         JSONPathError             jsonpath             `{.spec.host}`
         JsonSyntaxError           go.go_json_scanner   a document
@@ -16,7 +18,9 @@
         TimeError                 go.go_time           `2024-01-02T03:04:05Z`
         URLError                  go.go_url
         VersionError              library              `1.36`
+      ConflictError             apply                a configuration that changes what others own
       DecodeError               schemas              an object that does not fit its type
+      ItemError                 apply                an item that nothing identifies
       Mismatch                  schemas              the same, before it is known where
       MergeError                writes               a strategic merge patch that is malformed
       JsonPatchError            writes               a patch that is malformed, or cannot be applied

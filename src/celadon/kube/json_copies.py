@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-_CONTAINERS: Final = frozenset({dict, list})
+_CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
 def fresh(value: Any) -> Any:

@@ -242,7 +242,7 @@ def test_several_conflicts() -> None:
     )
     details = caught.value.status.details
     assert details is not None
-    assert [cause.to_json() for cause in details.causes][0] == {
+    assert details.causes[0].to_json() == {
         "reason": "FieldManagerConflict",
         "message": 'conflict with "m"',
         "field": ".data.b",
@@ -253,7 +253,7 @@ def test_several_conflicts() -> None:
     ("config", "code", "message"),
     [
         ({}, 400, "invalid object type: /, Kind="),
-        ({"apiVersion": "v2", "kind": "ConfigMap"}, 400, "invalid object type: /v2, Kind=ConfigMap"),
+        ({"apiVersion": "v2", "kind": "A"}, 400, "invalid object type: /v2, Kind=A"),
         (_config_map(managedFields=[]), 400, "metadata.managedFields must be nil"),
         (_config_map({"a": 1}, namespace="n"), 500,
          "failed to create typed patch object (n/a; /v1, Kind=ConfigMap): .data.a: expected "
@@ -371,7 +371,7 @@ def test_managers_of_another_version_keep_theirs() -> None:
     made = _updated(body, made, AUTOSCALERS, clock.writer("upd"))
     assert _owners(made)["m Apply"]["f:spec"] == {"f:scaleTargetRef": {}}
     again = applied(_autoscaler("v2", 4), made, AUTOSCALERS, clock.writer("m"))
-    parts = {"f:apiVersion": {}, "f:kind": {}, "f:name": {}}  # the reference is atomic in v1 only
+    parts: Object = {"f:apiVersion": {}, "f:kind": {}, "f:name": {}}  # not atomic in v2
     assert _owners(again)["m Apply"]["f:spec"] == {"f:maxReplicas": {}, "f:scaleTargetRef": parts}
 
 

@@ -3,7 +3,7 @@
 A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
 three plain types; `read_patched` reads the result as `incoming_objects` reads a body, with the
 refusals of patches (422 about a field `patch`). Server-side apply is another way from the old
-object to a `Patched`. As k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
+object to the new one (`kube.apply`). As k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 """
 
 from __future__ import annotations
