@@ -13,9 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube import GroupKind, GroupVersionKind, metadata
-
-JsonObject = Mapping[str, Any]
+from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
 
 EVENTS_GROUP: Final = "events.k8s.io"
 HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")

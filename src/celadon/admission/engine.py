@@ -12,8 +12,7 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from celadon.admission import policy_limits
 from celadon.admission.candidates import (
@@ -59,8 +58,6 @@ from celadon.cel import EvaluationError
 from celadon.kube import StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
-
-JsonObject = Mapping[str, Any]
 
 
 class Engine:

@@ -9,13 +9,10 @@ only where somebody converted the object on the way here, as a webhook's caller 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, User
-
-JsonObject = Mapping[str, Any]
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 
 
 class Operation(enum.Enum):

@@ -15,14 +15,13 @@ from typing import Any, Final, TypeVar
 
 from celadon.admission.request import Operation, Request
 from celadon.admission.verdict import VALIDATION_FAILURE, Verdict
-from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, name_rules
 
 GROUP: Final = "admission.k8s.io"
 API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 KIND: Final = "AdmissionReview"
 FAILURE_ANNOTATION: Final = "validation_failure"
 
-JsonObject = Mapping[str, Any]
 T = TypeVar("T")
 
 

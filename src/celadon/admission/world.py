@@ -7,8 +7,8 @@ objects (manifests, recorded state, a test's fixtures).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from celadon.admission.conversion import convert
 from celadon.kube import (
@@ -16,12 +16,11 @@ from celadon.kube import (
     Attributes,
     GroupVersionKind,
     GroupVersionResource,
+    JsonObject,
     metadata,
 )
 from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
 from celadon.kube.roles import RbacAuthorizer
-
-JsonObject = Mapping[str, Any]
 
 
 class World(Lookups, Protocol):

@@ -35,6 +35,7 @@ from celadon.kube.authorization import (
 )
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath, NamedText
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import (
     ApiVersionError,
     GroupKind,
@@ -60,6 +61,8 @@ __all__ = [
     "GroupVersion",
     "GroupVersionKind",
     "GroupVersionResource",
+    "Json",
+    "JsonObject",
     "KubeError",
     "NamedText",
     "Ruling",

@@ -5,11 +5,10 @@ Objects that are there already stay as they are: after a restart nothing is done
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import Target, write_path
@@ -20,8 +19,6 @@ from celadon.serve.access.initial_objects import (
     initial_priority_classes,
 )
 from celadon.serve.objects.object_store import ObjectStore
-
-JsonObject = Mapping[str, Any]
 
 
 def initial_objects() -> Iterator[JsonObject]:

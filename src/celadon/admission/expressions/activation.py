@@ -19,12 +19,11 @@ from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    JsonObject,
     User,
     metadata,
     status,
 )
-
-JsonObject = Mapping[str, Any]
 
 _NAMESPACE_METADATA: Final = (
     "name",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment, trim_space
@@ -31,13 +31,11 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
 )
 from celadon.cel import Environment, types
-from celadon.kube import FieldPath, GroupVersionKind, metadata
+from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.schemas import Schema, custom_schemas
 
 _CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
-
-Json = Any
 
 
 def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bundle:

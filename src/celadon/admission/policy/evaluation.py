@@ -32,8 +32,7 @@ from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.matching import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
 from celadon.admission.verdict import Action, Cause
-
-JsonObject = Mapping[str, Any]
+from celadon.kube import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
 from celadon.admission.world import World
@@ -16,13 +15,12 @@ from celadon.kube import (
     ApiVersionError,
     GroupVersionKind,
     GroupVersionResource,
+    JsonObject,
     metadata,
     parse_api_version,
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import SelectorError, label_selector
-
-JsonObject = Mapping[str, Any]
 
 
 class ParamError(Exception):

@@ -10,9 +10,10 @@ Label selectors and metadata stay the JSON they are; `celadon.kube` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
+
+from celadon.kube import JsonObject
 
 GROUP: Final = "admissionregistration.k8s.io"
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
@@ -35,8 +36,6 @@ AUDIT: Final = "Audit"
 ALLOW: Final = "Allow"
 APPLY_CONFIGURATION: Final = "ApplyConfiguration"
 JSON_PATCH: Final = "JSONPatch"
-
-JsonObject = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

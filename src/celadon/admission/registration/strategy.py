@@ -19,12 +19,10 @@ from celadon.admission.registration.api_validation.param_access import check_bin
 from celadon.admission.registration.api_validation.policy_status import validate_status
 from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
 from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
-from celadon.kube import FieldError, GroupKind, GroupVersionResource, metadata
+from celadon.kube import FieldError, GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.writes import Strategy, Surroundings
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
-
-JsonObject = Mapping[str, Any]
 
 
 def typed(document: JsonObject) -> registration.RegistrationObject:

@@ -6,12 +6,10 @@ their Go struct, so values are of the right types and required members are there
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from celadon.admission.registration import registration_types as registration
-
-JsonObject = Mapping[str, Any]
+from celadon.kube import JsonObject
 
 
 def _param_kind(kind: JsonObject | None) -> registration.ParamKind | None:

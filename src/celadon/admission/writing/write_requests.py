@@ -6,12 +6,19 @@ object before a policy sees it, `request_of` the `Request` that policies get.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.admission.registration.strategy import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
-from celadon.kube import FieldError, GroupVersionResource, StatusError, User, metadata, status
+from celadon.kube import (
+    FieldError,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    User,
+    metadata,
+    status,
+)
 from celadon.kube.writes import (
     Surroundings,
     Target,
@@ -20,8 +27,6 @@ from celadon.kube.writes import (
     plugin_refusals,
     write_errors,
 )
-
-JsonObject = Mapping[str, Any]
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 

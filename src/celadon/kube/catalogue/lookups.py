@@ -7,14 +7,14 @@ Nothing that is read through it may be changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import Catalog, known_resources
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
 
-JsonObject = Mapping[str, Any]
 Space = tuple[str, str, str]
 """Group, resource and namespace; the namespace is empty for what is cluster-scoped."""
 

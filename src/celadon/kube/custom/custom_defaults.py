@@ -10,12 +10,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from celadon.kube.schemas.schema_model import ABSENT, Schema
+from celadon.kube.json_types import Json
+from celadon.kube.schemas.schema_model import Absent, Schema
 
-Json = Any
 
-
-def defaulted(value: Json, schema: Schema | None) -> Json:
+def defaulted(value: Any, schema: Schema | None) -> Any:
     """The value with defaults; what was given is not changed."""
     if schema is None:
         return value
@@ -36,10 +35,10 @@ def _members(value: dict[str, Json], schema: Schema) -> dict[str, Json]:
         known = schema.properties.get(key, schema.additional_properties)
         if not _is_refused(one, known):
             made[key] = defaulted(one, known)
-        elif known is not None and known.default is not ABSENT:
+        elif known is not None and not isinstance(known.default, Absent):
             made[key] = _default_of(known)
     for key, known in schema.properties.items():
-        if key not in made and known.default is not ABSENT:
+        if key not in made and not isinstance(known.default, Absent):
             made[key] = _default_of(known)
     return made
 
@@ -48,7 +47,7 @@ def _is_refused(value: Json, schema: Schema | None) -> bool:
     return value is None and schema is not None and not schema.nullable
 
 
-def _default_of(schema: Schema | None) -> Json:
-    if schema is None or schema.default is ABSENT:
+def _default_of(schema: Schema | None) -> Any:
+    if schema is None or isinstance(schema.default, Absent):
         return None
     return defaulted(copy.deepcopy(schema.default), schema)

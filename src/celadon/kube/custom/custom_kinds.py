@@ -32,8 +32,6 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta,
 )
 
-Json = Any
-
 _BLOCKING: Final = frozenset(
     {
         ErrorType.NOT_SUPPORTED,
@@ -58,14 +56,14 @@ class CustomKind:
     """None: nobody says, and nobody looks at the namespace."""
     scale: ScalePaths | None = None
 
-    def prepare(self, obj: dict[str, Json]) -> Pruned:
+    def prepare(self, obj: dict[str, Any]) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
         return pruned(defaulted(obj, self.schema), self.schema)
 
-    def validate(self, obj: dict[str, Json], before: dict[str, Json] | None = None) -> RuleOutcome:
+    def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
-        was: Json | Unknown = Unknown() if before is None else before
+        was: Any | Unknown = Unknown() if before is None else before
         found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
         if before is None or not repeated_items(before, self.schema):
             found += repeated_items(obj, self.schema)
@@ -77,7 +75,7 @@ class CustomKind:
         outcome.errors[:0] = found
         return outcome
 
-    def validate_status(self, obj: dict[str, Json], before: dict[str, Json]) -> RuleOutcome:
+    def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
         its texts do not know that it is one. Rules see the whole object."""
         found = list(self._metadata_errors(obj, before))
@@ -95,7 +93,7 @@ class CustomKind:
         return outcome
 
     def _metadata_errors(
-        self, obj: dict[str, Json], before: dict[str, Json] | None
+        self, obj: dict[str, Any], before: dict[str, Any] | None
     ) -> Iterable[FieldError]:
         meta = obj.get("metadata")
         if not isinstance(meta, dict):
@@ -107,7 +105,7 @@ class CustomKind:
 
 
 def custom_kinds(
-    definition: Mapping[str, Json], version: str = DEFAULT
+    definition: Mapping[str, Any], version: str = DEFAULT
 ) -> dict[GroupVersionKind, CustomKind]:
     """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
     Kubernetes release."""
@@ -128,8 +126,8 @@ def custom_kinds(
     }
 
 
-def _member(version: Mapping[str, Json], *names: str) -> Json:
-    found: Json = version
+def _member(version: Mapping[str, Any], *names: str) -> Any:
+    found: Any = version
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
     return found

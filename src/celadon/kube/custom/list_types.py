@@ -13,10 +13,8 @@ from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, duplicate, inval
 from celadon.kube.go.go_text import json_text
 from celadon.kube.schemas.schema_model import Schema
 
-Json = Any
 
-
-def repeated_items(value: Json, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
+def repeated_items(value: Any, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
     """Every repetition at or below a path."""
     if isinstance(value, dict):
         return _in_object(value, schema, path)
@@ -25,7 +23,7 @@ def repeated_items(value: Json, schema: Schema, path: FieldPath = ROOT) -> list[
     return []
 
 
-def _in_object(value: dict[str, Json], schema: Schema, path: FieldPath) -> list[FieldError]:
+def _in_object(value: dict[str, Any], schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
     if schema.additional_properties is not None:
         for key, one in value.items():
@@ -36,7 +34,7 @@ def _in_object(value: dict[str, Json], schema: Schema, path: FieldPath) -> list[
     return found
 
 
-def _in_list(value: list[Json], schema: Schema, path: FieldPath) -> list[FieldError]:
+def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
     if schema.list_type == "set":
         found += [duplicate(path.index(i), value[i]) for i in _second_occurrences(value)]
@@ -48,7 +46,7 @@ def _in_list(value: list[Json], schema: Schema, path: FieldPath) -> list[FieldEr
     return found
 
 
-def _in_map_list(value: list[Json], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
+def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
     for i, one in enumerate(value):
         if one is not None and not isinstance(one, dict):
             detail = "must be an object for an array of list-type map"
@@ -59,7 +57,7 @@ def _in_map_list(value: list[Json], keys: tuple[str, ...], path: FieldPath) -> l
     return [duplicate(path.index(i), named[i]) for i in _second_occurrences(named)]
 
 
-def _second_occurrences(values: Iterable[Json]) -> list[int]:
+def _second_occurrences(values: Iterable[Any]) -> list[int]:
     counts: dict[Hashable, int] = {}
     found = []
     for i, one in enumerate(values):
@@ -70,13 +68,13 @@ def _second_occurrences(values: Iterable[Json]) -> list[int]:
     return found
 
 
-def _identity(value: Json) -> Hashable:
+def _identity(value: Any) -> Hashable:
     if isinstance(value, dict | list):
         return json_text(_sorted(value))
     return value.__class__, value
 
 
-def _sorted(value: Json) -> Json:
+def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(one) for one in value] if isinstance(value, list) else value

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from celadon.cel.value_functions import text
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_text, quote
-
-Json = Any
+from celadon.kube.json_types import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
+from celadon.kube.json_types import Json
 from celadon.kube.quantities.quantity import MAX_INT64
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
-
-Json = Any
 
 _MAX_JSON_INTEGER: Final = (1 << 53) - 1
 """A double beyond it does not say which integer it is (github.com/go-openapi/swag
@@ -123,8 +122,8 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     return Result(matches=1)
 
 
-def _is_json_integer(value: float) -> bool:
-    return value.is_integer() and abs(value) <= _MAX_JSON_INTEGER
+def _is_json_integer(value: Json) -> bool:
+    return isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_JSON_INTEGER
 
 
 def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema
-
-Json = Any
 
 _META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -20,7 +19,7 @@ _META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 class Pruned(NamedTuple):
     """The value that is left, and the paths of what is not, sorted."""
 
-    value: Json
+    value: Any
     dropped: tuple[str, ...]
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.kube.authorization import User
-from celadon.kube.catalogue.lookups import JsonObject, Lookups, ObjectIndex
+from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
+from celadon.kube.json_types import JsonObject
 
 PLUGIN_ORDER: Final = (
     "LimitRanger",

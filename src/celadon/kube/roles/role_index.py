@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import SERVICE_ACCOUNT_PREFIX, User
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules
 from celadon.kube.selection.label_selectors import SelectorError, label_selector
 
-JsonObject = Mapping[str, Any]
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import (
@@ -25,8 +26,6 @@ from celadon.kube.schemas.schema_model import (
     ValidationRule,
     ValueLimits,
 )
-
-Json = Any
 
 MAX_DEPTH: Final = 200
 """Levels of schemas within schemas; below them everything is allowed."""
@@ -135,7 +134,7 @@ def with_type_and_meta(schema: Schema) -> Schema:
     )
 
 
-def decode_schema(given: Json, depth: int = 0) -> Schema:
+def decode_schema(given: Any, depth: int = 0) -> Schema:
     """A node, and those below it, from the JSON of an OpenAPI schema; `depth` is that of the node.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API

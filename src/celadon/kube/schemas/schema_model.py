@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
-
-Json = Any
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."

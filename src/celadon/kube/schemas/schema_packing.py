@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-Json = Any
-
 REFERENCE_PREFIX: Final = "#/components/schemas/"
 MAX_DEPTH: Final = 100
 """Levels of nesting that are kept of one type; anything may be below them."""
@@ -38,10 +36,10 @@ KEPT: Final = {
 _ZERO_MARKERS: Final[tuple[Any, ...]] = ({}, "", 0, False)
 
 
-def pack(documents: Iterable[Json], encodings: Mapping[str, Json]) -> dict[str, Json]:
+def pack(documents: Iterable[Any], encodings: Mapping[str, Any]) -> dict[str, Any]:
     """The types of all documents. `encodings` has for some names what more their pack entry says
     (how Go writes the type)."""
-    found: dict[str, Json] = {}
+    found: dict[str, Any] = {}
     for document in documents:
         components = _member(_member(document, "components"), "schemas")
         for name, schema in components.items():
@@ -50,7 +48,7 @@ def pack(documents: Iterable[Json], encodings: Mapping[str, Json]) -> dict[str, 
     return completed(found)
 
 
-def encodings_of(packed: Mapping[str, Json]) -> dict[str, Json]:
+def encodings_of(packed: Mapping[str, Any]) -> dict[str, Any]:
     """What a pack says about the encoding of its types: the second argument of `pack`."""
     structure = {"fields", "required", "gvk", "map", "complete"}
     return {
@@ -59,9 +57,9 @@ def encodings_of(packed: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def component(schema: Mapping[str, Json], encoding: Mapping[str, Json]) -> dict[str, Json]:
+def component(schema: Mapping[str, Any], encoding: Mapping[str, Any]) -> dict[str, Any]:
     """One type with a name."""
-    made: dict[str, Json] = {}
+    made: dict[str, Any] = {}
     if "properties" in schema:
         fields = _member(schema, "properties").items()
         made["fields"] = {name: node(field) for name, field in fields}
@@ -75,7 +73,7 @@ def component(schema: Mapping[str, Json], encoding: Mapping[str, Json]) -> dict[
     return {**made, **encoding}
 
 
-def node(schema: Json, depth: int = 0) -> Json:
+def node(schema: Any, depth: int = 0) -> Any:
     """A field: a scalar's letter, or an object with what else there is to know about it."""
     if not isinstance(schema, dict) or depth > MAX_DEPTH:
         return {}
@@ -89,7 +87,7 @@ def node(schema: Json, depth: int = 0) -> Json:
     return made["type"] if list(made) == ["type"] else made
 
 
-def _shape(schema: Mapping[str, Json], depth: int) -> dict[str, Json]:
+def _shape(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     parts = schema.get("allOf")
     first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
     reference = schema.get("$ref") or first.get("$ref")
@@ -106,18 +104,18 @@ def _shape(schema: Mapping[str, Json], depth: int) -> dict[str, Json]:
     if isinstance(schema.get("additionalProperties"), dict):
         return {"values": node(schema["additionalProperties"], depth + 1)}
     fields = _member(schema, "properties").items()
-    made: dict[str, Json] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
+    made: dict[str, Any] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
     if schema.get("required"):
         made["required"] = schema["required"]
     return made
 
 
-def _member(value: Json, key: str) -> dict[str, Json]:
+def _member(value: Any, key: str) -> dict[str, Any]:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def completed(components: Mapping[str, Json]) -> dict[str, Json]:
+def completed(components: Mapping[str, Any]) -> dict[str, Any]:
     """The types sorted by name, with what follows from them all: `complete` says that encoding
     must look for fields that are always written, in a type or further below."""
     marked = {
@@ -140,7 +138,7 @@ def completed(components: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _references(made: Mapping[str, Json]) -> list[str]:
+def _references(made: Mapping[str, Any]) -> list[str]:
     """The components that the fields of one hold, directly, in lists or in maps."""
     found = []
     for field in made.get("fields", {}).values():

@@ -10,10 +10,9 @@ from typing import Any
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.kube.writes.write_targets import Target
-
-JsonObject = Mapping[str, Any]
 
 
 def require_state(

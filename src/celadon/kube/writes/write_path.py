@@ -21,14 +21,13 @@ from celadon.kube.defaulting import write_stages
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import Draft, stored_form
 from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.writes import scales, warning_texts
 from celadon.kube.writes.intake.incoming_objects import draft_of
 from celadon.kube.writes.object_places import name_below, require_name, require_namespace
 from celadon.kube.writes.write_strategies import Strategy, strategy_of
 from celadon.kube.writes.write_targets import Target
-
-JsonObject = Mapping[str, Any]
 
 _TYPE: Final = frozenset({"apiVersion", "kind"})
 

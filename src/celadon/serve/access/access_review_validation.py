@@ -6,12 +6,10 @@ As k8s.io/kubernetes `pkg/apis/authorization/validation` and k8s.io/apimachinery
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
-from celadon.kube import FieldError, FieldPath, fieldpath, metadata, name_rules
-
-JsonObject = Mapping[str, Any]
+from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, metadata, name_rules
 
 _SPEC: Final = FieldPath("spec")
 _METADATA: Final = FieldPath("metadata")

@@ -6,7 +6,7 @@ A review is answered, not stored. It comes decoded and defaulted; the answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from celadon.kube import (
     AuthorizerBackend,
     FieldError,
     GroupKind,
+    JsonObject,
     Ruling,
     User,
     metadata,
@@ -37,8 +38,6 @@ from celadon.serve.access.access_review_validation import (
     validate_self_review,
     validate_subject_review,
 )
-
-JsonObject = Mapping[str, Any]
 
 GROUP: Final = "authorization.k8s.io"
 _NAMELESS: Final = GroupKind(GROUP, "")

@@ -6,14 +6,11 @@ As k8s.io/kubernetes `pkg/registry/authentication/{selfsubjectreview,tokenreview
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube import User, status
+from celadon.kube import JsonObject, User, status
 from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.identities import user_info
-
-JsonObject = Mapping[str, Any]
 
 GROUP: Final = "authentication.k8s.io"
 

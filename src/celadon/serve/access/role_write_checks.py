@@ -8,7 +8,7 @@ validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from celadon.kube import (
     Attributes,
     AuthorizerBackend,
     GroupResource,
+    JsonObject,
     Ruling,
     StatusError,
     User,
@@ -36,8 +37,6 @@ from celadon.kube.roles import (
     role_ref,
     uncovered,
 )
-
-JsonObject = Mapping[str, Any]
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
 BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from celadon.kube import (
     GroupKind,
     GroupResource,
     GroupVersionResource,
+    JsonObject,
     StatusError,
     fieldpath,
     metadata,
@@ -31,8 +31,6 @@ from celadon.serve.access.identities import (
     StoredObjects,
 )
 from celadon.serve.access.identity_reviews import rfc3339
-
-JsonObject = Mapping[str, Any]
 
 KIND: Final = GroupKind("authentication.k8s.io", "TokenRequest")
 MIN_SECONDS: Final = 600

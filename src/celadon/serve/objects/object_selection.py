@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.selection import FieldSelector, LabelSelector
-
-JsonObject = Mapping[str, Any]
 
 _FALSE_WHEN_ABSENT: Final = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 _ZERO_WHEN_ABSENT: Final = frozenset({"status.replicas", "status.successful"})

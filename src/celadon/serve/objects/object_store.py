@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (
@@ -27,7 +28,6 @@ from celadon.store import (
     update,
 )
 
-JsonObject = Mapping[str, Any]
 _K = TypeVar("_K")
 
 _CURRENT: Final = 100_000

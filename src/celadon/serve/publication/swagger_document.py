@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from celadon.kube import JsonObject
 from celadon.serve.publication.openapi_schemas import PREFIX
-
-JsonObject = Mapping[str, Any]
 
 _DEFINITIONS: Final = "#/definitions/"
 _SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}

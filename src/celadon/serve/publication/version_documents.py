@@ -13,14 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupVersion, GroupVersionKind
+from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import component, component_name
 from celadon.serve.publication.openapi_paths import paths
 from celadon.serve.publication.openapi_schemas import META, PREFIX, built_in_schema, reference
 from celadon.serve.publication.published_apis import PublishedVersion
-
-JsonObject = Mapping[str, Any]
 
 SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 IN_EVERY_VERSION: Final = frozenset({f"{META}DeleteOptions", f"{META}WatchEvent"})

@@ -6,18 +6,13 @@ policies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from celadon.admission import Operation, Verdict, World, writing
-from celadon.kube import AuthorizerBackend, StatusError
+from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.serve.access.access_decisions import request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
-
-JsonObject = Mapping[str, Any]
 
 
 class Denied(Exception):

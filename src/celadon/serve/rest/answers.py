@@ -8,18 +8,16 @@ escaped, a line feed at the end of what is not pretty. As k8s.io/apimachinery
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
-from celadon.kube import StatusError
+from celadon.kube import JsonObject, StatusError
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
 from celadon.serve.http_messages import JSON, Header, HttpAnswer
 from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
-JsonObject = Mapping[str, Any]
 _HTML: Final = {
     ord("<"): "\\u003c",
     ord(">"): "\\u003e",

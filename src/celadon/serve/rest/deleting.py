@@ -7,7 +7,7 @@ An object that finalizers hold, or that is given time, is marked and stays. As k
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +20,6 @@ from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written
 from celadon.serve.rest.reading import ObjectList, Reader
-
-JsonObject = Mapping[str, Any]
 
 
 class Deleter:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from celadon.kube import JsonObject
 from celadon.serve.requests.negotiation import Accepted, Form
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.watching import ERROR, WatchEvent
@@ -27,8 +28,6 @@ from celadon.serve.tables.table_shapes import (
     scale_shape,
 )
 from celadon.serve.views.served_resources import Served
-
-JsonObject = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

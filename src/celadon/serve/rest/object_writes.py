@@ -7,13 +7,13 @@ between; else it begins again with what is there then. As k8s.io/apiserver
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES
-from celadon.kube import StatusError, User, metadata, status
+from celadon.kube import JsonObject, StatusError, User, metadata, status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import (
     Incoming,
@@ -33,8 +33,6 @@ from celadon.serve.rest.admitting import Admission, raise_refusal
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.reading import Reader
-
-JsonObject = Mapping[str, Any]
 
 NAME_ATTEMPTS: Final = 8
 """How often another name is generated when there is an object of that name."""

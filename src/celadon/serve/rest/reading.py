@@ -7,12 +7,11 @@ means by its options is the table in `_revision`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import World
-from celadon.kube import StatusError, metadata, status
+from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.serve.http_messages import HttpRequest
@@ -27,8 +26,6 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import EXACT, ListOptions, list_options, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.store import Compacted
-
-JsonObject = Mapping[str, Any]
 
 WAIT_SECONDS: Final = 3.0
 """How long a read waits for a revision that is yet to come."""

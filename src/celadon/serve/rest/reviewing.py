@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import AuthorizerBackend, GroupResource, User
+from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import read_object, require_version
 from celadon.serve.access.access_reviews import (
@@ -23,8 +23,6 @@ from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written
 from celadon.serve.views.role_view import RoleView
-
-JsonObject = Mapping[str, Any]
 
 AUTHORIZATION: Final = "authorization.k8s.io"
 AUTHENTICATION: Final = "authentication.k8s.io"

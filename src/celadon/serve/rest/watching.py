@@ -9,11 +9,11 @@ As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import StatusError, metadata, status
+from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
@@ -23,8 +23,6 @@ from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.serve.rest.reading import Reader
 from celadon.store import Compacted, Delivery, Entry, Event, StoreError, Watch
-
-JsonObject = Mapping[str, Any]
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"

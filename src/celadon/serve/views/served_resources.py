@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, metadata
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, Resource
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
-
-JsonObject = Mapping[str, Any]
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 ESTABLISHED: Final = "Established"

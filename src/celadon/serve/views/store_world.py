@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 from celadon.admission import convert
-from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, Ruling
+from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, JsonObject, Ruling
 from celadon.kube.catalogue import Catalog
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.served_resources import ServedResources
-
-JsonObject = Mapping[str, Any]
 
 NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.expressions.compiled_expressions import trim_space
-from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 
 CONDITION_STATUSES: Final = ("False", "True", "Unknown")
@@ -14,8 +13,6 @@ REASON_BYTES: Final = 1024
 MESSAGE_BYTES: Final = 32 * 1024
 
 _PATH: Final = FieldPath("status")
-
-JsonObject = Mapping[str, Any]
 
 
 def validate_status(policy_status: JsonObject) -> list[FieldError]:

@@ -7,14 +7,11 @@ So a bad label is found three times on update. The rules themselves are those of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import FieldError
+from celadon.kube import FieldError, JsonObject
 from celadon.kube import validation as kube_validation
 from celadon.kube.validation import Naming
-
-JsonObject = Mapping[str, Any]
 
 NAMING: Final = Naming(namespaced=None)
 

@@ -23,8 +23,6 @@ from celadon.kube.go.go_text import trim_space
 from celadon.kube.library.releases import DEFAULT, environment, previous_minor
 from celadon.kube.schemas.schema_model import Schema
 
-Json = Any
-
 RULE_COST_LIMIT: Final = 10_000_000
 """Of one rule (upstream: `StaticEstimatedCostLimit`)."""
 DEFINITION_COST_LIMIT: Final = 100_000_000
@@ -93,7 +91,7 @@ class _Check:
     def most_expensive(self) -> list[tuple[int, FieldPath]]:
         return sorted(self.costs, key=lambda one: -one[0])[:_LISTED]
 
-    def visit(self, schema: Schema, given: Mapping[str, Json], node: _Node) -> None:
+    def visit(self, schema: Schema, given: Mapping[str, Any], node: _Node) -> None:
         """`given` is the JSON of the schema: what it says of rules is shown as it was written."""
         before = len(self.malformed)
         values, items = schema.additional_properties, schema.items
@@ -113,7 +111,7 @@ class _Check:
             clean = len(self.malformed) == before
             self._rules(schema, given["x-kubernetes-validations"], node, clean=clean)
 
-    def _rules(self, schema: Schema, given: list[Json], node: _Node, *, clean: bool) -> None:
+    def _rules(self, schema: Schema, given: list[Any], node: _Node, *, clean: bool) -> None:
         at = node.path.child("x-kubernetes-validations")
         for i, rule in enumerate(given):
             found = list(_shape(rule if isinstance(rule, dict) else {}, at.index(i), schema))
@@ -128,7 +126,7 @@ class _Check:
             self._rule(one, given[i], at.index(i), node, compiled)
 
     def _rule(
-        self, rule: CompiledRule, given: Json, at: FieldPath, node: _Node, compiled: NodeRules
+        self, rule: CompiledRule, given: Any, at: FieldPath, node: _Node, compiled: NodeRules
     ) -> None:
         assert compiled.declared is not None, "there would be no compiled rule"
         times = node.cardinality
@@ -158,7 +156,7 @@ class _Check:
             self.refused.append(texts.too_expensive(at.child(what), what, cost, RULE_COST_LIMIT))
 
 
-def _shape(rule: Mapping[str, Json], at: FieldPath, schema: Schema) -> list[FieldError]:
+def _shape(rule: Mapping[str, Any], at: FieldPath, schema: Schema) -> list[FieldError]:
     """What can be wrong with a rule before it is compiled."""
     found = []
     rule_text, message = _text(rule, "rule"), _text(rule, "message")
@@ -190,7 +188,7 @@ def _field_path(path: str, at: FieldPath, schema: Schema) -> list[FieldError]:
     return found
 
 
-def _text(rule: Mapping[str, Json], key: str) -> str:
+def _text(rule: Mapping[str, Any], key: str) -> str:
     value = rule.get(key)
     return value if isinstance(value, str) else ""
 

@@ -10,8 +10,6 @@ from typing import Any, Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldError, FieldPath
 
-Json = Any
-
 NO_RULE: Final = "rule is not specified"
 EMPTY_MESSAGE: Final = "message must be non-empty if specified"
 BROKEN_MESSAGE: Final = "message must not contain line breaks"
@@ -64,7 +62,7 @@ def _exceeds(what: str, cost: int, limit: int) -> str:
     return f"{what} exceeds budget by factor of {text} {_ADVICE}"
 
 
-def rule_value(given: Json) -> Json:
+def rule_value(given: Any) -> Any:
     """A rule as errors show it: with the names of Go's fields, all of them."""
     return {
         "Rule": given.get("rule") or "",

@@ -19,7 +19,6 @@ from celadon.kube.library.releases import DEFAULT
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import Naming, validate_object_meta
 
-Json = Any
 Errors = Iterator[FieldError]
 
 _SPEC: Final = FieldPath("spec")
@@ -32,7 +31,7 @@ _MIXED_CASE: Final = "may have mixed case, but should otherwise match: "
 _UNTYPED: Final = "must not be empty"
 
 
-def definition_errors(obj: Mapping[str, Json], version: str = DEFAULT) -> list[FieldError]:
+def definition_errors(obj: Mapping[str, Any], version: str = DEFAULT) -> list[FieldError]:
     """Why an API server refuses to create a CustomResourceDefinition; `version` is its release."""
     spec = obj.get("spec") or {}
     found = list(_metadata(obj, spec))
@@ -43,7 +42,7 @@ def definition_errors(obj: Mapping[str, Json], version: str = DEFAULT) -> list[F
     return found
 
 
-def _metadata(obj: Mapping[str, Json], spec: Mapping[str, Json]) -> Errors:
+def _metadata(obj: Mapping[str, Any], spec: Mapping[str, Any]) -> Errors:
     names = spec.get("names") or {}
     wanted = f"{names.get('plural') or ''}.{spec.get('group') or ''}"
 
@@ -54,7 +53,7 @@ def _metadata(obj: Mapping[str, Json], spec: Mapping[str, Json]) -> Errors:
     return validate_object_meta(obj.get("metadata") or {}, Naming(rule, namespaced=False))
 
 
-def _spec(spec: Mapping[str, Json]) -> Errors:
+def _spec(spec: Mapping[str, Any]) -> Errors:
     group, scope = spec.get("group") or "", spec.get("scope") or ""
     at = _SPEC.child("group")
     if not group:
@@ -75,7 +74,7 @@ def _spec(spec: Mapping[str, Json]) -> Errors:
     yield from _names(names)
 
 
-def _versions(versions: list[Json]) -> Errors:
+def _versions(versions: list[Any]) -> Errors:
     names = [one.get("name") or "" for one in versions]
     for i, name in enumerate(names):
         if wrong := name_rules.dns1035_label(name):
@@ -94,7 +93,7 @@ def _versions(versions: list[Json]) -> Errors:
         yield fieldpath.invalid(_SPEC.child("version"), names[0], ",".join(wrong))
 
 
-def _version_value(version: Mapping[str, Json]) -> Json:
+def _version_value(version: Mapping[str, Any]) -> Any:
     """A version as errors show it, when all versions share what is not listed here."""
     return {
         "Name": version.get("name") or "",
@@ -109,7 +108,7 @@ def _version_value(version: Mapping[str, Json]) -> Json:
     }
 
 
-def _names(names: Mapping[str, Json]) -> Errors:
+def _names(names: Mapping[str, Any]) -> Errors:
     for member in ("plural", "singular"):
         yield from _label(_NAMES.child(member), names.get(member) or "")
     for member in ("kind", "listKind"):
@@ -129,7 +128,7 @@ def _label(at: FieldPath, text: str) -> Errors:
         yield fieldpath.invalid(at, text, ",".join(wrong))
 
 
-def _schemas(spec: Mapping[str, Json], version: str) -> list[FieldError]:
+def _schemas(spec: Mapping[str, Any], version: str) -> list[FieldError]:
     schemas = given_schemas(spec)
     found: list[FieldError] = []
     for one in schemas:
@@ -159,7 +158,7 @@ def _types(schema: Schema, at: FieldPath, where: str) -> Errors:
         yield fieldpath.invalid(at.child("type"), type_, "must be object at the root")
 
 
-def _stored_versions(obj: Mapping[str, Json], spec: Mapping[str, Json]) -> Errors:
+def _stored_versions(obj: Mapping[str, Any], spec: Mapping[str, Any]) -> Errors:
     stored = (obj.get("status") or {}).get("storedVersions")
     versions = spec.get("versions") or []
     if not stored:

@@ -14,8 +14,6 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_model import Schema
 
-Json = Any
-
 _SHARED: Final = FieldPath("spec").child("validation", "openAPIV3Schema")
 _VERSIONS: Final = FieldPath("spec").child("versions")
 
@@ -26,10 +24,10 @@ class GivenSchema:
 
     path: FieldPath
     schema: Schema
-    given: Mapping[str, Json]
+    given: Mapping[str, Any]
 
 
-def given_schemas(spec: Mapping[str, Json]) -> list[GivenSchema]:
+def given_schemas(spec: Mapping[str, Any]) -> list[GivenSchema]:
     """The schemas of all versions; one if they are all the same. Versions without are left out."""
     texts = [_schema_of(one) for one in spec.get("versions") or []]
     if texts and all(one == texts[0] for one in texts):
@@ -44,6 +42,6 @@ def given_schemas(spec: Mapping[str, Json]) -> list[GivenSchema]:
     ]
 
 
-def _schema_of(version: Mapping[str, Json]) -> Json:
+def _schema_of(version: Mapping[str, Any]) -> Any:
     schema = version.get("schema")
     return schema.get("openAPIV3Schema") if isinstance(schema, dict) else None

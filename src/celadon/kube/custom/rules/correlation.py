@@ -10,8 +10,6 @@ from typing import Any
 
 from celadon.kube.schemas.schema_model import Schema
 
-Json = Any
-
 
 class Unknown:
     """Nothing is known of the time before: there was no object, or no part that corresponds."""
@@ -19,31 +17,31 @@ class Unknown:
     __slots__ = ()
 
 
-def member_before(before: Json | Unknown, key: str) -> Json | Unknown:
+def member_before(before: Any | Unknown, key: str) -> Any | Unknown:
     """What a member was."""
     if isinstance(before, dict) and key in before:
         return before[key]
     return Unknown()
 
 
-def item_before(schema: Schema, before: Json | Unknown, item: Json) -> Json | Unknown:
+def item_before(schema: Schema, before: Any | Unknown, item: Any) -> Any | Unknown:
     """What an item was: the last one that had its keys."""
     if schema.list_type != "map" or not isinstance(before, list) or not isinstance(item, dict):
         return Unknown()
     keys = key_of(item, schema)
-    found: Json | Unknown = Unknown()
+    found: Any | Unknown = Unknown()
     for one in before:
         if isinstance(one, dict) and key_of(one, schema) == keys:
             found = one
     return found
 
 
-def key_of(item: dict[str, Json], schema: Schema) -> tuple[Json, ...]:
+def key_of(item: dict[str, Any], schema: Schema) -> tuple[Any, ...]:
     """The values of an item's keys, each with its kind."""
     return tuple((item.get(key).__class__, item.get(key)) for key in schema.list_map_keys)
 
 
-def same(value: Json, before: Json | Unknown) -> bool:
+def same(value: Any, before: Any | Unknown) -> bool:
     """Whether it is what it was: also the kinds of numbers and booleans are the same."""
     if value.__class__ is not before.__class__:
         return False

@@ -42,8 +42,6 @@ from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema
 
-Json = Any
-
 
 @dataclass(frozen=True, slots=True)
 class RuleValidator:
@@ -57,7 +55,7 @@ class RuleValidator:
     items: RuleValidator | None = None
     all_of: tuple[RuleValidator, ...] = ()
 
-    def errors(self, obj: Json, before: Json | Unknown) -> RuleOutcome:
+    def errors(self, obj: Any, before: Any | Unknown) -> RuleOutcome:
         """For a whole object; `before` is the stored object of an update, else `Unknown`."""
         outcome = RuleOutcome()
         is_unchanged = same(obj, before)
@@ -149,8 +147,8 @@ class _Run:
         self,
         validator: RuleValidator,
         path: FieldPath,
-        value: Json,
-        before: Json | Unknown,
+        value: Any,
+        before: Any | Unknown,
         *,
         forgiven: bool,
     ) -> None:
@@ -169,7 +167,7 @@ class _Run:
                 self.visit(validator.items, path.index(i), one, was, forgiven=unchanged)
 
     def _members(
-        self, validator: RuleValidator, path: FieldPath, value: Json, before: Json | Unknown
+        self, validator: RuleValidator, path: FieldPath, value: Any, before: Any | Unknown
     ) -> None:
         for key, one in sorted(value.items()):
             was = member_before(before, key)
@@ -185,8 +183,8 @@ class _Run:
         self,
         validator: RuleValidator,
         path: FieldPath,
-        value: Json,
-        before: Json | Unknown,
+        value: Any,
+        before: Any | Unknown,
         *,
         forgiven: bool,
     ) -> None:
@@ -198,14 +196,14 @@ class _Run:
         schema = validator.schema
         if validator.is_root or schema.embedded_resource:
             schema = with_type_and_meta(schema)
-        has_before = not isinstance(before, Unknown) and before is not None
         try:
             itself = typed(value, schema)
-            old = typed(before, schema) if has_before else None
+            old = None if isinstance(before, Unknown | None) else typed(before, schema)
         except EvaluationError as error:
             detail = texts.failed_evaluation(schema.rules[0], error.message)
             self.outcome.errors.append(fieldpath.invalid(path, shown, detail))
             return
+        has_before = not isinstance(before, Unknown | None)
         plain = {SELF: itself, OLD_SELF: old} if has_before else {SELF: itself}
         optional = {SELF: itself, OLD_SELF: Optional(old) if has_before else NONE}
         place = _Place(path, shown, plain, optional, has_before, forgiven)

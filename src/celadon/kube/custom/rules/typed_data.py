@@ -20,11 +20,10 @@ from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.custom.rules.correlation import same
 from celadon.kube.go.go_base64 import Base64Error, canonical_base64
 from celadon.kube.go.go_duration import DurationError, parse_duration
+from celadon.kube.json_types import Json
 from celadon.kube.schemas.escaping import escape
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import QUANTITY, Schema
-
-Json = Any
 
 
 class KeywordObject(dict[str, Any]):
@@ -54,7 +53,7 @@ class Preserved(Opaque):
         return isinstance(other, Preserved) and same(self.value, other.value)
 
 
-def typed(value: Json, schema: Schema) -> Any:
+def typed(value: Any, schema: Schema) -> Any:
     """The value of a schema's type; raises `EvaluationError` for what does not fit."""
     if value is None:
         if schema.nullable:

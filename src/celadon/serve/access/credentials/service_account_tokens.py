@@ -7,11 +7,11 @@ of them. As k8s.io/kubernetes `pkg/serviceaccount/{claims,jwt}.go`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import User, metadata, status
+from celadon.kube import JsonObject, User, metadata, status
 from celadon.kube.roles import quoted_list, service_account_user
 from celadon.serve.access.credentials.signing_keys import (
     NotAToken,
@@ -32,8 +32,6 @@ from celadon.serve.access.identities import (
     SERVICE_ACCOUNTS,
     StoredObjects,
 )
-
-JsonObject = Mapping[str, Any]
 
 LEEWAY: Final = datetime.timedelta(minutes=1)
 """How far clocks may differ: go-jose's DefaultLeeway."""

@@ -1,0 +1,17 @@
+"""JSON as it is typed here.
+
+`Json` is any JSON value, for code that passes values on or asks what they are. Objects stay what
+they are, plain JSON, because their shape is open: `JsonObject` is one that nobody changes, and
+whoever reads a member knows what it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""Any JSON value."""
+
+JsonObject: TypeAlias = Mapping[str, Any]
+"""A JSON object that is only read; its members are what its kind says."""
