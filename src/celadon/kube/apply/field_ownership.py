@@ -24,9 +24,7 @@ from celadon.kube.apply.typed.merge_types import MergeType
 from celadon.kube.apply.typed.merging import merged
 from celadon.kube.apply.typed.typed_sets import applied_set, reconciled, with_structs
 from celadon.kube.errors import KubeError
-
-JsonObject = Mapping[str, Any]
-
+from celadon.kube.json_types import JsonObject
 
 STRIPPED: Final = field_set(
     *((FIELD + name,) for name in ("apiVersion", "kind", "metadata")),

@@ -14,7 +14,7 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,6 +48,7 @@ from celadon.kube.apply.typed.merge_types import ItemError, MergeType, built_in_
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.typed_objects import codec_for
@@ -55,8 +56,6 @@ from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes import write_path
 from celadon.kube.writes.intake.incoming_objects import Incoming, draft_of
 from celadon.kube.writes.write_targets import Target
-
-JsonObject = Mapping[str, Any]
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
 """The manager that owns what an object had before anybody was known to own anything."""

@@ -7,7 +7,6 @@ lastappliedupdater}.go`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
@@ -17,8 +16,7 @@ from celadon.kube.apply.typed.conformity import misfits
 from celadon.kube.apply.typed.merge_types import ItemError, MergeType
 from celadon.kube.apply.typed.typed_sets import applied_set
 from celadon.kube.go.go_text import json_text
-
-JsonObject = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 KUBECTL: Final = "kubectl"
 """The only manager that this is done for."""

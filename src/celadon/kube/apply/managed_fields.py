@@ -5,7 +5,7 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -15,8 +15,7 @@ from celadon.kube.apply.field_sets import FieldSet, from_fields_v1, to_fields_v1
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text
 from celadon.kube.go.go_time import TimeError, canonical_time
-
-JsonObject = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
