@@ -43,6 +43,7 @@ from celadon.serve.rest.answers import object_answer, status_answer
 from celadon.serve.rest.calls import Call, Notes
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.endpoints import NOT_FOUND, NoSuchPath, find_endpoint
+from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.reading import Reader
 from celadon.serve.rest.reviewing import Reviewer
@@ -143,7 +144,13 @@ class ApiServer:
             reader,
             Watching(self.objects, reader),
             Writer(
-                self.objects, reader, self.world, admission, self._new_context, settings.version
+                self.objects,
+                reader,
+                self.world,
+                admission,
+                FieldManagers(self.served, self.world, sources.timestamp),
+                self._new_context,
+                settings.version,
             ),
             Deleter(self.objects, reader, self.world, admission, sources.timestamp),
             Reviewer(

@@ -14,6 +14,7 @@ from typing import Any, Final
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES
 from celadon.kube import JsonObject, StatusError, User, metadata, status
+from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import (
     Incoming,
@@ -32,6 +33,7 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission, raise_refusal
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
+from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
 
 NAME_ATTEMPTS: Final = 8
@@ -60,6 +62,7 @@ class Writer:
         reader: Reader,
         world: World,
         admission: Admission,
+        managers: FieldManagers,
         new_context: Callable[[User], DefaultingContext],
         version: str,
     ) -> None:
@@ -67,6 +70,7 @@ class Writer:
         self._reader = reader
         self._world = world
         self._admission = admission
+        self._managers = managers
         self._new_context = new_context
         self._version = version
 
@@ -90,6 +94,8 @@ class Writer:
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
+        if call.options.apply and self._stored(call) is None and not call.target.subresource:
+            return await self._created(call)
         return await self._changed(call, lambda old: self._patched(call, old), is_patch=True)
 
     # --- create ---
@@ -115,7 +121,12 @@ class Writer:
         """What shall be stored, and whether its name was generated."""
         target, notes = call.target, call.notes
         context = self._new_context(call.user)
-        read = self._read(call, context)
+        if call.options.apply:
+            read = self._managers.applied(call, None, context)
+            write_path.begin_update(read.draft, target)
+        else:
+            read = self._read(call, context)
+            self._managers.created(call, read)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         generated = not metadata.name(read.draft.made)
         name = target.name or metadata.name(read.draft.made)
@@ -147,6 +158,10 @@ class Writer:
         return read
 
     def _patched(self, call: Call, old: JsonObject) -> Incoming:
+        if call.options.apply:
+            read = self._managers.applied(call, old, self._new_context(call.user))
+            write_path.begin_update(read.draft, call.target)
+            return read
         body = call.request.body
         result = patched(write_path.shown(old, call.target), body, call.content_type, call.target)
         context = self._new_context(call.user)
@@ -177,6 +192,7 @@ class Writer:
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
         read = incoming(old)
+        self._managers.updated(call, read, old)
         made, kept = self._updated(call, old, read, is_patch=is_patch)
         before = write_path.shown(old, target)
         self._admission.admit(call, Operation.UPDATE, made, before)
@@ -213,7 +229,8 @@ class Writer:
         if target.subresource == "scale":
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
         call.notes.warnings += warnings
-        return made, write_path.stored_object(changed, parent, context)
+        kept = write_path.stored_object(changed, parent, context)
+        return made, with_old_times(kept, old)
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target

@@ -1,0 +1,78 @@
+"""Who owns which fields, at each write; and server-side apply, which goes by it.
+
+`celadon.kube.apply` does the work; here is what it needs to know of a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from celadon.admission import World
+from celadon.kube import JsonObject, status
+from celadon.kube.apply import (
+    FieldWriter,
+    Versions,
+    applied,
+    read_applied,
+    track_create,
+    track_update,
+)
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import Incoming
+from celadon.serve.rest.calls import Call
+from celadon.serve.views.served_resources import ServedResources
+
+MANAGER_BYTES: Final = 128
+"""Of the name that a User-Agent gives (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldManagers:
+    """`now` gives the time as objects have it."""
+
+    served: ServedResources
+    world: World
+    now: Callable[[], str]
+
+    def created(self, call: Call, read: Incoming) -> None:
+        """A new object gets its managers."""
+        track_create(read.draft, call.target, self._writer(call))
+
+    def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
+        """A changed object gets its managers; `live` is the stored one. One that was applied has
+        them already."""
+        if not call.options.apply:
+            track_update(read.draft, read.sent, live, call.target, self._writer(call))
+
+    def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
+        """What follows from the configuration in the body. Raises StatusError."""
+        config = _configuration(call)
+        force = bool(call.options.force)
+        merged = applied(config, live, call.target, self._writer(call), force=force)
+        return read_applied(merged, call.target, context, config)
+
+    def _writer(self, call: Call) -> FieldWriter:
+        custom = self.served.current().custom
+        versions = Versions(custom.get, self.world.convert)
+        return FieldWriter(_manager(call), self.now(), versions)
+
+
+def _manager(call: Call) -> str:
+    """As the request says, else the beginning of its User-Agent."""
+    if call.options.field_manager:
+        return call.options.field_manager
+    agent = call.request.header("user-agent").partition("/")[0]
+    printable = "".join(char for char in agent if char.isprintable())
+    return printable.encode()[:MANAGER_BYTES].decode("utf-8", "ignore")
+
+
+def _configuration(call: Call) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(call.request.body)
+    except (yaml.YAMLError, ValueError) as error:
+        raise status.bad_request(f"error decoding YAML: {error}") from None
+    return found if isinstance(found, dict) else {}
