@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -30,6 +30,11 @@ from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.controllers import (
+    Controllers,
+    ControllerSurroundings,
+    server_controllers,
+)
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
@@ -92,13 +97,15 @@ class AccessSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the release whose behaviour is served."""
+    """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
+    elsewhere must do what they do."""
 
     version: str = "1.36"
     all_versions: bool = False
     address: str = "127.0.0.1:6443"
     """Host and port at which clients find the server."""
     extra_token_sources: tuple[dict[str, Any], ...] = ()
+    controllers: bool = True
 
 
 class ApiServer:
@@ -140,6 +147,7 @@ class ApiServer:
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
             lambda: sources.now().timestamp(),
         )
+        self.controllers = self._controllers()
         self._verbs = Verbs(
             reader,
             Watching(self.objects, reader),
@@ -170,10 +178,20 @@ class ApiServer:
         """Make what a new server has. Requests may come when this is done."""
         catalog = self.served.current().catalog
         await create_initial_objects(self.objects, catalog, self._new_context)
+        if self.settings.controllers:
+            self.controllers.start()
 
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
+        await self.controllers.stop()
         self.objects.store.close()
+
+    def _controllers(self) -> Controllers:
+        sources = self.sources
+        surroundings = ControllerSurroundings(
+            self.objects, self.served, self.settings.version, sources.now, self.perform
+        )
+        return Controllers(self.objects, server_controllers(surroundings))
 
     def _new_context(self, user: User = NOBODY) -> DefaultingContext:
         return DefaultingContext(
@@ -203,11 +221,25 @@ class ApiServer:
             info = request_info(request)
         except UnreadablePath as error:
             return plain_text(500, f"{error}\n")
+        return await self._or_error(self._authorized(request, info, notes), request)
+
+    async def _authorized(
+        self, request: HttpRequest, info: RequestInfo, notes: Notes
+    ) -> HttpAnswer:
+        user = self._user(request, info, notes)
+        reason = check_access(request_attributes(user, info, request), self.authorizer)
+        notes.annotate(dict(audit_annotations(True, reason)))
+        await self.controllers.caught_up()
+        return await self._routed(request, info, user, notes)
+
+    async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
+        """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
+        info = request_info(request)
+        return await self._or_error(self._routed(request, info, user, Notes()), request)
+
+    async def _or_error(self, answer: Awaitable[HttpAnswer], request: HttpRequest) -> HttpAnswer:
         try:
-            user = self._user(request, info, notes)
-            reason = check_access(request_attributes(user, info, request), self.authorizer)
-            notes.annotate(dict(audit_annotations(True, reason)))
-            return await self._routed(request, info, user, notes)
+            return await answer
         except StatusError as error:
             return status_answer(error, _form_of_errors(request))
         except Denied as denied:

@@ -1,0 +1,195 @@
+"""The engine: what the store tells about becomes work, and each controller does its own in order.
+
+A controller names the key prefixes it looks at, says which items a change concerns, and brings one
+item to where it should be. Items wait in a queue that holds each only once. An item that could not
+be finished (somebody else wrote in between, or something failed) is taken up again later, each time
+after twice as long; one that asks to be looked at again comes back when it wanted to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from celadon.serve.objects.object_store import JsonObject, ObjectStore
+from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchOverflow
+
+FIRST_RETRY: Final = 0.01
+LAST_RETRY: Final = 30.0
+"""Seconds before an item is tried again: at first, and at most."""
+
+_LOG: Final = logging.getLogger("celadon.controllers")
+
+
+class Stale(Exception):
+    """Somebody else has written the object since it was read: look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened under a key. `old` is None for what a controller sees for the first time, `new`
+    for what is gone."""
+
+    key: str
+    old: JsonObject | None
+    new: JsonObject | None
+
+
+class Controller(Protocol):
+    """`urgent` ones are waited for before a request is answered: they must be quick, and must not
+    make requests."""
+
+    @property
+    def prefixes(self) -> Sequence[str]: ...
+
+    @property
+    def urgent(self) -> bool: ...
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+
+    async def reconcile(self, item: str) -> float | None:
+        """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
+
+
+class ControllerLoop:
+    """One controller at work."""
+
+    def __init__(self, objects: ObjectStore, controller: Controller) -> None:
+        self.controller = controller
+        self._objects = objects
+        self._watches: dict[str, Watch] = {}
+        self._queue: dict[str, None] = {}
+        self._failures: dict[str, int] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until the store is closed or the task is cancelled."""
+        try:
+            while True:
+                self._wake.clear()
+                self._take()
+                if self._queue:
+                    self._idle.clear()
+                    await self._next()
+                else:
+                    self._idle.set()
+                    await self._wake.wait()
+        except StoreClosed:
+            return
+        finally:
+            self._idle.set()
+            for timer in self._timers.values():
+                timer.cancel()
+            for watch in self._watches.values():
+                watch.close()
+
+    async def settled(self) -> None:
+        """Wait until all that has been acknowledged is dealt with; what waits for a later time is
+        not waited for."""
+        try:
+            self._take()
+        except StoreClosed:
+            return
+        if self._queue:
+            self._idle.clear()
+            self._wake.set()
+        if not self._idle.is_set():
+            await self._idle.wait()
+
+    def _take(self) -> None:
+        for prefix in self.controller.prefixes:
+            watch = self._watches.get(prefix)
+            try:
+                events = () if watch is None else watch.take().events
+            except (Compacted, WatchOverflow):
+                watch, events = None, ()
+            if watch is None:
+                self._load(prefix)
+            for event in events:
+                self._note(self._change(event))
+
+    def _load(self, prefix: str) -> None:
+        page = self._objects.store.range(prefix)
+        self._watches[prefix] = self._objects.store.watch(prefix, page.revision, self._wake.set)
+        for entry in page.entries:
+            self._note(Change(entry.key, None, self._objects.stored(entry).object))
+
+    def _change(self, event: Event) -> Change:
+        return Change(event.key, self._object(event.previous), self._object(event.entry))
+
+    def _object(self, entry: Entry | None) -> JsonObject | None:
+        return None if entry is None else self._objects.stored(entry).object
+
+    def _note(self, change: Change) -> None:
+        self._queue.update(dict.fromkeys(self.controller.concerned(change)))
+
+    async def _next(self) -> None:
+        item = next(iter(self._queue))
+        del self._queue[item]
+        again: float | None
+        try:
+            again = await self.controller.reconcile(item)
+        except StoreClosed:
+            raise
+        except Stale:
+            again = self._pause(item)
+        except Exception:  # noqa: BLE001  the outer edge: a controller goes on with other objects
+            _LOG.exception("a controller failed at %s", item)
+            again = self._pause(item)
+        else:
+            self._failures.pop(item, None)
+        if again is not None:
+            self._later(item, again)
+
+    def _pause(self, item: str) -> float:
+        failures = self._failures[item] = self._failures.get(item, 0) + 1
+        return min(FIRST_RETRY * 2.0 ** min(failures, 30), LAST_RETRY)
+
+    def _later(self, item: str, seconds: float) -> None:
+        former = self._timers.pop(item, None)
+        if former is not None:
+            former.cancel()
+        self._timers[item] = asyncio.get_running_loop().call_later(seconds, self._due, item)
+
+    def _due(self, item: str) -> None:
+        del self._timers[item]
+        self._queue[item] = None
+        self._wake.set()
+
+
+class Controllers:
+    """All controllers of a server, each in a task of its own."""
+
+    def __init__(self, objects: ObjectStore, controllers: Sequence[Controller]) -> None:
+        self._loops = [ControllerLoop(objects, one) for one in controllers]
+        self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """In the running event loop."""
+        self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
+
+    async def stop(self) -> None:
+        """End all tasks; work in progress is given up."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    async def caught_up(self) -> None:
+        """Wait until the urgent controllers have dealt with all that was acknowledged."""
+        if self._tasks:
+            for one in self._urgent:
+                await one.settled()
+
+    async def settled(self) -> None:
+        """Wait until each controller has had nothing to do, one after the other."""
+        if self._tasks:
+            for one in self._loops:
+                await one.settled()
