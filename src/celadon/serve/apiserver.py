@@ -189,7 +189,12 @@ class ApiServer:
     def _controllers(self) -> Controllers:
         sources = self.sources
         surroundings = ControllerSurroundings(
-            self.objects, self.served, self.settings.version, sources.now, self.perform
+            self.objects,
+            self.served,
+            self.settings.version,
+            sources.now,
+            self.perform,
+            self._new_context,
         )
         return Controllers(self.objects, server_controllers(surroundings))
 

@@ -17,6 +17,8 @@ from celadon.kube.writes.write_targets import Target
 
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
+DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+"""The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
 _WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
 
 SHOWN_WHEN_GONE: Final = frozenset(
@@ -100,6 +102,8 @@ def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list
 def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str, Any] | None:
     """The object as it waits for its finalizers; None when nothing keeps it. An object that is
     marked already only changes its finalizers."""
+    if old.get("kind") == "CustomResourceDefinition" and not metadata.deletion_timestamp(old):
+        return _marked_definition(old, now)
     finalizers = remaining_finalizers(old, options)
     waits = finalizers or (old.get("spec") or {}).get("finalizers")
     if not waits:
@@ -115,6 +119,25 @@ def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str
         if made.get("kind") == "Namespace":
             meta.pop("deletionGracePeriodSeconds")
             made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
+    return made
+
+
+def _marked_definition(old: Mapping[str, Any], now: str) -> dict[str, Any]:
+    """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
+    `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
+    made: dict[str, Any] = fresh(old)
+    kept = [one for one in metadata.finalizers(old) if one != DEFINITION_CLEANUP]
+    made["metadata"].update(deletionTimestamp=now, finalizers=[*kept, DEFINITION_CLEANUP])
+    pending = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; "
+        "CustomResource deletion will begin soon",
+    }
+    said = made.get("status") or {}
+    made["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
     return made
 
 

@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from celadon.kube import GroupVersionResource, User
-from celadon.kube.catalogue import known_resources
+from celadon.kube.catalogue import Resource, known_resources
+from celadon.kube.defaulting import DefaultingContext
+from celadon.serve.access.identities import SERVICE_ACCOUNTS
 from celadon.serve.controllers.controller_loops import Controller
+from celadon.serve.controllers.default_accounts import DefaultAccounts
+from celadon.serve.controllers.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_controller import DefinitionController
+from celadon.serve.controllers.namespace_deletion import NamespaceDeletion
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
+from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.policy_view import POLICIES
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
+from celadon.serve.views.store_world import NAMESPACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,7 @@ class ControllerSurroundings:
     version: str
     now: Callable[[], datetime]
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
+    new_context: Callable[[], DefaultingContext]
 
     def timestamp(self) -> str:
         """The time as objects have it."""
@@ -39,15 +47,37 @@ class ControllerSurroundings:
 
     def writes(self, gvr: GroupVersionResource) -> StatusWrites:
         """Of a built-in cluster-scoped resource."""
-        resource = known_resources(all_versions=True).by_gvr(gvr)
-        assert resource is not None, f"no {gvr}"
-        return StatusWrites(self.objects, resource)
+        return StatusWrites(self.objects, built_in(gvr))
+
+    def requests(self, account: str) -> ServerRequests:
+        """Of a service account in `kube-system`."""
+        return ServerRequests(self.perform, account)
+
+
+def built_in(gvr: GroupVersionResource) -> Resource:
+    """A resource that every server has."""
+    resource = known_resources(all_versions=True).by_gvr(gvr)
+    assert resource is not None, f"no {gvr}"
+    return resource
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     """All of them, ready to be run."""
-    policies = given.writes(POLICIES)
+    objects, served = given.objects, given.served.current
+    definitions, policies = given.writes(DEFINITIONS), given.writes(POLICIES)
+    namespaces = given.writes(NAMESPACES)
     return [
-        DefinitionController(given.writes(DEFINITIONS), given.timestamp),
-        PolicyTypeChecks(policies, given.served.current, given.version, given.number),
+        DefinitionController(definitions, given.timestamp),
+        DefaultAccounts(objects, namespaces, built_in(SERVICE_ACCOUNTS), given.new_context),
+        DefinitionCleanup(
+            objects,
+            definitions,
+            served,
+            given.requests("custom-resource-finalizer"),
+            given.timestamp,
+        ),
+        NamespaceDeletion(
+            objects, namespaces, served, given.requests("namespace-controller"), given.now
+        ),
+        PolicyTypeChecks(policies, served, given.version, given.number),
     ]

@@ -46,3 +46,8 @@ class StatusWrites:
         if made is None:
             raise Stale
         return made
+
+    async def delete(self, stored: StoredObject) -> bool:
+        """False when somebody has written in between."""
+        name = metadata.name(stored.object)
+        return await self._objects.delete(self._resource, "", name, stored.revision) is not None
