@@ -9,7 +9,14 @@ k8s.io/component-helpers `auth/rbac/validation`.
 from celadon.kube.authorization import service_account_of, service_account_user
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules, quoted_list
 from celadon.kube.roles.role_authorizer import RbacAuthorizer, aggregated
-from celadon.kube.roles.role_index import RBAC_GROUP, Grant, RoleIndex, RoleRef, role_ref
+from celadon.kube.roles.role_index import (
+    RBAC_GROUP,
+    Grant,
+    RoleIndex,
+    RoleRef,
+    role_ref,
+    selects_role,
+)
 from celadon.kube.roles.rule_covering import compacted, uncovered
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "policy_rules",
     "quoted_list",
     "role_ref",
+    "selects_role",
     "service_account_of",
     "service_account_user",
     "uncovered",

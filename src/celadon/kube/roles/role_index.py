@@ -177,7 +177,7 @@ class RoleIndex:
         for other in sorted(self._roles):
             if other[0] or other == key or other in seen:
                 continue
-            if any(_selects(one, self._roles[other]) for one in selectors):
+            if any(selects_role(one, self._roles[other]) for one in selectors):
                 collected += self._collect(other, seen | {key})
         return tuple(collected)
 
@@ -220,7 +220,8 @@ def _identities(user: User) -> dict[Who, None]:
     return dict.fromkeys([("User", user.name), ("ServiceAccount", user.name), *groups])
 
 
-def _selects(selector: JsonObject, role: JsonObject) -> bool:
+def selects_role(selector: JsonObject, role: JsonObject) -> bool:
+    """Whether a selector of an aggregation rule chooses the role; a bad selector chooses none."""
     try:
         return label_selector(selector).matches(metadata.labels(role))
     except SelectorError:

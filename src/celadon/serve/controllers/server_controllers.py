@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.catalogue import Resource, known_resources
@@ -14,8 +15,10 @@ from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.default_accounts import DefaultAccounts
 from celadon.serve.controllers.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_controller import DefinitionController
+from celadon.serve.controllers.garbage_collection import GarbageCollection
 from celadon.serve.controllers.namespace_deletion import NamespaceDeletion
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
+from celadon.serve.controllers.role_aggregation import RoleAggregation
 from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
@@ -23,6 +26,8 @@ from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.policy_view import POLICIES
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 from celadon.serve.views.store_world import NAMESPACES
+
+CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +85,6 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
             objects, namespaces, served, given.requests("namespace-controller"), given.now
         ),
         PolicyTypeChecks(policies, served, given.version, given.number),
+        RoleAggregation(given.writes(CLUSTER_ROLES)),
+        GarbageCollection(objects, served, given.requests("generic-garbage-collector")),
     ]

@@ -1,0 +1,173 @@
+"""Objects go with their owners: after them, before them, or not at all, as their deletion says.
+
+As k8s.io/kubernetes `pkg/controller/garbagecollector`: an object is deleted when none of the owners
+it names lives; it loses the references to those that do not. An owner with the finalizer
+`foregroundDeletion` goes after the dependents that block it, one with `orphan` after they have
+forgotten it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube import GroupResource, GroupVersionKind, metadata, parse_api_version
+from celadon.kube.catalogue import Resource
+from celadon.kube.writes import deletions
+from celadon.serve.controllers.controller_loops import Change, Stale
+from celadon.serve.controllers.ownership_graph import (
+    Owned,
+    OwnershipGraph,
+    is_blocking,
+    is_orphaning,
+    is_waiting,
+    owner_references,
+    propagation,
+)
+from celadon.serve.controllers.server_requests import RequestFailed, ServerRequests, resource_path
+from celadon.serve.objects.object_keys import ROOT
+from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.views.served_resources import Served
+
+JsonObject = Mapping[str, Any]
+
+_IGNORED: Final = (f"{ROOT}/core/events/",)
+"""Too many to look at, and owned by nobody."""
+
+
+class GarbageCollection:
+    """Items are keys of objects."""
+
+    urgent = False
+    prefixes = (f"{ROOT}/",)
+
+    def __init__(
+        self, objects: ObjectStore, served: Callable[[], Served], requests: ServerRequests
+    ) -> None:
+        self._objects = objects
+        self._served = served
+        self._requests = requests
+        self._graph = OwnershipGraph()
+        self._for: Served | None = None
+        self._resources: dict[GroupResource, Resource] = {}
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(_IGNORED):
+            return ()
+        return self._graph.note(change.key, change.old, change.new)
+
+    async def reconcile(self, item: str) -> None:
+        obj = self._get(item)
+        if obj is None:
+            return
+        if is_orphaning(obj):
+            await self._orphan(item, obj)
+        elif is_waiting(obj):
+            await self._wait(item, obj)
+        elif owner_references(obj) and not metadata.deletion_timestamp(obj):
+            await self._judge(item, obj)
+
+    # --- the three cases ---
+
+    async def _orphan(self, key: str, obj: JsonObject) -> None:
+        for dependent in self._graph.dependents(metadata.uid(obj)):
+            found = self._get(dependent)
+            if found is not None:
+                kept = [
+                    one for one in owner_references(found) if one.get("uid") != metadata.uid(obj)
+                ]
+                await self._change(dependent, found, {"ownerReferences": kept or None})
+        await self._release(key, obj, deletions.ORPHAN)
+
+    async def _wait(self, key: str, obj: JsonObject) -> None:
+        """Deletions of dependents come back as changes, which concern their owner."""
+        uid = metadata.uid(obj)
+        found = {one: self._get(one) for one in self._graph.dependents(uid)}
+        if not any(one is not None and is_blocking(one, uid) for one in found.values()):
+            await self._release(key, obj, deletions.FOREGROUND)
+
+    async def _judge(self, key: str, obj: JsonObject) -> None:
+        owned = self._sorted(obj)
+        if not owned.gone and not owned.waiting:
+            return
+        if owned.living:
+            await self._change(key, obj, {"ownerReferences": list(owned.living)})
+            return
+        owns = bool(self._graph.dependents(metadata.uid(obj)))
+        body = {
+            "propagationPolicy": propagation(obj, owns=owns, owned=owned),
+            "preconditions": _as_it_is(obj),
+        }
+        await self._request("DELETE", key, obj, body)
+
+    # --- what they need ---
+
+    def _sorted(self, obj: JsonObject) -> Owned:
+        living: list[JsonObject] = []
+        gone: list[JsonObject] = []
+        waiting: list[JsonObject] = []
+        for reference in owner_references(obj):
+            owner = self._owner(obj, reference)
+            if owner is None:
+                gone.append(reference)
+            elif is_waiting(owner):
+                waiting.append(reference)
+            else:
+                living.append(reference)
+        return Owned(living, gone, waiting)
+
+    def _owner(self, obj: JsonObject, reference: JsonObject) -> JsonObject | None:
+        """None when it does not exist. An owner of a kind that nobody knows may exist (the object
+        stands for it), and so may one that cannot own the object, having a namespace."""
+        group_version = parse_api_version(str(reference.get("apiVersion") or ""))
+        kind = GroupVersionKind(*group_version, str(reference.get("kind") or ""))
+        resource = self._served().catalog.by_gvk(kind)
+        space = metadata.namespace(obj)
+        if resource is None or (resource.namespaced and not space):
+            return obj
+        found = self._objects.get(resource, space, str(reference.get("name") or ""))
+        if found is None or metadata.uid(found.object) != reference.get("uid"):
+            return None
+        return found.object
+
+    def _get(self, key: str) -> JsonObject | None:
+        stored = self._stored(key)
+        return None if stored is None else stored.object
+
+    def _stored(self, key: str) -> StoredObject | None:
+        entry = self._objects.store.get(key)
+        return None if entry is None else self._objects.stored(entry)
+
+    async def _release(self, key: str, obj: JsonObject, finalizer: str) -> None:
+        kept = [one for one in metadata.finalizers(obj) if one != finalizer]
+        await self._change(key, obj, {"finalizers": kept or None})
+
+    async def _change(self, key: str, obj: JsonObject, meta: JsonObject) -> None:
+        await self._request("PATCH", key, obj, {"metadata": {**_as_it_is(obj), **meta}})
+
+    async def _request(self, method: str, key: str, obj: JsonObject, body: JsonObject) -> None:
+        """Nothing for objects that are not served (any more). Raises Stale, RequestFailed."""
+        resource = self._resource(key)
+        if resource is None:
+            return
+        path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+        reply = await self._requests.call(method, path, body)
+        if reply.code == 409:
+            raise Stale
+        if reply.failed:
+            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+
+    def _resource(self, key: str) -> Resource | None:
+        """In one of its versions."""
+        served = self._served()
+        if served is not self._for:
+            self._for = served
+            found = [one for one in served.catalog if one.served]
+            self._resources = {one.gvr.group_resource: one for one in reversed(found)}
+        group, name = key.split("/", 4)[2:4]
+        return self._resources.get(GroupResource("" if group == "core" else group, name))
+
+
+def _as_it_is(obj: JsonObject) -> dict[str, Any]:
+    """What must not have changed when the request arrives."""
+    return {"uid": metadata.uid(obj), "resourceVersion": metadata.resource_version(obj)}

@@ -1,0 +1,60 @@
+"""ClusterRoles with an aggregation rule have the rules of the roles that it selects.
+
+As k8s.io/kubernetes `pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from celadon.kube import metadata
+from celadon.kube.roles import selects_role
+from celadon.serve.controllers.controller_loops import Change, Stale
+from celadon.serve.controllers.status_writes import StatusWrites
+
+JsonObject = Mapping[str, Any]
+
+
+def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[JsonObject] | None:
+    """The rules the role should have, each once, in the order of selectors and of the names of the
+    roles; None for a role that says its rules itself."""
+    selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors")
+    if not selectors:
+        return None
+    others = sorted(
+        (one for one in roles if metadata.name(one) != metadata.name(role)), key=metadata.name
+    )
+    found: list[JsonObject] = []
+    for selector in selectors:
+        for other in others:
+            if selects_role(selector, other):
+                found += [one for one in other.get("rules") or () if one not in found]
+    return found
+
+
+class RoleAggregation:
+    """There is one item: all roles, as each may concern any other."""
+
+    urgent = False
+
+    def __init__(self, roles: StatusWrites) -> None:
+        self._roles = roles
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._roles.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        return ("",)
+
+    async def reconcile(self, item: str) -> None:
+        roles = self._roles.all()
+        for role in roles:
+            wanted = aggregated_rules(role, roles)
+            if wanted is None or wanted == (role.get("rules") or []):
+                continue
+            stored = self._roles.get(metadata.name(role))
+            if stored is None or stored.object is not role:
+                raise Stale
+            await self._roles.replace(stored, {**role, "rules": wanted})
