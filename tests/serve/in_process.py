@@ -49,6 +49,10 @@ class Running:
         found: HttpAnswer = self._call(self.server.handle(request))
         return found
 
+    def settle(self) -> None:
+        """Wait until the controllers have nothing to do."""
+        self._call(self.server.controllers.settled())
+
     def lines(self, stream: AsyncGenerator[bytes, None]) -> Lines:
         """What a stream sends, line by line."""
         return Lines(stream, self._loop)

@@ -31,6 +31,7 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.controllers import (
+    GRACE_SECONDS,
     Controllers,
     ControllerSurroundings,
     server_controllers,
@@ -106,6 +107,8 @@ class Settings:
     """Host and port at which clients find the server."""
     extra_token_sources: tuple[dict[str, Any], ...] = ()
     controllers: bool = True
+    namespace_grace: float = GRACE_SECONDS
+    """Seconds between the deletion of a namespace and that of its content."""
 
 
 class ApiServer:
@@ -195,6 +198,7 @@ class ApiServer:
             sources.now,
             self.perform,
             self._new_context,
+            self.settings.namespace_grace,
         )
         return Controllers(self.objects, server_controllers(surroundings))
 

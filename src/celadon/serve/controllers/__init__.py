@@ -5,9 +5,10 @@ an object should become is a pure function in a module of its own where it is mo
 """
 
 from celadon.serve.controllers.controller_loops import Controllers
+from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
 )
 
-__all__ = ["ControllerSurroundings", "Controllers", "server_controllers"]
+__all__ = ["GRACE_SECONDS", "ControllerSurroundings", "Controllers", "server_controllers"]

@@ -16,7 +16,7 @@ from celadon.serve.controllers.default_accounts import DefaultAccounts
 from celadon.serve.controllers.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_controller import DefinitionController
 from celadon.serve.controllers.garbage_collection import GarbageCollection
-from celadon.serve.controllers.namespace_deletion import NamespaceDeletion
+from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS, NamespaceDeletion
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
 from celadon.serve.controllers.role_aggregation import RoleAggregation
 from celadon.serve.controllers.server_requests import ServerRequests
@@ -41,6 +41,7 @@ class ControllerSurroundings:
     now: Callable[[], datetime]
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     new_context: Callable[[], DefaultingContext]
+    namespace_grace: float = GRACE_SECONDS
 
     def timestamp(self) -> str:
         """The time as objects have it."""
@@ -82,7 +83,12 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
             given.timestamp,
         ),
         NamespaceDeletion(
-            objects, namespaces, served, given.requests("namespace-controller"), given.now
+            objects,
+            namespaces,
+            served,
+            given.requests("namespace-controller"),
+            given.now,
+            given.namespace_grace,
         ),
         PolicyTypeChecks(policies, served, given.version, given.number),
         RoleAggregation(given.writes(CLUSTER_ROLES)),
