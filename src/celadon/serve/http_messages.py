@@ -8,10 +8,12 @@ closes (`aclose`) when the client has gone.
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
+
+from celadon.kube import User
 
 Header: TypeAlias = tuple[str, str]
 
@@ -74,6 +76,13 @@ class HttpAnswer:
     stream: AsyncGenerator[bytes, None] | None = field(default=None, compare=False)
     audit: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Annotations for the request's audit event; they do not go to the client."""
+    user: User | None = field(default=None, compare=False)
+    """Who asked, for the audit event; None if that was not found out."""
+    impersonated_user: User | None = field(default=None, compare=False)
+    """As whom they asked, if not as themselves."""
+
+
+Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]
 
 
 def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:

@@ -1,0 +1,185 @@
+"""One event of audit.k8s.io/v1 as JSON, its members in upstream's order.
+
+As k8s.io/apiserver `pkg/audit/request.go` and `pkg/apis/audit/v1/types.go`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import ipaddress
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import yaml
+
+from celadon.kube import User
+from celadon.kube.protobuf import ProtobufError, decode
+from celadon.serve.audit.audit_policy import (
+    GROUP_VERSION,
+    REQUEST_RECEIVED,
+    Level,
+    Recording,
+)
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.rest.negotiation import PROTOBUF, YAML
+from celadon.serve.rest.request_info import RequestInfo
+
+MAX_AGENT: Final = 1024
+TRUNCATED: Final = "...TRUNCATED"
+LEVEL_NAMES: Final = {
+    Level.METADATA: "Metadata",
+    Level.REQUEST: "Request",
+    Level.REQUEST_RESPONSE: "RequestResponse",
+}
+STATUS_MEMBERS: Final = ("status", "message", "reason", "details", "code")
+_STATUS_MARK: Final = b'"kind":"Status"'
+_MARK_WITHIN: Final = 64
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request, what it is about, and its answer. `received` is when it came."""
+
+    request: HttpRequest
+    info: RequestInfo
+    answer: HttpAnswer
+    received: datetime
+
+    def event(self, stage: str, at: datetime, recording: Recording) -> JsonObject:
+        """The event of a stage; `recording` says how much of it."""
+        answer, answered = self.answer, stage != REQUEST_RECEIVED
+        is_create = self.info.is_resource and self.info.verb in ("create", "update")
+        wants_request = recording.level >= Level.REQUEST
+        sent = self._sent() if answered and (is_create or wants_request) else None
+        found = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
+        event: dict[str, Any] = {
+            "kind": "Event",
+            "apiVersion": GROUP_VERSION,
+            "level": LEVEL_NAMES[recording.level],
+            "auditID": next(value for name, value in answer.headers if name == "Audit-Id"),
+            "stage": stage,
+            "requestURI": self.request.target,
+            "verb": self.info.verb,
+            "user": _user(answer.user),
+        }
+        if answer.impersonated_user is not None:
+            event["impersonatedUser"] = _user(answer.impersonated_user)
+        event["sourceIPs"] = list(_source_addresses(self.request))
+        event.update(_agent(self.request))
+        if self.info.is_resource:
+            event["objectRef"] = _reference(self.info, sent if is_create else None)
+        if answered:
+            event["responseStatus"] = _status(answer.code, found)
+            if wants_request and sent is not None:
+                event["requestObject"] = _shown(sent, recording)
+            if recording.level >= Level.REQUEST_RESPONSE and found is not None:
+                event["responseObject"] = _shown(found, recording)
+        event["requestReceivedTimestamp"] = _time(self.received)
+        event["stageTimestamp"] = _time(at)
+        if answered and answer.audit:
+            event["annotations"] = dict(sorted(answer.audit.items()))
+        return event
+
+    def _sent(self) -> Any:
+        return _parsed(self.request.body, self.request.header("content-type"))
+
+    def _answered(self, *, everything: bool) -> Any:
+        """The answer's object; without `everything` only if it may be a Status."""
+        answer = self.answer
+        body = answer.body
+        if not everything and answer.code < 400 and _STATUS_MARK not in body[:_MARK_WITHIN]:
+            return None
+        if ("Content-Encoding", "gzip") in answer.headers:
+            body = gzip.decompress(body)
+        return _parsed(body, answer.content_type)
+
+
+def _parsed(body: bytes, content_type: str) -> Any:
+    """None for what cannot be read."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    try:
+        if not body:
+            return None
+        if media_type == PROTOBUF:
+            return decode(body)
+        if media_type == YAML or media_type.endswith("+yaml"):
+            return yaml.safe_load(body)
+        return json.loads(body)
+    except (ProtobufError, yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _user(user: User | None) -> JsonObject:
+    if user is None:
+        return {}
+    found = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _source_addresses(request: HttpRequest) -> Iterator[str]:
+    """The client's own, and those that proxies claim; each once."""
+    claimed = [*request.header("x-forwarded-for").split(","), request.header("x-real-ip")]
+    for address in dict.fromkeys(one.strip() for one in (*claimed, request.remote_address)):
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            continue
+        yield address
+
+
+def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    agent = request.header("user-agent")
+    if agent:
+        short = agent if len(agent) <= MAX_AGENT else agent[:MAX_AGENT] + TRUNCATED
+        yield "userAgent", short
+
+
+def _reference(info: RequestInfo, sent: Any) -> JsonObject:
+    """What the path does not say about an object, the object says."""
+    meta = sent.get("metadata") if isinstance(sent, dict) else None
+    own: Mapping[str, Any] = meta if isinstance(meta, dict) else {}
+    found = {
+        "resource": info.resource,
+        "namespace": info.namespace or own.get("namespace"),
+        "name": info.name or own.get("name"),
+        "uid": own.get("uid"),
+        "apiGroup": info.group,
+        "apiVersion": info.version,
+        "resourceVersion": own.get("resourceVersion"),
+        "subresource": info.subresource,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _status(code: int, found: Any) -> JsonObject:
+    if not isinstance(found, dict) or found.get("kind") != "Status":
+        return {"metadata": {}, "code": code}
+    return {"metadata": {}} | {
+        name: found[name] for name in STATUS_MEMBERS if found.get(name)
+    } | {"code": code}
+
+
+def _shown(obj: Any, recording: Recording) -> Any:
+    if not recording.omit_managed_fields or not isinstance(obj, dict):
+        return obj
+    if isinstance(obj.get("items"), list):
+        return {**obj, "items": [_shown(item, recording) for item in obj["items"]]}
+    meta = obj.get("metadata")
+    if not isinstance(meta, dict) or "managedFields" not in meta:
+        return obj
+    left = {name: value for name, value in meta.items() if name != "managedFields"}
+    return {**obj, "metadata": left}
+
+
+def _time(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,198 @@
+"""What is recorded of which request: the policy file of audit.k8s.io/v1.
+
+The first rule that matches a request decides. As k8s.io/apiserver `pkg/audit/policy`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from celadon.kube import User
+from celadon.serve.rest.request_info import RequestInfo
+
+REQUEST_RECEIVED: Final = "RequestReceived"
+RESPONSE_STARTED: Final = "ResponseStarted"
+RESPONSE_COMPLETE: Final = "ResponseComplete"
+STAGES: Final = (REQUEST_RECEIVED, RESPONSE_STARTED, RESPONSE_COMPLETE, "Panic")
+GROUP_VERSION: Final = "audit.k8s.io/v1"
+ANY: Final = "*"
+
+
+class AuditPolicyError(ValueError):
+    """Why a server does not start with this policy."""
+
+
+class Level(enum.IntEnum):
+    """How much of a request is recorded; each level has what those before have."""
+
+    NONE = 0
+    METADATA = 1
+    REQUEST = 2
+    REQUEST_RESPONSE = 3
+
+
+LEVELS: Final = {
+    "None": Level.NONE,
+    "Metadata": Level.METADATA,
+    "Request": Level.REQUEST,
+    "RequestResponse": Level.REQUEST_RESPONSE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResources:
+    """Resources (`pods`, `pods/log`, `pods/*`, `*/scale`, `*`) of one group; empty means all."""
+
+    group: str = ""
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def matches(self, info: RequestInfo) -> bool:
+        if self.group not in (info.group, ANY):
+            return False
+        if not self.resources:
+            return True
+        if self.names and info.name not in self.names:
+            return False
+        full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+        wanted = {full, ANY}
+        if info.subresource:
+            wanted |= {f"{info.resource}/*", f"*/{info.subresource}"}
+        return not wanted.isdisjoint(self.resources)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What is recorded of a request."""
+
+    level: Level
+    omitted_stages: frozenset[str] = frozenset()
+    omit_managed_fields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRule:
+    """Empty fields match everything, but `resources` and `urls` each exclude the other kind of
+    request when only they are given."""
+
+    recording: Recording
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+    resources: tuple[GroupResources, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+
+    def matches(self, user: User, info: RequestInfo) -> bool:
+        if self.users and user.name not in self.users:
+            return False
+        if self.groups and set(self.groups).isdisjoint(user.groups):
+            return False
+        if self.verbs and info.verb not in self.verbs:
+            return False
+        if not (self.resources or self.namespaces or self.urls):
+            return True
+        if info.is_resource:
+            return bool(self.resources or self.namespaces) and self._matches_resource(info)
+        return any(_is_path(url, info.path) for url in self.urls)
+
+    def _matches_resource(self, info: RequestInfo) -> bool:
+        if self.namespaces and info.namespace not in self.namespaces:
+            return False
+        return not self.resources or any(one.matches(info) for one in self.resources)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPolicy:
+    """Rules in order."""
+
+    rules: tuple[AuditRule, ...]
+
+    def recording(self, user: User, info: RequestInfo) -> Recording:
+        """Nothing, if no rule matches."""
+        for rule in self.rules:
+            if rule.matches(user, info):
+                return rule.recording
+        return Recording(Level.NONE)
+
+
+METADATA_FOR_ALL: Final = AuditPolicy((AuditRule(Recording(Level.METADATA)),))
+"""What is recorded where no policy is given."""
+
+
+def _is_path(pattern: str, path: str) -> bool:
+    if pattern.endswith(ANY):
+        return path.startswith(pattern.removesuffix(ANY))
+    return path == pattern
+
+
+def read_audit_policy(text: str) -> AuditPolicy:
+    """YAML or JSON. Raises AuditPolicyError."""
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise AuditPolicyError(f"audit policy: {' '.join(str(error).split())}") from None
+    if not isinstance(given, dict) or given.get("kind") != "Policy":
+        raise AuditPolicyError("audit policy: its kind must be Policy")
+    if given.get("apiVersion") != GROUP_VERSION:
+        raise AuditPolicyError(f"audit policy: its apiVersion must be {GROUP_VERSION}")
+    rules = given.get("rules") or []
+    if not rules:
+        raise AuditPolicyError("audit policy: it has no rules")
+    errors = [f"rules[{at}]: {one}" for at, rule in enumerate(rules) for one in _errors(rule)]
+    errors += _stage_errors(given.get("omitStages") or ())
+    if errors:
+        raise AuditPolicyError(f"audit policy: {'; '.join(errors)}")
+    return AuditPolicy(tuple(_rule(rule, given) for rule in rules))
+
+
+def _errors(rule: Mapping[str, Any]) -> Iterable[str]:
+    if rule.get("level") not in LEVELS:
+        yield f"level `{rule.get('level')}` is none of {', '.join(LEVELS)}"
+    urls = rule.get("nonResourceURLs") or ()
+    resources = rule.get("resources") or ()
+    if urls and (resources or rule.get("namespaces")):
+        yield "rules cannot apply to both regular resources and non-resource URLs"
+    for url in urls:
+        if url != ANY and not url.startswith("/"):
+            yield "non-resource URL rules must begin with a '/' character"
+        elif ANY in url[:-1]:
+            yield "non-resource URL wildcards '*' must be the final character of the rule"
+    if any(one.get("resourceNames") and not one.get("resources") for one in resources):
+        yield "using resourceNames requires at least one resource"
+    yield from _stage_errors(rule.get("omitStages") or ())
+
+
+def _stage_errors(stages: Sequence[str]) -> list[str]:
+    return [
+        f"stage `{one}`: allowed stages are {','.join(STAGES)}"
+        for one in stages
+        if one not in STAGES
+    ]
+
+
+def _rule(rule: Mapping[str, Any], policy: Mapping[str, Any]) -> AuditRule:
+    omitted = (*(rule.get("omitStages") or ()), *(policy.get("omitStages") or ()))
+    without_fields = rule.get("omitManagedFields", policy.get("omitManagedFields", False))
+    resources = (
+        GroupResources(
+            one.get("group") or "",
+            tuple(one.get("resources") or ()),
+            tuple(one.get("resourceNames") or ()),
+        )
+        for one in rule.get("resources") or ()
+    )
+    return AuditRule(
+        Recording(LEVELS[rule["level"]], frozenset(omitted), bool(without_fields)),
+        tuple(rule.get("users") or ()),
+        tuple(rule.get("userGroups") or ()),
+        tuple(rule.get("verbs") or ()),
+        tuple(resources),
+        tuple(rule.get("namespaces") or ()),
+        tuple(rule.get("nonResourceURLs") or ()),
+    )

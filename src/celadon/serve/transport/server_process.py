@@ -1,0 +1,177 @@
+"""A server process from its settings to its end.
+
+Everything that can be wrong with the settings is found before the first connection is accepted, and
+raised as a StartError of one line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import ssl
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from celadon.kube import MASTERS, User
+from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
+from celadon.serve.access.credentials.token_file import (
+    TokenFile,
+    TokenFileError,
+    read_token_file,
+)
+from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
+from celadon.serve.audit.audit_log import AuditLog
+from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicyError, read_audit_policy
+from celadon.serve.audit.audited_handler import AuditedHandler
+from celadon.serve.transport.asgi_app import AsgiApp
+from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
+from celadon.serve.transport.http_server import HttpServer
+from celadon.serve.transport.kubeconfig import kubeconfig
+from celadon.serve.transport.server_settings import (
+    MEMORY,
+    Address,
+    ServerSettings,
+    StartError,
+)
+from celadon.serve.transport.starting_objects import create_objects
+from celadon.serve.transport.tls_context import server_tls
+from celadon.store import FileError, Store, open_memory, open_sqlite
+
+ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
+"""Whom the kubeconfig makes its bearer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How to reach a server that is ready. `credentials` is the folder that is kept, if any."""
+
+    url: str
+    kubeconfig: Path
+    credentials: Path | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """All that is known before there is an event loop."""
+
+    listener: socket.socket
+    tls: ssl.SSLContext | None
+    access: AccessSettings
+    admin_token: str
+    audit: AuditLog | None
+
+
+def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. Raises
+    StartError."""
+    folder = None if settings.data == MEMORY else Path(f"{settings.data}.credentials")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_start_errors())
+        listener = stack.enter_context(_listener(settings.listen))
+        kept = CredentialsFolder(folder)
+        address = Address(settings.listen.host, listener.getsockname()[1])
+        tls, trusted = server_tls(settings.tls, address, kept, datetime.now(UTC))
+        token = kept.administrator_token()
+        tokens = _tokens(settings.token_file)
+        users = {**tokens.users, token: ADMINISTRATOR}
+        access = AccessSettings(
+            Signer.from_pem(kept.signing_key()),
+            TokenFile(users),
+            client_certificates=settings.tls.client_authorities is not None,
+        )
+        url = address.url("http" if tls is None else "https")
+        path = settings.kubeconfig_out
+        if path is None:
+            path = (folder or _temporary(stack)) / "admin.kubeconfig"
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(path, kubeconfig(url, trusted, token).encode())
+        audit = _audit(settings, stack)
+        prepared = _Prepared(listener, tls, access, token, audit)
+        serving = Serving(url, path, folder, tokens.warnings)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings, prepared, lambda: ready(serving)))
+
+
+def _temporary(stack: contextlib.ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-")))
+
+
+def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | None:
+    policy = METADATA_FOR_ALL
+    if settings.audit_policy is not None:
+        policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+    if settings.audit_log is None:
+        return None
+    return stack.enter_context(AuditLog(settings.audit_log, policy))
+
+
+@contextlib.contextmanager
+def _start_errors() -> Iterator[None]:
+    """What others raise for a user's mistake becomes one line."""
+    try:
+        yield
+    except (FileError, TokenFileError, KeyFileError, AuditPolicyError, ValueError) as error:
+        raise StartError(str(error)) from error
+    except OSError as error:
+        where = f"`{error.filename}`: " if error.filename else ""
+        raise StartError(f"{where}{error.strerror or error}") from error
+
+
+def _tokens(path: Path | None) -> TokenFile:
+    if path is None:
+        return TokenFile()
+    return read_token_file(path.read_text(encoding="utf-8"), str(path))
+
+
+def _listener(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address.host, address.port))
+        listener.listen()
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        where = f"{address.host}:{address.port}"
+        raise StartError(f"cannot listen on `{where}`: {os.strerror(error.errno or 0)}") from None
+    return listener
+
+
+async def _serve(
+    settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]
+) -> None:
+    loop = asyncio.get_running_loop()
+    api = ApiServer(
+        _store(settings.data, loop),
+        prepared.access,
+        Settings(settings.version, settings.all_versions),
+    )
+    try:
+        await api.start()
+        await create_objects(api, settings.manifests, prepared.admin_token)
+        handler = api.handle
+        if prepared.audit is not None:
+            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now).handle
+        server = HttpServer(AsgiApp(handler), ready, prepared.tls)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.end)
+        await server.serve(sockets=[prepared.listener])
+    finally:
+        await api.stop()
+
+
+def _store(data: str, loop: asyncio.AbstractEventLoop) -> Store:
+    if data == MEMORY:
+        return open_memory(carry=loop.call_soon_threadsafe)
+    return open_sqlite(data, carry=loop.call_soon_threadsafe)

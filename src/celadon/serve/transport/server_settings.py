@@ -1,0 +1,86 @@
+"""What a server process is told: where its data is, where it listens, whom it knows.
+
+Errors are one line each, for the command line: `StartError` is all that starting raises.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+MEMORY: Final = ":memory:"
+DEFAULT_PORT: Final = 6443
+
+
+class StartError(Exception):
+    """Why the server does not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Port 0 is any that is free."""
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs on this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether it stands for all addresses of the machine."""
+        return self.host in ("0.0.0.0", "::")
+
+    def url(self, scheme: str) -> str:
+        """Where clients on this machine reach it."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+
+
+def parse_address(text: str) -> Address:
+    """`HOST:PORT`, `:PORT`, `PORT` or `[::1]:PORT`. Raises ValueError."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"`{text}` is not HOST:PORT")
+    return Address(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """Files in PEM form. Without a certificate, one is generated; `plain` is HTTP without TLS, and
+    `force_plain` that even where others can listen in."""
+
+    certificate: Path | None = None
+    key: Path | None = None
+    client_authorities: Path | None = None
+    plain: bool = False
+    force_plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
+    the place it was read from."""
+
+    data: str = MEMORY
+    listen: Address = Address()  # noqa: RUF009  it is frozen
+    tls: TlsSettings = TlsSettings()  # noqa: RUF009  it is frozen
+    kubeconfig_out: Path | None = None
+    token_file: Path | None = None
+    audit_log: Path | None = None
+    audit_policy: Path | None = None
+    version: str = "1.36"
+    all_versions: bool = False
+    manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    verbose: bool = False

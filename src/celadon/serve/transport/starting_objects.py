@@ -1,0 +1,47 @@
+"""Objects that a server is given at its start, created as its administrator would.
+
+Namespaces and CustomResourceDefinitions come first, whatever the order of the files; what is there
+already stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube import metadata
+from celadon.kube.catalogue import Resource
+from celadon.serve.apiserver import ApiServer
+from celadon.serve.http_messages import HttpRequest
+from celadon.serve.transport.server_settings import StartError
+
+FIRST: Final = ("Namespace", "CustomResourceDefinition")
+CREATED: Final = 201
+EXISTS: Final = 409
+
+JsonObject = Mapping[str, Any]
+
+
+async def create_objects(
+    server: ApiServer, objects: Iterable[tuple[str, JsonObject]], token: str
+) -> None:
+    """Each with its place, for errors. Raises StartError for one that is refused."""
+    for place, obj in sorted(objects, key=lambda one: one[1].get("kind") not in FIRST):
+        resource = server.served.current().catalog.by_gvk(metadata.gvk(obj))
+        if resource is None:
+            raise StartError(f"{place}: no kind {obj.get('kind')} in {obj.get('apiVersion')}")
+        headers = [("authorization", f"Bearer {token}"), ("content-type", "application/json")]
+        target = _collection(resource, metadata.namespace(obj) or "default")
+        answer = await server.handle(
+            HttpRequest("POST", target, headers, json.dumps(obj).encode())
+        )
+        if answer.code not in (CREATED, EXISTS):
+            raise StartError(f"{place}: {json.loads(answer.body).get('message')}")
+
+
+def _collection(resource: Resource, namespace: str) -> str:
+    gvk = resource.gvk
+    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+    place = f"namespaces/{namespace}/" if resource.namespaced else ""
+    return f"{root}/{place}{resource.gvr.resource}"
