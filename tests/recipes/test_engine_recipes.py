@@ -63,8 +63,8 @@ def test_a_lint_rule(copy: Copy) -> None:
         "    for case in bundle.policies:\n"
         "        for i, validation in enumerate(case.spec.validations):\n"
         '            if "TODO" in validation.message:\n'
-        '                spot = Spot(case.document, f"spec.validations[{i}].message")\n'
-        '                yield Report(spot, "the message is unfinished")\n',
+        '                path = FieldPath("spec", "validations", i, "message")\n'
+        '                yield Report(Spot(case.document, path), "the message is unfinished")\n',
     )
     copy.write("policy.yaml", POLICY)
     found = copy.celadon("lint", "policy.yaml")

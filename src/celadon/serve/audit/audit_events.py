@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from celadon.kube import User
+from celadon.kube import JsonObject, User
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.serve.audit.audit_policy import (
     GROUP_VERSION,
@@ -24,8 +24,8 @@ from celadon.serve.audit.audit_policy import (
     Recording,
 )
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.rest.negotiation import PROTOBUF, YAML
-from celadon.serve.rest.request_info import RequestInfo
+from celadon.serve.requests.negotiation import PROTOBUF, YAML
+from celadon.serve.requests.request_info import RequestInfo
 
 MAX_AGENT: Final = 1024
 TRUNCATED: Final = "...TRUNCATED"
@@ -37,8 +37,6 @@ LEVEL_NAMES: Final = {
 STATUS_MEMBERS: Final = ("status", "message", "reason", "details", "code")
 _STATUS_MARK: Final = b'"kind":"Status"'
 _MARK_WITHIN: Final = 64
-
-JsonObject = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +162,11 @@ def _reference(info: RequestInfo, sent: Any) -> JsonObject:
 def _status(code: int, found: Any) -> JsonObject:
     if not isinstance(found, dict) or found.get("kind") != "Status":
         return {"metadata": {}, "code": code}
-    return {"metadata": {}} | {
-        name: found[name] for name in STATUS_MEMBERS if found.get(name)
-    } | {"code": code}
+    return (
+        {"metadata": {}}
+        | {name: found[name] for name in STATUS_MEMBERS if found.get(name)}
+        | {"code": code}
+    )
 
 
 def _shown(obj: Any, recording: Recording) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import yaml
 
 from celadon.kube import User
-from celadon.serve.rest.request_info import RequestInfo
+from celadon.serve.requests.request_info import RequestInfo
 
 REQUEST_RECEIVED: Final = "RequestReceived"
 RESPONSE_STARTED: Final = "ResponseStarted"

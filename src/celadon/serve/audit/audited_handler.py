@@ -24,7 +24,7 @@ from celadon.serve.audit.audit_policy import (
     Recording,
 )
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
-from celadon.serve.rest.request_info import RequestInfo, UnreadablePath, request_info
+from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
 
 NOBODY: Final = User("")
 _LOG: Final = logging.getLogger("celadon.serve")
@@ -71,7 +71,7 @@ class AuditedHandler:
         try:
             self.log.write(exchange.event(stage, at, recording))
         except OSError as error:
-            _LOG.error("the audit log cannot be written: %s", error)  # noqa: TRY400
+            _LOG.error("the audit log cannot be written: %s", error)
 
 
 def _info(request: HttpRequest) -> RequestInfo:

@@ -6,10 +6,10 @@ k8s.io/apiextensions-apiserver `pkg/apihelpers/helpers.go`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-JsonObject = Mapping[str, Any]
+from celadon.kube import JsonObject
 
 
 def condition(type_: str, status: bool, reason: str, message: str) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from celadon.serve.objects.object_store import JsonObject, ObjectStore
+from celadon.kube import JsonObject
+from celadon.serve.objects.object_store import ObjectStore
 from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchOverflow
 
 FIRST_RETRY: Final = 0.01

@@ -6,8 +6,7 @@ pods may come right after their namespace; upstream, the plugin that needs the a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from celadon.kube import metadata
 from celadon.kube.catalogue import Resource
@@ -18,8 +17,6 @@ from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
-
-JsonObject = Mapping[str, Any]
 
 
 class DefaultAccounts:

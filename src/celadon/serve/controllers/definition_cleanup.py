@@ -5,10 +5,10 @@ As k8s.io/apiextensions-apiserver `pkg/controller/finalizer/crd_finalizer.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.writes import deletions
 from celadon.serve.controllers.conditions import condition, with_condition
@@ -17,8 +17,6 @@ from celadon.serve.controllers.server_requests import ServerRequests, resource_p
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
-
-JsonObject = Mapping[str, Any]
 
 FINALIZER: Final = deletions.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"

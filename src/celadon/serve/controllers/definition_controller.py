@@ -5,15 +5,12 @@ Two writes, so that who watches sees what a real server shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.definition_status import established_status, named_status
 from celadon.serve.controllers.status_writes import StatusWrites
-
-JsonObject = Mapping[str, Any]
 
 
 class DefinitionController:

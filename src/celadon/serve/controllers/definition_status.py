@@ -6,18 +6,16 @@ Names of one group are given to who came first. As k8s.io/apiextensions-apiserve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.serve.controllers.conditions import (
     condition,
     is_true,
     with_condition,
 )
-
-JsonObject = Mapping[str, Any]
 
 NAMES_ACCEPTED: Final = "NamesAccepted"
 ESTABLISHED: Final = "Established"

@@ -8,10 +8,10 @@ forgotten it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from celadon.kube import GroupResource, GroupVersionKind, metadata, parse_api_version
+from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.catalogue import Resource
 from celadon.kube.writes import deletions
 from celadon.serve.controllers.controller_loops import Change, Stale
@@ -28,8 +28,6 @@ from celadon.serve.controllers.server_requests import RequestFailed, ServerReque
 from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
-
-JsonObject = Mapping[str, Any]
 
 _IGNORED: Final = (f"{ROOT}/core/events/",)
 """Too many to look at, and owned by nobody."""

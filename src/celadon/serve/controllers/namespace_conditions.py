@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import GroupResource
+from celadon.kube import GroupResource, JsonObject
 from celadon.serve.controllers.conditions import condition, with_condition
-
-JsonObject = Mapping[str, Any]
 
 _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 _CONTENT_REMAINING: Final = "NamespaceContentRemaining"

@@ -7,11 +7,11 @@ after the deletion, so that content which was on its way has come.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import GroupResource, metadata
+from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.namespace_conditions import Remains, deletion_conditions
@@ -20,8 +20,6 @@ from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_keys import STORED_ELSEWHERE
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
-
-JsonObject = Mapping[str, Any]
 
 FINALIZER: Final = "kubernetes"
 GRACE_SECONDS: Final = 5.0

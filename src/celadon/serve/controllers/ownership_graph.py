@@ -6,14 +6,11 @@ owners that do not exist (yet, or any more).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.writes import deletions
-
-JsonObject = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

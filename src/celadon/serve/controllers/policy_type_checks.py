@@ -4,19 +4,16 @@ expressions for the kinds that it matches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from celadon.admission import TypeChecker
 from celadon.admission.registration import RegistrationError, decode_policy
-from celadon.kube import GroupVersionKind, metadata
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.schemas import Schema, custom_schemas
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.views.served_resources import Served
-
-JsonObject = Mapping[str, Any]
 
 
 class PolicyTypeChecks:

@@ -5,15 +5,12 @@ As k8s.io/kubernetes `pkg/controller/clusterroleaggregation/clusterroleaggregati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.roles import selects_role
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.status_writes import StatusWrites
-
-JsonObject = Mapping[str, Any]
 
 
 def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[JsonObject] | None:

@@ -7,17 +7,15 @@ Each acts as the service account that it has upstream.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from celadon.kube import User
+from celadon.kube import JsonObject, User
 from celadon.kube.catalogue import Resource
 from celadon.kube.roles import service_account_user
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-
-JsonObject = Mapping[str, Any]
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 

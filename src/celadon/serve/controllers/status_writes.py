@@ -5,16 +5,11 @@ A status does not pass admission: no policy can keep a controller from saying wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.serve.controllers.controller_loops import Stale
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-
-JsonObject = Mapping[str, Any]
 
 
 class StatusWrites:

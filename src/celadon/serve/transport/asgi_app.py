@@ -108,7 +108,7 @@ class AsgiApp:
                 return await self._handler(request)
         except TimeoutError:
             return TIMED_OUT
-        except Exception:  # the outer edge: one request must not end the server
+        except Exception:  # noqa: BLE001  the outer edge: one request must not end the server
             _LOG.exception("%s %s: this is a bug in celadon", request.method, request.path)
             return BROKEN
 

@@ -148,9 +148,7 @@ def _listener(address: Address) -> socket.socket:
     return listener
 
 
-async def _serve(
-    settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]
-) -> None:
+async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     api = ApiServer(
         _store(settings.data, loop),

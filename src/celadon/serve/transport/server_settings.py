@@ -44,7 +44,9 @@ class Address:
     def url(self, scheme: str) -> str:
         """Where clients on this machine reach it."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+        return (
+            f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+        )
 
 
 def parse_address(text: str) -> Address:
@@ -74,8 +76,8 @@ class ServerSettings:
     the place it was read from."""
 
     data: str = MEMORY
-    listen: Address = Address()  # noqa: RUF009  it is frozen
-    tls: TlsSettings = TlsSettings()  # noqa: RUF009  it is frozen
+    listen: Address = Address()
+    tls: TlsSettings = TlsSettings()
     kubeconfig_out: Path | None = None
     token_file: Path | None = None
     audit_log: Path | None = None

@@ -7,10 +7,10 @@ already stays as it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import HttpRequest
@@ -19,8 +19,6 @@ from celadon.serve.transport.server_settings import StartError
 FIRST: Final = ("Namespace", "CustomResourceDefinition")
 CREATED: Final = 201
 EXISTS: Final = 409
-
-JsonObject = Mapping[str, Any]
 
 
 async def create_objects(
@@ -33,9 +31,7 @@ async def create_objects(
             raise StartError(f"{place}: no kind {obj.get('kind')} in {obj.get('apiVersion')}")
         headers = [("authorization", f"Bearer {token}"), ("content-type", "application/json")]
         target = _collection(resource, metadata.namespace(obj) or "default")
-        answer = await server.handle(
-            HttpRequest("POST", target, headers, json.dumps(obj).encode())
-        )
+        answer = await server.handle(HttpRequest("POST", target, headers, json.dumps(obj).encode()))
         if answer.code not in (CREATED, EXISTS):
             raise StartError(f"{place}: {json.loads(answer.body).get('message')}")
 
