@@ -93,3 +93,10 @@ def test_events_rename_their_members() -> None:
         "type": "Normal",
     }
     assert convert(shown, GroupVersionKind("", "v1", "Event")) == core
+
+
+def test_v1_always_tells_how_many_there_are() -> None:
+    """Upstream's status has them without `omitempty`."""
+    assert convert(hpa(CPU), V1)["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
+    given = {**hpa(CPU), "status": {"currentReplicas": 2, "desiredReplicas": 3}}
+    assert convert(given, V1)["status"] == {"currentReplicas": 2, "desiredReplicas": 3}

@@ -57,4 +57,10 @@ def test_namespaces_may_be_implied() -> None:
     assert ObjectWorld().namespace("n") is None
     implied = ObjectWorld(implicit_namespaces=True).with_objects([]).namespace("n")
     assert implied is not None
-    assert implied["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+    assert implied == {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "n", "labels": {"kubernetes.io/metadata.name": "n"}},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    }

@@ -64,7 +64,7 @@ def say(line: str) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     parser.add_argument("target", nargs="*", help="packages or modules instead of the usual ones")
-    parser.add_argument("--sample", type=int, default=70, help="mutations of each target")
+    parser.add_argument("--sample", type=int, default=60, help="mutations of each target")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
     parser.add_argument("--minutes", type=float, default=10, help="begin no trial after that")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)

@@ -99,10 +99,12 @@ def _sites(node: ast.AST) -> Iterator[Site]:
 
 
 def _is_silent(node: ast.AST) -> bool:
-    """Whether no change in it could show: docstrings, imports, `__slots__`, aliases of types."""
+    """Whether no change in it could show: docstrings, imports, `assert_never`, aliases of types."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return True
+    if isinstance(node, ast.Expr) and ast.unparse(node).startswith("assert_never("):
         return True
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return True

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Switches, types
+from celadon.cel.analysis.cost_bound import weight
 from celadon.cel.extend import CallEstimate, CostRule, Function, Library, ObjectType, Overload
 from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.cel.values.optional_values import NONE, Optional
 
 ENVIRONMENT = Environment(
     {"o": types.DYN, "l": types.list_of(types.INT), "s": types.STRING},
@@ -151,3 +153,24 @@ def test_sizes_of_literals_count_where_they_decide() -> None:
     assert bound("[l].flatten(2) == []") < math.inf
     assert bound("[l].flatten(l[0]) == []") == math.inf
     assert bound("'%.3f'.format([2.5]) + s == s") < bound("s.format([2.5]) + s == s") < math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, 1),
+        (True, 1),
+        (7, 1),
+        ("abc", 4),
+        ("", 1),
+        ([], 1),
+        ([1, 2], 3),
+        ([[1], "ab"], 6),
+        ({}, 1),
+        ({"ab": 1}, 5),
+        (NONE, 1),
+        (Optional([1]), 3),
+    ],
+)
+def test_weights(value: Any, expected: int) -> None:
+    assert weight(value) == expected

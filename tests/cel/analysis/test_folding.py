@@ -18,6 +18,11 @@ def cost(text: str) -> int:
     "text",
     [
         "int('5')",
+        "uint('5')",
+        "double('1.5')",
+        "bool('true')",
+        "bytes('a')",
+        "string(5)",
         "duration('1h')",
         "timestamp('2026-01-02T03:04:05Z')",
         "type(1)",

@@ -64,3 +64,17 @@ def test_kinds_of_everything() -> None:
     assert {"Pod", "Eviction", "Binding", "Deployment", "Scale"} <= {kind.kind for kind in found}
     assert operations_of([everything]) == {"CREATE", "UPDATE", "DELETE", "CONNECT"}
     assert matched_kinds(None, CATALOG) == ()
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([("CREATE",), ("UPDATE",)], {"CREATE", "UPDATE"}),
+        ([("CREATE", "PATCH")], {"CREATE"}),
+        ([("CREATE",), ("*",)], {"CREATE", "UPDATE", "DELETE", "CONNECT"}),
+        ([], set()),
+    ],
+)
+def test_operations(operations: list[tuple[str, ...]], expected: set[str]) -> None:
+    rules = [Rule(named, ("",), ("v1",), ("pods",)) for named in operations]
+    assert operations_of(rules) == expected
