@@ -22,7 +22,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
 
-import hypothesis  # noqa: F401 - loaded before the fork, for all trials
+import hypothesis
 import hypothesis.strategies  # noqa: F401
 import pytest
 import yaml  # noqa: F401

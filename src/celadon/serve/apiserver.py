@@ -129,53 +129,54 @@ class ApiServer:
         roles = RoleView(self.objects)
         self.authorizer = AuthorizerChain((roles,))
         self.world = StoreWorld(self.objects, self.served, self.authorizer)
-        audiences = (access.issuer,)
-        accounts = ServiceAccountTokens(
-            (access.issuer,), audiences, (access.signer.public_key,), self.world
-        )
-        self.authenticator = Authenticator(
-            audiences, access.tokens, accounts, access.client_certificates, access.anonymous
-        )
+        self.authenticator = self._authenticator(access)
         self._impersonation = Impersonation(self.authorizer)
-        reader = Reader(self.objects, self.world)
-        admission = Admission(
-            PolicyView(self.objects, settings.version),
-            self.world,
-            self.authorizer,
-            roles,
-        )
         self._publications = Publications(
             ServerVersion(settings.version),
             settings.address,
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
-            lambda: sources.now().timestamp(),
+            self._seconds,
         )
         self.controllers = self._controllers()
-        self._verbs = Verbs(
+        self._verbs = self._made_verbs(access, roles)
+
+    def _authenticator(self, access: AccessSettings) -> Authenticator:
+        audiences = (access.issuer,)
+        keys = (access.signer.public_key,)
+        accounts = ServiceAccountTokens((access.issuer,), audiences, keys, self.world)
+        return Authenticator(
+            audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+        )
+
+    def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
+        sources, version = self.sources, self.settings.version
+        reader = Reader(self.objects, self.world)
+        policies = PolicyView(self.objects, version)
+        admission = Admission(policies, self.world, self.authorizer, roles)
+        managers = FieldManagers(self.served, self.world, sources.timestamp)
+        issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
+        return Verbs(
             reader,
             Watching(self.objects, reader),
             Writer(
-                self.objects,
-                reader,
-                self.world,
-                admission,
-                FieldManagers(self.served, self.world, sources.timestamp),
-                self._new_context,
-                settings.version,
+                self.objects, reader, self.world, admission, managers, self._new_context, version
             ),
             Deleter(self.objects, reader, self.world, admission, sources.timestamp),
             Reviewer(
                 self.authenticator,
                 self.authorizer,
                 roles,
-                TokenIssuer(access.issuer, audiences, access.signer, self.world),
+                issuer,
                 sources.now,
                 sources.uid,
                 self._new_context,
             ),
-            lambda: sources.now().timestamp(),
+            self._seconds,
             sources.randomness.random,
         )
+
+    def _seconds(self) -> float:
+        return self.sources.now().timestamp()
 
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done."""
