@@ -23,6 +23,10 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         {"celadon.cli.checking.endpoints", "celadon.serve.rest.endpoints"},
         "which endpoint an object is sent to, and what an endpoint can be asked for",
     ),
+    "controllers": (
+        {"celadon.kube.validation.workloads.controllers", "celadon.serve.controllers"},
+        "validation of the kinds that workload controllers read, and the server's own controllers",
+    ),
     "errors": (
         {"celadon.cel.errors", "celadon.kube.errors", "celadon.store.errors"},
         "the exceptions of a room, in every room under this name",

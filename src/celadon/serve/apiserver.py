@@ -30,9 +30,9 @@ from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
-from celadon.serve.controllers import (
-    GRACE_SECONDS,
-    Controllers,
+from celadon.serve.controllers.controller_loops import Controllers
+from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
+from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
 )

@@ -29,6 +29,10 @@ from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
 
+HELD_SECONDS: Final = 0.5
+"""How long a deletion that waits for dependents can at least be seen: clients that look right after
+their request find the object with its finalizer, as from a server whose collector is elsewhere."""
+
 _IGNORED: Final = (f"{ROOT}/core/events/",)
 """Too many to look at, and owned by nobody."""
 
@@ -46,6 +50,7 @@ class GarbageCollection:
         self._served = served
         self._requests = requests
         self._graph = OwnershipGraph()
+        self._held: set[str] = set()
         self._for: Served | None = None
         self._resources: dict[GroupResource, Resource] = {}
 
@@ -54,16 +59,21 @@ class GarbageCollection:
             return ()
         return self._graph.note(change.key, change.old, change.new)
 
-    async def reconcile(self, item: str) -> None:
+    async def reconcile(self, item: str) -> float | None:
         obj = self._get(item)
         if obj is None:
-            return
+            return None
+        uid = metadata.uid(obj)
+        if (is_orphaning(obj) or is_waiting(obj)) and uid not in self._held:
+            self._held.add(uid)
+            return HELD_SECONDS
         if is_orphaning(obj):
             await self._orphan(item, obj)
         elif is_waiting(obj):
             await self._wait(item, obj)
         elif owner_references(obj) and not metadata.deletion_timestamp(obj):
             await self._judge(item, obj)
+        return None
 
     # --- the three cases ---
 
@@ -137,6 +147,7 @@ class GarbageCollection:
         return None if entry is None else self._objects.stored(entry)
 
     async def _release(self, key: str, obj: JsonObject, finalizer: str) -> None:
+        self._held.discard(metadata.uid(obj))
         kept = [one for one in metadata.finalizers(obj) if one != finalizer]
         await self._change(key, obj, {"finalizers": kept or None})
 

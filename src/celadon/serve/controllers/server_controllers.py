@@ -13,8 +13,10 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.identities import SERVICE_ACCOUNTS
 from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.default_accounts import DefaultAccounts
-from celadon.serve.controllers.definition_cleanup import DefinitionCleanup
-from celadon.serve.controllers.definition_controller import DefinitionController
+from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
+from celadon.serve.controllers.definition_lifecycle.definition_controller import (
+    DefinitionController,
+)
 from celadon.serve.controllers.garbage_collection import GarbageCollection
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS, NamespaceDeletion
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks

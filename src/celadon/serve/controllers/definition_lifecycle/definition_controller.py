@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from celadon.kube import JsonObject, metadata
 from celadon.serve.controllers.controller_loops import Change
-from celadon.serve.controllers.definition_status import established_status, named_status
+from celadon.serve.controllers.definition_lifecycle.definition_status import (
+    established_status,
+    named_status,
+)
 from celadon.serve.controllers.status_writes import StatusWrites
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.controllers.definition_status import established_status, named_status
+from celadon.serve.controllers.definition_lifecycle.definition_status import (
+    established_status,
+    named_status,
+)
 
 NOW = "2026-01-01T00:00:00Z"
 LATER = "2026-02-01T00:00:00Z"
