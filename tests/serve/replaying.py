@@ -12,6 +12,8 @@ import json
 import sys
 import threading
 import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -118,23 +120,55 @@ def warnings(replay: Any, answer: HttpAnswer) -> list[str]:
     return [replay.parse_warning(value) for value in found]
 
 
-def replayed(path: Path) -> list[str]:
-    """What differs in one scenario."""
+def started(needs: Iterable[str]) -> Running:
+    """A server set up as a recording needs it."""
+    every = "api/all" in needs
+    return Running(Settings(all_versions=every, extra_token_sources=(TOKEN_SOURCE,)))
+
+
+def replayed(path: Path, running: Running | None = None) -> list[str]:
+    """What differs in one scenario, on a server of its own if none is given."""
     scenario = json.loads(path.read_text())
+    if running is not None:
+        return _differences(scenario, running)
+    own = started(scenario.get("needs", ()))
+    try:
+        return _differences(scenario, own)
+    finally:
+        own.close()
+
+
+def _differences(scenario: dict[str, Any], running: Running) -> list[str]:
     replay = tool()
-    every = "api/all" in scenario.get("needs", [])
-    running = Running(Settings(all_versions=every, extra_token_sources=(TOKEN_SOURCE,)))
     try:
         answers = replay.run(connected(replay, running), scenario, 0.0)
     except Exception:  # noqa: BLE001  the scenario cannot go on: that is what is reported
         return ["failed: " + traceback.format_exc().strip()[-600:]]
-    finally:
-        running.close()
     found = []
     for number, (step, answer) in enumerate(zip(scenario["steps"], answers, strict=False)):
         different = replay.differences(step["want"], answer)
         found += [f"step {number} {replay.title(step)}: {one}" for one in different]
     return found
+
+
+def replayed_together(paths: Sequence[Path], jobs: int) -> Iterator[tuple[Path, list[str]]]:
+    """Scenarios on shared servers, one for each kind of setup, `jobs` at a time.
+
+    They keep out of each other's way, except those that give rights to the same users: these are
+    for `jobs` 1. Most of a scenario is waiting, so that several at once are done sooner.
+    """
+    servers: dict[tuple[str, ...], Running] = {}
+    needs = {path: tuple(json.loads(path.read_text()).get("needs", ())) for path in paths}
+    for one in set(needs.values()):
+        servers[one] = started(one)
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from zip(
+                paths, pool.map(lambda one: replayed(one, servers[needs[one]]), paths), strict=True
+            )
+    finally:
+        for running in servers.values():
+            running.close()
 
 
 def files(paths: list[Path]) -> list[Path]:
@@ -147,10 +181,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--show", type=int, default=3, metavar="N", help="differences of each")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at once")
     options = parser.parse_args()
     passed = failed = 0
-    for path in files(options.paths):
-        different = replayed(path)
+    for path, different in replayed_together(files(options.paths), options.jobs):
         passed, failed = passed + (not different), failed + bool(different)
         if different:
             shown = "".join(f"\n    {one}" for one in different[: options.show])

@@ -43,14 +43,21 @@ from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.publication.server_version import ServerVersion
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
-from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
+from celadon.serve.requests.request_info import (
+    RequestInfo,
+    UnreadablePath,
+    check_timeout,
+    request_info,
+)
 from celadon.serve.rest.admitting import Admission, Denied
 from celadon.serve.rest.answers import object_answer, status_answer
 from celadon.serve.rest.calls import Call, Notes
 from celadon.serve.rest.deleting import Deleter
+from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NOT_FOUND, NoSuchPath, find_endpoint
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
+from celadon.serve.rest.pod_operations import PodOperations
 from celadon.serve.rest.reading import Reader
 from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.verbs import Verbs
@@ -137,6 +144,7 @@ class ApiServer:
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
             self._seconds,
         )
+        deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -161,7 +169,7 @@ class ApiServer:
             Writer(
                 self.objects, reader, self.world, admission, managers, self._new_context, version
             ),
-            Deleter(self.objects, reader, self.world, admission, sources.timestamp),
+            deleter,
             Reviewer(
                 self.authenticator,
                 self.authorizer,
@@ -170,6 +178,10 @@ class ApiServer:
                 sources.now,
                 sources.uid,
                 self._new_context,
+                admission,
+            ),
+            PodOperations(
+                self.objects, self.world, admission, deleter, sources.timestamp, self._new_context
             ),
             self._seconds,
             sources.randomness.random,
@@ -230,12 +242,14 @@ class ApiServer:
         try:
             info = request_info(request)
         except UnreadablePath as error:
-            return plain_text(500, f"{error}\n")
+            where = f'Internal Server Error: "{request.target}"'
+            return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
         return await self._or_error(self._authorized(request, info, notes), request)
 
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, notes: Notes
     ) -> HttpAnswer:
+        check_timeout(request, info)
         user = self._user(request, info, notes)
         reason = check_access(request_attributes(user, info, request), self.authorizer)
         notes.annotate(dict(audit_annotations(True, reason)))
@@ -283,6 +297,7 @@ class ApiServer:
         endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         call = Call(request, info, user, endpoint, custom, notes)
+        note_deprecation(call, served.definition_of(endpoint.resource))
         return await self._verbs.answer(call, served)
 
 

@@ -7,7 +7,7 @@ of `celadon.kube.writes`, which treats them like all other kinds.
 
 Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
-`member_order` is for a server's answers.
+`member_order` (`ordered`) is for a server's answers.
 """
 
 from celadon.admission.registration.api_validation.binding_validation import validate_binding
@@ -24,6 +24,7 @@ from celadon.admission.registration.decoding import (
     decode_object,
     decode_policy,
 )
+from celadon.admission.registration.member_order import ordered
 from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
 from celadon.admission.registration.registration_kinds import RegistrationKind
 from celadon.admission.registration.registration_types import (
@@ -53,6 +54,7 @@ __all__ = [
     "decode_binding",
     "decode_object",
     "decode_policy",
+    "ordered",
     "validate_binding",
     "validate_create",
     "validate_object_meta",

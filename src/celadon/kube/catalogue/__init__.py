@@ -3,6 +3,7 @@ indexed by them."""
 
 from celadon.kube.catalogue.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.catalogue.ages import human_duration
+from celadon.kube.catalogue.deprecated_kinds import DEPRECATED
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
 from celadon.kube.catalogue.printer_columns import Column, columns_of
 from celadon.kube.catalogue.resources import (
@@ -18,6 +19,7 @@ from celadon.kube.catalogue.resources import (
 )
 
 __all__ = [
+    "DEPRECATED",
     "UNKNOWN_AGE",
     "ApiGroup",
     "Catalog",

@@ -19,6 +19,7 @@ from celadon.kube.protobuf.envelope import (
     open_envelope,
     read_message,
 )
+from celadon.kube.protobuf.message_order import in_message_order
 from celadon.kube.protobuf.message_table import MessageField, kinds, message_fields, message_of
 from celadon.kube.protobuf.watch_frames import (
     STREAM_MEDIA_TYPE,
@@ -41,6 +42,7 @@ __all__ = [
     "encode",
     "encode_event",
     "has_message",
+    "in_message_order",
     "kinds",
     "message_fields",
     "message_of",

@@ -8,13 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.json_copies import fresh
+from celadon.kube.names import GroupVersionKind
 from celadon.kube.writes.intake import request_options
 from celadon.kube.writes.write_targets import Target
 
+POD: Final = GroupVersionKind("", "v1", "Pod")
+DEFAULT_GRACE: Final = 30
+"""Seconds a pod gets that says nothing of it."""
+
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
 DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
@@ -105,15 +112,19 @@ def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str
     if old.get("kind") == "CustomResourceDefinition" and not metadata.deletion_timestamp(old):
         return _marked_definition(old, now)
     finalizers = remaining_finalizers(old, options)
+    is_pod = metadata.gvk(old) == POD
     waits = finalizers or (old.get("spec") or {}).get("finalizers")
-    if not waits:
+    if not waits and not is_pod:
         return None
     made: dict[str, Any] = fresh(old)
     meta = made["metadata"]
     if finalizers:
         meta["finalizers"] = finalizers
+    if is_pod and metadata.deletion_timestamp(old):
+        _shorten(meta, options.grace)
     if not metadata.deletion_timestamp(old):
-        meta.update(deletionTimestamp=now, deletionGracePeriodSeconds=0)
+        grace = _given_grace(old, options) if is_pod else 0
+        meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
         if metadata.generation(old):
             meta["generation"] = metadata.generation(old) + 1
         if made.get("kind") == "Namespace":
@@ -139,6 +150,38 @@ def _marked_definition(old: Mapping[str, Any], now: str) -> dict[str, Any]:
     said = made.get("status") or {}
     made["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
     return made
+
+
+def _given_grace(pod: Mapping[str, Any], options: DeleteOptions) -> int:
+    """How many seconds a pod has to end; none if nobody runs it."""
+    spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
+    if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
+        return 0
+    own = spec.get("terminationGracePeriodSeconds")
+    seconds = options.grace if options.grace is not None else own
+    seconds = DEFAULT_GRACE if seconds is None else seconds
+    return seconds if seconds >= 0 else 1
+
+
+def _shorten(meta: dict[str, Any], grace: int | None) -> None:
+    """The time that a pod has left can only get shorter."""
+    present = meta.get("deletionGracePeriodSeconds") or 0
+    if grace is not None and grace < present:
+        meta["deletionTimestamp"] = _later(meta["deletionTimestamp"], grace - present)
+        meta["deletionGracePeriodSeconds"] = grace
+
+
+def _later(time: str, seconds: int) -> str:
+    moved = datetime.strptime(time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=seconds)
+    return moved.strftime(_TIME)
+
+
+def goes_at_once(kept: Mapping[str, Any]) -> bool:
+    """Whether a marked object has neither time nor anybody to wait for: pods are marked in any
+    case, so that those who watch them see it."""
+    if metadata.gvk(kept) != POD or metadata.finalizers(kept):
+        return False
+    return not metadata.metadata(kept).get("deletionGracePeriodSeconds")
 
 
 def is_released(made: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

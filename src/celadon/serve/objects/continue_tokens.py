@@ -7,13 +7,13 @@ on from, relative to the prefix of the list.
 from __future__ import annotations
 
 import base64
-import binascii
-import json
+import re
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.go import json_text
+from celadon.kube.go import JsonSyntaxError, json_text, read_json
 
 VERSION: Final = "meta.k8s.io/v1"
+_STRANGE: Final = re.compile(r"[^A-Za-z0-9_\-\r\n]")
 LATEST: Final = -1
 """The revision of a token that goes on with whatever is there now: an inconsistent list."""
 
@@ -37,18 +37,32 @@ class ContinueTokenError(ValueError):
 def read_continue_token(text: str) -> ContinueToken:
     """Raises ContinueTokenError."""
     try:
-        padded = text + "=" * (-len(text) % 4)
-        value: Any = json.loads(base64.b64decode(padded.encode(), altchars=b"-_", validate=True))
-    except (ValueError, binascii.Error) as error:
-        raise ContinueTokenError(f"continue key is not valid: {error}") from None
-    if not isinstance(value, dict) or value.get("v") != VERSION:
-        found = value.get("v", "") if isinstance(value, dict) else ""
-        raise ContinueTokenError(f"server does not recognize this encoded version {found}")
-    revision, start = value.get("rv", 0), value.get("start", "")
+        value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
+    except JsonSyntaxError as error:
+        raise _invalid(str(error)) from None
+    members = value if isinstance(value, dict) else {}
+    if members.get("v") != VERSION:
+        raise _invalid(f"server does not recognize this encoded version {members.get('v', '')}")
+    revision, start = members.get("rv", 0), members.get("start", "")
     if not isinstance(revision, int) or revision == 0:
-        raise ContinueTokenError(f"incorrect encoded start resourceVersion (version {VERSION})")
+        raise _invalid(f"incorrect encoded start resourceVersion (version {VERSION})")
     if not isinstance(start, str) or not start:
-        raise ContinueTokenError(f"encoded start key empty (version {VERSION})")
+        raise _invalid(f"encoded start key empty (version {VERSION})")
     if any(part in (".", "..") for part in start.rstrip("\0").split("/")):
-        raise ContinueTokenError("continue key is not valid: " + start)
+        raise _invalid(start)
     return ContinueToken(revision, start)
+
+
+def _decoded(text: str) -> bytes:
+    """Base64 without padding, complained about as Go does."""
+    bare = text.replace("\r", "").replace("\n", "")
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        raise _invalid(f"illegal base64 data at input byte {strange.start()}")
+    if len(bare) % 4 == 1:
+        raise _invalid(f"illegal base64 data at input byte {len(text) - 1}")
+    return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+
+
+def _invalid(why: str) -> ContinueTokenError:
+    return ContinueTokenError(f"continue key is not valid: {why}")

@@ -77,10 +77,10 @@ def list_options(request: HttpRequest, resource: Resource, *, watch: bool) -> Li
 
 
 def integer(request: HttpRequest, parameter: str) -> int | None:
-    """A number in the query; None where it is absent or empty. Raises StatusError 400."""
-    text = request.first(parameter)
-    if not text:
+    """A number in the query; None where it is absent. Raises StatusError 400."""
+    if parameter not in request.query:
         return None
+    text = request.first(parameter)
     if _INTEGER.fullmatch(text) is None:
         raise status.bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
     value = int(text)

@@ -89,7 +89,8 @@ def accepted(
     `types` are those of the resource, in the order in which texts name them; `collection` says
     whether the path offers watches, too, which shows in a text.
     """
-    clauses = media_clauses(", ".join(request.header_values("accept"))) or [MediaClause("*", "*")]
+    header = ", ".join(request.header_values("accept"))
+    clauses = media_clauses(header) if header else [MediaClause("*", "*")]
     if not any(_routed(clause, types) for clause in clauses):
         raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
     offered = [one for one in types if one in STREAM_TYPES] if watch else types

@@ -11,6 +11,9 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import Final
 
+from celadon.cel.value_functions import parse_duration
+from celadon.kube import status
+from celadon.kube.go import quote
 from celadon.serve.http_messages import HttpRequest
 
 VERBS: Final = {
@@ -25,6 +28,10 @@ SPECIAL_VERBS: Final = frozenset({"watch", "proxy"})
 """Words that may stand between the version and the resource; then they are the verb."""
 
 NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
+LONG_RUNNING: Final = frozenset({"watch", "proxy"})
+_NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_UNIT: Final = re.compile(r"[^0-9.]*")
+_UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
 _NAME_SELECTOR: Final = re.compile(r"metadata\.name==?([^,=!\\]+)$")
 
 
@@ -91,6 +98,33 @@ def request_info(request: HttpRequest) -> RequestInfo:
         rest=tuple(rest[3:]),
         deprecated_watch=special and verb == "watch",
     )
+
+
+def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
+    """The deadline that a request may set for itself has to be a duration; those that last
+    (watches, connections) have none. Raises StatusError 400."""
+    text = request.first("timeout")
+    if not text or info.verb in LONG_RUNNING or parse_duration(text) is not None:
+        return
+    why = f"time: {_duration_fault(text)}"
+    raise status.bad_request(f"invalid timeout specified in the request URL - {why}")
+
+
+def _duration_fault(text: str) -> str:
+    """What Go's `time.ParseDuration` says."""
+    rest = text.lstrip("+-") if text[0] in "+-" else text
+    while rest:
+        number = _NUMBER.match(rest)
+        if number is None:
+            break
+        unit = _UNIT.match(rest, number.end())
+        assert unit is not None
+        if not unit[0]:
+            return f"missing unit in duration {quote(text)}"
+        if unit[0] not in _UNITS:
+            return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
+        rest = rest[unit.end() :]
+    return f"invalid duration {quote(text)}"
 
 
 def _namespace(parts: list[str]) -> tuple[str, list[str]]:

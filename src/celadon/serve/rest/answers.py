@@ -25,6 +25,33 @@ _HTML: Final = {
     0x2028: "\\u2028",
     0x2029: "\\u2029",
 }
+_TEXT: Final = "tag:yaml.org,2002:str"
+_BOOLEANS: Final = frozenset({"y", "Y", "n", "N"})
+"""Words that YAML 1.1 takes for booleans, besides those that PyYAML knows."""
+
+
+class _GoDumper(yaml.SafeDumper):
+    """Texts in the styles that go-yaml chooses; shared parts are written out."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if "\n" in text:
+        style = "|"
+    elif text in _BOOLEANS or _meaning(dumper, text) != _TEXT:
+        style = '"'
+    return dumper.represent_scalar(_TEXT, text, style=style)
+
+
+def _meaning(dumper: yaml.SafeDumper, text: str) -> str:
+    found: str = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # PyYAML's stubs lack the types
+    return found
+
+
+_GoDumper.add_representer(str, _text_node)
 
 
 def object_answer(
@@ -47,7 +74,7 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
     if accepted.media_type == PROTOBUF:
         return protobuf_bytes(obj)
     if accepted.media_type == YAML:
-        text: str = yaml.safe_dump(obj, allow_unicode=True, width=1 << 30)
+        text: str = yaml.dump(obj, Dumper=_GoDumper, allow_unicode=True)
         return text.encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)

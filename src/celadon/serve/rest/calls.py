@@ -3,9 +3,11 @@ answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from celadon.kube import User
 from celadon.kube.custom import CustomKind
@@ -15,6 +17,13 @@ from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
 
 JSON_TYPE = "application/json"
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MEDIA_TYPE: Final = re.compile(
+    rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*"
+    rf"(?:;\s*{_TOKEN}\s*=\s*(?:{_TOKEN}|\"(?:[^\"\\]|\\.)*\")\s*)*;?\s*"
+)
+"""As Go's `mime.ParseMediaType` reads it."""
+
 OPTIONS = {
     "create": request_options.CREATE,
     "update": request_options.UPDATE,
@@ -57,9 +66,12 @@ class Call:
 
     @cached_property
     def content_type(self) -> str:
-        """Without parameters; JSON if none was given."""
-        given = self.request.header("content-type").partition(";")[0].strip().lower()
-        return given or JSON_TYPE
+        """Without parameters; JSON if none was given, empty if what was given is unreadable."""
+        given = self.request.header("content-type")
+        if not given:
+            return JSON_TYPE
+        found = _MEDIA_TYPE.fullmatch(given)
+        return "" if found is None else found[1].lower()
 
     @cached_property
     def options(self) -> WriteOptions:

@@ -18,7 +18,7 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission, raise_refusal
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
-from celadon.serve.rest.object_writes import Written
+from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
 
 
@@ -62,6 +62,16 @@ class Deleter:
                     raise
         return listed
 
+    async def evict(self, call: Call, options: deletions.DeleteOptions) -> None:
+        """Delete without asking admission, which has been asked about the eviction. An object that
+        is gone already is no error."""
+        while True:
+            stored = self._objects.get(
+                call.target.resource, call.target.namespace, call.target.name
+            )
+            if stored is None or await self._removed(call, stored, options) is not None:
+                return
+
     async def _deleted(
         self, call: Call, options: deletions.DeleteOptions, name: str | None = None
     ) -> Written:
@@ -79,10 +89,8 @@ class Deleter:
     ) -> Written | None:
         """None when somebody else has written in between."""
         target = call.target
-        resource = target.resource
-        old = self._reader.shown(stored.object, resource)
+        old = self._reader.shown(stored.object, target.resource)
         preconditions.require_deletable(options.preconditions, old, target)
-        kept = deletions.marked(old, options, self._now())
         dry_run = bool(options.dry_run)
         self._admission.admit(
             call,
@@ -93,12 +101,28 @@ class Deleter:
             dry_run=dry_run,
             name=name,
         )
+        return await self._removed(call, stored, options)
+
+    async def _removed(
+        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions
+    ) -> Written | None:
+        """Marked, or gone; None when somebody else has written in between."""
+        target = call.target
+        resource = target.resource
+        old = self._reader.shown(stored.object, resource)
+        kept = deletions.marked(old, options, self._now())
+        dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
-            if dry_run or metadata.deletion_timestamp(old):
+            if dry_run or kept == old:
                 return Written(200, kept)
+            kept = in_order(kept)
             changed = await self._objects.update(resource, space, target.name, kept, revision)
-            return None if changed is None else Written(200, changed.object)
+            if changed is None:
+                return None
+            if not deletions.goes_at_once(kept):
+                return Written(200, changed.object)
+            old, revision = changed.object, changed.revision
         if not dry_run:
             gone = await self._objects.delete(resource, space, target.name, revision)
             if gone is None:

@@ -57,6 +57,8 @@ def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) 
         if info.group not in groups:
             raise NoSuchPath(info.path)
         raise status.route_not_found()
+    if info.deprecated_watch and info.subresource:
+        raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
         raise status.route_not_found()
     subresource = resource.subresource(info.subresource) if info.subresource else None
@@ -91,6 +93,6 @@ def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     named = bool(info.name) and verb not in COLLECTION_VERBS
     if verb in offered and not misplaced and (verb != "create" or not named or subresource):
         return
-    if verb in COLLECTION_VERBS and verb not in offered and "list" in offered:
-        raise status.verb_not_supported(resource.gvr.group_resource, verb)
+    if verb == "watch" and "list" in offered:
+        return  # the path is there; that nothing can be watched is said later
     raise status.method_not_allowed()

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
-from celadon.admission.registration import STRATEGIES
+from celadon.admission.registration import STRATEGIES, ordered
 from celadon.kube import JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.writes import (
     Incoming,
     Surroundings,
@@ -138,7 +139,7 @@ class Writer:
         self._admission.admit(call, Operation.CREATE, made, None)
         preconditions.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
-        return write_path.stored_object(made, target, context), generated
+        return in_order(write_path.stored_object(made, target, context)), generated
 
     def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
         if self._objects.get(call.target.resource, call.target.namespace, name) is not None:
@@ -230,7 +231,7 @@ class Writer:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
         call.notes.warnings += warnings
         kept = write_path.stored_object(changed, parent, context)
-        return made, with_old_times(kept, old)
+        return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target
@@ -257,3 +258,8 @@ class Writer:
     def _surroundings(self, call: Call) -> Surroundings:
         world = self._world
         return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
+
+
+def in_order(obj: dict[str, Any]) -> dict[str, Any]:
+    """An object as it is stored and written out: the members as in the structs of its kind."""
+    return ordered(in_message_order(obj))

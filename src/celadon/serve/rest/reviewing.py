@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import read_object, require_version
+from celadon.kube.writes import read_object, require_version, write_path
 from celadon.serve.access.access_reviews import (
     local_subject_access_review,
     self_subject_access_review,
@@ -19,6 +20,7 @@ from celadon.serve.access.access_reviews import (
 from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.identity_reviews import self_subject_review, token_review
 from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.rest.admitting import Admission
 from celadon.serve.rest.bodies import json_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written
@@ -40,6 +42,7 @@ class Reviewer:
     now: Callable[[], datetime]
     new_uid: Callable[[], str]
     new_context: Callable[[User], DefaultingContext]
+    admission: Admission
 
     def answers(self, call: Call) -> bool:
         """Whether the endpoint is one of these."""
@@ -49,14 +52,19 @@ class Reviewer:
         return target.resource.gvr.group in (AUTHORIZATION, AUTHENTICATION)
 
     def review(self, call: Call) -> Written:
-        """Raises StatusError."""
+        """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         read = read_object(
             json_body(call), call.target, self.new_context(call.user), call.field_validation
         )
         call.notes.warnings += read.warnings
         require_version(read, call.target)
-        return Written(201, self._reviewed(call, read.draft.form()))
+        draft = read.draft
+        if call.target.subresource:
+            draft = write_path.begin_create(draft, call.target)
+        review = draft.form()
+        self.admission.admit(call, Operation.CREATE, review, None)
+        return Written(201, self._reviewed(call, review))
 
     def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
         if call.target.subresource:

@@ -13,14 +13,17 @@ from typing import Any, Final
 from celadon.kube import status
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
+from celadon.kube.writes import write_path
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.requests.negotiation import PROTOBUF, accepted
+from celadon.serve.requests.request_info import selected_name
 from celadon.serve.rest.answers import object_answer
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.forms import Forms
 from celadon.serve.rest.object_writes import Writer, Written
+from celadon.serve.rest.pod_operations import PodOperations
 from celadon.serve.rest.reading import ObjectList, Reader
 from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest
@@ -40,6 +43,7 @@ class Verbs:
     writer: Writer
     deleter: Deleter
     reviewer: Reviewer
+    pods: PodOperations
     now: Callable[[], float]
     chance: Callable[[], float]
 
@@ -56,13 +60,16 @@ class Verbs:
         forms.check()
         match endpoint.verb:
             case "get":
-                return _shown(Written(200, await self.reader.get(endpoint, call.request)), forms)
+                found = await self.reader.get(endpoint, call.request)
+                return _shown(Written(200, write_path.shown(found, call.target)), forms)
             case "list":
                 return _listed(await self.reader.collection(endpoint, call.request), forms)
             case "watch":
                 return self._watch(forms)
             case "create" if self.reviewer.answers(call):
                 return _shown(self.reviewer.review(call), forms)
+            case "create" if self.pods.answers(call):
+                return _shown(await self.pods.create(call), forms)
             case "create":
                 return _shown(await self.writer.create(call), forms)
             case "update":
@@ -77,6 +84,9 @@ class Verbs:
 
     def _watch(self, forms: Forms) -> HttpAnswer:
         endpoint = forms.call.endpoint
+        if "watch" not in endpoint.resource.verbs:
+            raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
+        _check_watch_path(forms.call)
         options = list_options(forms.call.request, endpoint.resource, watch=True)
         seconds = options.timeout_seconds or MIN_WATCH_SECONDS * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
@@ -85,6 +95,17 @@ class Verbs:
         is_protobuf = forms.wanted.media_type == PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
         return HttpAnswer(200, media_type, stream=_stream(events, forms))
+
+
+def _check_watch_path(call: Call) -> None:
+    """The old paths `/watch/...` are for reading, and name one object at most."""
+    if not call.info.deprecated_watch:
+        return
+    if call.request.method not in ("GET", "HEAD"):
+        raise status.method_not_allowed()
+    chosen = selected_name(call.request.first("fieldSelector"))
+    if call.info.name and chosen and chosen != call.info.name:
+        raise status.bad_request("fieldSelector metadata.name doesn't match requested name")
 
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:

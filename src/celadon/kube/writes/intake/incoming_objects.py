@@ -35,13 +35,16 @@ WARN: Final = "Warn"
 STRICT: Final = "Strict"
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
-    GroupKind("admissionregistration.k8s.io", kind): versions
-    for kind, versions in {
-        "ValidatingAdmissionPolicy": ("v1beta1", "v1alpha1"),
-        "ValidatingAdmissionPolicyBinding": ("v1beta1", "v1alpha1"),
-        "ValidatingWebhookConfiguration": ("v1beta1",),
-        "MutatingWebhookConfiguration": ("v1beta1",),
-    }.items()
+    GroupKind("policy", "Eviction"): ("v1beta1",),
+    **{
+        GroupKind("admissionregistration.k8s.io", kind): versions
+        for kind, versions in {
+            "ValidatingAdmissionPolicy": ("v1beta1", "v1alpha1"),
+            "ValidatingAdmissionPolicyBinding": ("v1beta1", "v1alpha1"),
+            "ValidatingWebhookConfiguration": ("v1beta1",),
+            "MutatingWebhookConfiguration": ("v1beta1",),
+        }.items()
+    },
 }
 """Versions that a server can still read, but no longer serves: their fields are those of v1."""
 

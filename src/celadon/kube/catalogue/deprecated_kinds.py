@@ -1,0 +1,64 @@
+"""Built-in kinds that are deprecated in 1.36, and since when.
+
+As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
+alpha version is deprecated three releases after it came, and gone after three more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube.names import GroupVersionKind
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """`since` is the first release in which it is deprecated, `until` the first without it; empty
+    where it stays."""
+
+    since: str
+    until: str = ""
+    replacement: GroupVersionKind | None = None
+
+    def warning(self, gvk: GroupVersionKind) -> str:
+        """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`)."""
+        text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
+        if self.until:
+            text += f", unavailable in v{self.until}+"
+        if self.replacement is not None:
+            text += f"; use {self.replacement.api_version} {self.replacement.kind}"
+        return text
+
+
+_REGISTRATION: Final = "admissionregistration.k8s.io"
+_POLICY: Final = "MutatingAdmissionPolicy"
+_BINDING: Final = "MutatingAdmissionPolicyBinding"
+_RESOURCE: Final = "resource.k8s.io"
+_RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+
+DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
+    GroupVersionKind("", "v1", "ComponentStatus"): Deprecation("1.19"),
+    GroupVersionKind("", "v1", "Endpoints"): Deprecation(
+        "1.33", replacement=GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice")
+    ),
+    GroupVersionKind(_REGISTRATION, "v1alpha1", _POLICY): Deprecation("1.35", "1.38"),
+    GroupVersionKind(_REGISTRATION, "v1alpha1", _BINDING): Deprecation("1.35", "1.38"),
+    GroupVersionKind(_REGISTRATION, "v1beta1", _BINDING): Deprecation(
+        "1.37", "1.40", GroupVersionKind(_REGISTRATION, "v1", _BINDING)
+    ),
+    GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
+        "1.35", "1.38"
+    ),
+    GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate"): Deprecation(
+        "1.36", "1.39"
+    ),
+    GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress"): Deprecation("1.34", "1.37"),
+    GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR"): Deprecation("1.34", "1.37"),
+    **{
+        GroupVersionKind(_RESOURCE, version, kind): Deprecation(since, until)
+        for version, since, until in (("v1beta1", "1.35", "1.38"), ("v1beta2", "1.36", "1.39"))
+        for kind in _RESOURCE_KINDS
+    },
+}
