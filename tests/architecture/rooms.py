@@ -39,7 +39,6 @@ DOORS = {
     "celadon.admission.writing",
     "celadon.store",
     "celadon.serve",
-    "celadon.serve.controllers",
     "celadon.serve.transport",
 }
 """What one room may import of another."""

@@ -64,6 +64,15 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
+def log_to_stderr() -> None:
+    """What the server logs, one line each."""
+    import logging
+
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+
+
 def problem_text(problem: Problem) -> str:
     """`file:line: message (help)`."""
     help = f" ({problem.help})" if problem.help else ""

@@ -235,7 +235,14 @@ class ApiServer:
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
         return HttpAnswer(
-            answer.code, answer.content_type, answer.body, headers, answer.stream, notes.audit
+            answer.code,
+            answer.content_type,
+            answer.body,
+            headers,
+            answer.stream,
+            notes.audit,
+            notes.user,
+            notes.impersonated_user,
         )
 
     async def _answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
@@ -279,11 +286,13 @@ class ApiServer:
         notes.annotate(dict(found.annotations))
         if found.user is None:
             raise status.unauthorized()
+        notes.user = found.user
         wanted = wanted_user(request)
         if wanted is None:
             return found.user
         asked = request_attributes(found.user, info, request)
-        return self._impersonation.impersonate(wanted, asked).user
+        notes.impersonated_user = self._impersonation.impersonate(wanted, asked).user
+        return notes.impersonated_user
 
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes

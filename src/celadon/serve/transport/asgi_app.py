@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from typing import Any, Final, TypeAlias
 
@@ -79,7 +80,10 @@ class AsgiApp:
         except TimeoutError:
             await _send_answer(TIMED_OUT, send, keep_alive=False)
             return
-        answer = await self._limited(_request(scope, body))
+        request, began = _request(scope, body), time.perf_counter()
+        answer = await self._limited(request)
+        took = 1000 * (time.perf_counter() - began)
+        _LOG.info("%s %s %d %.1fms", request.method, request.target, answer.code, took)
         if answer.stream is None:
             await _send_answer(answer, send, keep_alive=whole)
         else:

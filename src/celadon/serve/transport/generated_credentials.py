@@ -48,10 +48,12 @@ class Pair:
 
 
 class CredentialsFolder:
-    """What is kept, by name; without a folder nothing is. Raises OSError, ValueError."""
+    """What is kept, by name; without a folder only as long as this object. Raises OSError,
+    ValueError."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._made: dict[str, bytes] = {}
 
     def administrator_token(self) -> str:
         return self._kept("admin.token", lambda: secrets.token_urlsafe(32).encode()).decode()
@@ -77,15 +79,16 @@ class CredentialsFolder:
         return Pair(certificate, key)
 
     def _kept(self, name: str, make: Callable[[], bytes]) -> bytes:
-        if self._folder is not None:
-            path = self._folder / name
-            if path.exists():
-                return path.read_bytes()
+        if name in self._made:
+            return self._made[name]
+        if self._folder is not None and (self._folder / name).exists():
+            return (self._folder / name).read_bytes()
         made = make()
         self._write(name, made)
         return made
 
     def _write(self, name: str, content: bytes) -> None:
+        self._made[name] = content
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             write_private(self._folder / name, content)

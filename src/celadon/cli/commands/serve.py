@@ -1,0 +1,172 @@
+"""`celadon serve`: an API server with its policies enforced."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from celadon import __version__
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.release_option import add_version
+
+if TYPE_CHECKING:
+    from celadon.serve.transport import ServerSettings, Serving
+
+_PACKAGES: Final = ("cryptography", "httptools", "uvicorn", "uvloop")
+
+DESCRIPTION: Final = """\
+Run a Kubernetes API server that enforces the admission policies that are stored in it. It keeps its
+data in one file, or in memory.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon serve
+  celadon serve --data cluster.db --kubeconfig-out kubeconfig
+  celadon serve --listen 127.0.0.1:0 --manifests policies/ --audit-log audit.jsonl
+
+needs: pip install 'celadon[serve]'
+
+exit codes:
+  0  the server was told to end (SIGTERM, Ctrl-C)
+  2  the server could not start
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon serve --help` shows."""
+    parser.add_argument(
+        "--data",
+        default=":memory:",
+        metavar="FILE",
+        help="where objects are kept; :memory: forgets them (default: :memory:)",
+    )
+    parser.add_argument(
+        "--listen",
+        default="127.0.0.1:6443",
+        metavar="HOST:PORT",
+        help="port 0 is any that is free (default: 127.0.0.1:6443)",
+    )
+    parser.add_argument("--kubeconfig-out", type=Path, metavar="PATH", help="write a kubeconfig")
+    parser.add_argument(
+        "--manifests",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="create these objects at the start: a file or a folder; may be repeated",
+    )
+    parser.add_argument(
+        "--runtime-config",
+        metavar="CONFIG",
+        help="api/all=true serves every version of every kind",
+    )
+    add_version(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="a line on standard error for each request"
+    )
+    _add_access(parser.add_argument_group("who may come in, and how"))
+    audit = parser.add_argument_group("audit log")
+    audit.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
+    audit.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
+
+
+def _add_access(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--token-auth-file", type=Path, metavar="FILE", help="lines of token,user,uid,groups"
+    )
+    group.add_argument(
+        "--client-ca-file", type=Path, metavar="FILE", help="authorities of client certificates"
+    )
+    group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
+    group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
+    group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Serve until told to end."""
+    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        return _failed(f"`{missing[0]}` is not installed: pip install 'celadon[serve]'")
+    from celadon.serve.transport import StartError
+    from celadon.serve.transport import run as run_server
+
+    try:
+        settings = _settings(options)
+        if options.verbose:
+            output.log_to_stderr()
+        run_server(settings, lambda serving: _announce(serving, settings))
+    except StartError as error:
+        return _failed(str(error))
+    return Exit.OK
+
+
+def _failed(message: str) -> Exit:
+    output.complain(f"error: {message}")
+    return Exit.USAGE
+
+
+def _announce(serving: Serving, settings: ServerSettings) -> None:
+    for warning in serving.warnings:
+        output.complain(f"warning: {warning}")
+    kept = "nothing is kept" if serving.credentials is None else f"keys in {serving.credentials}"
+    output.write(
+        f"celadon {__version__} serves Kubernetes {settings.version} at {serving.url}\n"
+        f"data: {settings.data} ({kept})\n"
+        f"try: kubectl --kubeconfig {serving.kubeconfig} get namespaces\n"
+    )
+
+
+def _settings(options: argparse.Namespace) -> ServerSettings:
+    """Raises StartError."""
+    from celadon.serve.transport import ServerSettings, StartError, TlsSettings, parse_address
+
+    try:
+        listen = parse_address(options.listen)
+    except ValueError as error:
+        raise StartError(str(error)) from None
+    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
+        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
+    if options.runtime_config not in (None, "api/all=true", "api/all=false"):
+        raise StartError(f"`--runtime-config {options.runtime_config}`: only api/all is known")
+    return ServerSettings(
+        data=options.data,
+        listen=listen,
+        tls=TlsSettings(
+            options.tls_cert_file,
+            options.tls_private_key_file,
+            options.client_ca_file,
+            plain=options.plain_http or options.force_plain_http,
+            force_plain=options.force_plain_http,
+        ),
+        kubeconfig_out=options.kubeconfig_out,
+        token_file=options.token_auth_file,
+        audit_log=options.audit_log,
+        audit_policy=options.audit_policy_file,
+        version=options.kubernetes_version,
+        all_versions=options.runtime_config == "api/all=true",
+        manifests=tuple(_manifests(options.manifests)),
+    )
+
+
+def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Objects with their places. Raises StartError."""
+    if not paths:
+        return
+    from celadon.cli.reading.documents import DocumentReader
+    from celadon.cli.reading.problems import Problem
+    from celadon.cli.reading.sources import expand, read
+    from celadon.serve.transport import StartError
+
+    reader = DocumentReader()
+    for file in expand(paths):
+        text = file if isinstance(file, Problem) else read(file)
+        documents = [text] if isinstance(text, Problem) else reader.read(text)
+        for found in documents:
+            if isinstance(found, Problem):
+                raise StartError(output.problem_text(found))
+            yield found.position(), found.value
