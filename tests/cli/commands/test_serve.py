@@ -1,0 +1,206 @@
+"""`celadon serve` as a process, with real sockets, certificates and signals."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0", *arguments]
+
+
+class Served:
+    """A running process, and a client that trusts what its kubeconfig says."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
+        kubeconfig = folder / "kubeconfig"
+        self.process = subprocess.Popen(
+            command("--kubeconfig-out", str(kubeconfig), *arguments),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.lines = [self.process.stdout.readline() for _ in range(3)]
+        config = json.loads(kubeconfig.read_text())
+        self.token = config["users"][0]["user"]["token"]
+        cluster = config["clusters"][0]["cluster"]
+        self.address = cluster["server"].removeprefix("https://")
+        self.tls = ssl.create_default_context()
+        (folder / "ca.crt").write_bytes(_decoded(cluster["certificate-authority-data"]))
+        self.tls.load_verify_locations(folder / "ca.crt")
+
+    def connection(self) -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection(self.address, timeout=20, context=self.tls)
+
+    def call(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+        connection = self.connection()
+        connection.request(method, path, _body(body), _headers(token or self.token))
+        answer = connection.getresponse()
+        found = answer.status, json.loads(answer.read())
+        connection.close()
+        return found
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return self.process.wait(20)
+
+
+def _decoded(text: str) -> bytes:
+    import base64
+
+    return base64.b64decode(text)
+
+
+def _body(body: Any) -> bytes | None:
+    return None if body is None else json.dumps(body).encode()
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+
+def config_map(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text('alice-token,alice,alice-uid,"devs"\n')
+    server = Served(
+        tmp_path,
+        *("--token-auth-file", str(tokens)),
+        *("--data", str(tmp_path / "data.db")),
+        *("--audit-log", str(tmp_path / "audit")),
+    )
+    yield server
+    if server.process.poll() is None:
+        server.end()
+
+
+@pytest.mark.slow
+def test_a_server_from_its_start_to_its_end(served: Served) -> None:
+    assert served.lines[0].rstrip().endswith(f"at https://{served.address}")
+    assert served.call("POST", CONFIGMAPS, config_map("a"))[0] == 201
+    assert served.call("GET", f"{CONFIGMAPS}/a", token="alice-token")[0] == 403
+    assert served.call("GET", f"{CONFIGMAPS}/a", token="nobody")[0] == 401
+    too_large = config_map("b") | {"data": {"x": "x" * (4 << 20)}}
+    assert served.call("POST", CONFIGMAPS, too_large)[0] == 413
+    watch = served.connection()
+    watch.request("GET", f"{CONFIGMAPS}?watch=1", headers=_headers(served.token))
+    stream = watch.getresponse()
+    assert json.loads(stream.readline())["type"] == "ADDED"
+    assert served.call("DELETE", f"{CONFIGMAPS}/a")[0] == 200
+    seen = [json.loads(stream.readline())["type"]]
+    assert seen == ["DELETED"]
+    assert served.end() == 0
+    assert stream.read() == b""  # an orderly end, not a torn connection
+    watch.close()
+    events = [json.loads(line) for line in (served.folder / "audit").read_text().splitlines()]
+    stages = [one["stage"] for one in events if one["verb"] == "watch"]
+    assert stages == ["RequestReceived", "ResponseStarted", "ResponseComplete"]
+    forbidden = next(one for one in events if one.get("responseStatus", {}).get("code") == 403)
+    assert forbidden["user"]["username"] == "alice"
+
+
+@pytest.mark.slow
+def test_data_and_credentials_survive_a_restart(tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path / "data.db"))
+    first = Served(tmp_path, *data)
+    assert first.call("POST", CONFIGMAPS, config_map("kept"))[0] == 201
+    in_use = subprocess.run(command(*data), capture_output=True, text=True, check=False)
+    assert (in_use.returncode, in_use.stderr.count("\n")) == (2, 1)
+    assert "in use by another process" in in_use.stderr
+    assert first.end() == 0
+    second = Served(tmp_path, *data)
+    assert second.token == first.token
+    assert second.call("GET", f"{CONFIGMAPS}/kept")[0] == 200
+    assert second.end() == 0
+
+
+@pytest.mark.slow
+def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
+    import datetime
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.x509.oid import NameOID
+
+    from celadon.serve.access.credentials.signing_keys import new_elliptic_key
+    from celadon.serve.transport.generated_credentials import CredentialsFolder
+
+    now = datetime.datetime.now(datetime.UTC)
+    authority = CredentialsFolder(None).authority(now)
+    (tmp_path / "clients.crt").write_bytes(authority.certificate)
+    issuer = x509.load_pem_x509_certificate(authority.certificate)
+    pem = new_elliptic_key()
+    key = serialization.load_pem_private_key(pem, None)
+    signer = serialization.load_pem_private_key(authority.key, None)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "carol")])
+    certificate = (
+        x509.CertificateBuilder(issuer.subject, subject, key.public_key(), 1)  # type: ignore[arg-type]  # an EC key
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(hours=1))
+        .sign(signer, hashes.SHA256())  # type: ignore[arg-type]  # an EC key
+    )
+    both = certificate.public_bytes(serialization.Encoding.PEM) + pem
+    (tmp_path / "carol.pem").write_bytes(both)
+    server = Served(tmp_path, "--client-ca-file", str(tmp_path / "clients.crt"))
+    server.tls.load_cert_chain(tmp_path / "carol.pem")
+    connection = server.connection()
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    headers = {"Content-Type": "application/json"}
+    connection.request("POST", WHOAMI, json.dumps(review), headers)
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    assert answer["status"]["userInfo"]["username"] == "carol"
+    assert server.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--listen", "nowhere"], "`nowhere` is not HOST:PORT"),
+        (["--tls-cert-file", "x"], "belong together"),
+        (["--listen", "0.0.0.0:0", "--plain-http"], "could be read by others"),
+        (["--token-auth-file", "/nonexistent"], "`/nonexistent`: No such file"),
+        (["--data", "/nonexistent/data.db"], "nonexistent"),
+        (["--manifests", "/nonexistent.yaml"], "cannot be read"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.slow
+def test_what_cannot_start_says_why_in_a_line(arguments: list[str], message: str) -> None:
+    ended = subprocess.run(
+        [*command(), *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert message in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = subprocess.run(
+            [*command(), "--listen", listen], capture_output=True, text=True, check=False, timeout=60
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == f"error: cannot listen on `{listen}`: Address already in use\n"
