@@ -59,6 +59,10 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         {"celadon.cli.schemas", "celadon.kube.schemas"},
         "the model, and the files and servers that the command `schema` reads it from",
     ),
+    "serve": (
+        {"celadon.cli.commands.serve", "celadon.serve"},
+        "a command is called as its user calls it",
+    ),
     "trees": (
         {"celadon.admission.lint.trees", "celadon.cel.re2.trees"},
         "trees of expressions as the linter walks them, and trees of patterns",

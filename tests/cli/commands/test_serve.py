@@ -200,7 +200,11 @@ def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         ended = subprocess.run(
-            [*command(), "--listen", listen], capture_output=True, text=True, check=False, timeout=60
+            [*command(), "--listen", listen],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
         )
     assert ended.returncode == 2
     assert ended.stderr == f"error: cannot listen on `{listen}`: Address already in use\n"

@@ -106,7 +106,7 @@ def write_private(path: Path, content: bytes) -> None:
 def _key(pem: bytes) -> ec.EllipticCurvePrivateKey:
     key = serialization.load_pem_private_key(pem, password=None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise TypeError("a kept key is not one that celadon made")
+        raise ValueError("a kept key is not one that celadon made")  # noqa: TRY004  a file's content
     return key
 
 
