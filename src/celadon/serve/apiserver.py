@@ -144,7 +144,6 @@ class ApiServer:
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
             self._seconds,
         )
-        deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -163,6 +162,7 @@ class ApiServer:
         admission = Admission(policies, self.world, self.authorizer, roles)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
+        deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         return Verbs(
             reader,
             Watching(self.objects, reader),

@@ -62,3 +62,4 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         for kind in _RESOURCE_KINDS
     },
 }
+"""Kinds that a server warns about: since which release, what replaces them."""

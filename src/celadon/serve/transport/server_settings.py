@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 MEMORY: Final = ":memory:"
+"""What `--data` says for a store that ends with the process."""
+
 DEFAULT_PORT: Final = 6443
 
 
