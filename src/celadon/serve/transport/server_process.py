@@ -150,10 +150,11 @@ def _listener(address: Address) -> socket.socket:
 
 async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
+    host, port = settings.listen.host, prepared.listener.getsockname()[1]
     api = ApiServer(
         _store(settings.data, loop),
         prepared.access,
-        Settings(settings.version, settings.all_versions),
+        Settings(settings.version, settings.all_versions, f"{host}:{port}"),
     )
     try:
         await api.start()
