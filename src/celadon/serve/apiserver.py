@@ -161,6 +161,7 @@ class ApiServer:
         policies = PolicyView(self.objects, version)
         admission = Admission(policies, self.world, self.authorizer, roles)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
+        deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         return Verbs(
