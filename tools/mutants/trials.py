@@ -23,9 +23,9 @@ from pathlib import Path
 from types import ModuleType
 
 import hypothesis
-import hypothesis.strategies  # noqa: F401
+import hypothesis.strategies  # noqa: F401 - loaded before the fork, for all trials
 import pytest
-import yaml  # noqa: F401
+import yaml  # noqa: F401 - likewise
 
 from tools.mutants.mutations import Mutation, mutated
 
