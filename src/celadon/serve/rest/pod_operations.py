@@ -6,6 +6,7 @@ As k8s.io/kubernetes `pkg/registry/core/pod/storage/{storage,eviction}.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -24,7 +25,6 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.json_copies import fresh
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.writes import deletions, preconditions, read_object, require_version, write_path
@@ -120,7 +120,7 @@ class PodOperations:
             why = f"pod {name} has non-empty .spec.schedulingGates"
         if why:
             raise status.conflict(_BINDINGS, name, why)
-        made: dict[str, Any] = fresh(pod)
+        made: dict[str, Any] = deepcopy(pod)
         made["spec"]["nodeName"] = binding["target"]["name"]
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
         if annotations:
@@ -172,7 +172,7 @@ class PodOperations:
         }
         while True:
             _, stored = self._pod(namespace, name)
-            pod: dict[str, Any] = fresh(stored.object)
+            pod: dict[str, Any] = deepcopy(stored.object)
             self._set_condition(pod, condition)
             if pod == stored.object:
                 return
@@ -221,7 +221,7 @@ class PodOperations:
                 "currently"
             )
             raise _over_budget(text)
-        made: dict[str, Any] = fresh(budget)
+        made: dict[str, Any] = deepcopy(budget)
         made["status"]["disruptionsAllowed"] = allowed - 1
         made["status"].setdefault("disruptedPods", {})[pod] = self.now()
         return made
