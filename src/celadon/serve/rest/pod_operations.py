@@ -120,7 +120,7 @@ class PodOperations:
             why = f"pod {name} has non-empty .spec.schedulingGates"
         if why:
             raise status.conflict(_BINDINGS, name, why)
-        made: dict[str, Any] = deepcopy(pod)
+        made: dict[str, Any] = deepcopy(dict(pod))
         made["spec"]["nodeName"] = binding["target"]["name"]
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
         if annotations:
@@ -172,7 +172,7 @@ class PodOperations:
         }
         while True:
             _, stored = self._pod(namespace, name)
-            pod: dict[str, Any] = deepcopy(stored.object)
+            pod: dict[str, Any] = deepcopy(dict(stored.object))
             self._set_condition(pod, condition)
             if pod == stored.object:
                 return
@@ -221,7 +221,7 @@ class PodOperations:
                 "currently"
             )
             raise _over_budget(text)
-        made: dict[str, Any] = deepcopy(budget)
+        made: dict[str, Any] = deepcopy(dict(budget))
         made["status"]["disruptionsAllowed"] = allowed - 1
         made["status"].setdefault("disruptedPods", {})[pod] = self.now()
         return made
