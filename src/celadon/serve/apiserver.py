@@ -30,6 +30,7 @@ from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
@@ -50,11 +51,10 @@ from celadon.serve.requests.request_info import (
     request_info,
 )
 from celadon.serve.rest.admitting import Admission, Denied
-from celadon.serve.rest.answers import object_answer, status_answer
 from celadon.serve.rest.calls import Call, Notes
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
-from celadon.serve.rest.endpoints import NOT_FOUND, NoSuchPath, find_endpoint
+from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.pod_operations import PodOperations

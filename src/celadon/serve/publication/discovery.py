@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from celadon.kube import StatusError, status
 from celadon.kube.go import json_text
+from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.publication.discovery_documents import (
     aggregated,
@@ -32,8 +33,6 @@ from celadon.serve.requests.negotiation import (
     is_pretty,
     media_clauses,
 )
-from celadon.serve.rest.answers import object_answer, status_answer
-from celadon.serve.rest.endpoints import NOT_FOUND
 
 AGGREGATED_TYPE: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": "apidiscovery.k8s.io", "v": "v2"}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.go import quote
+from celadon.serve.answers import NOT_FOUND
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
-from celadon.serve.rest.endpoints import NOT_FOUND
 
 NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
 

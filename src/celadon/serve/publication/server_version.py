@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 
 from celadon.kube import status
+from celadon.serve.answers import status_answer
 from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.serve.requests.negotiation import Accepted
-from celadon.serve.rest.answers import status_answer
 
 
 @dataclass(frozen=True, slots=True)

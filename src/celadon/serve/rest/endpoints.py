@@ -13,11 +13,9 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, status
 from celadon.kube.catalogue import Catalog, Resource, Subresource
-from celadon.serve.http_messages import plain_text
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
 from celadon.serve.requests.request_info import RequestInfo
 
-NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
 COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 
 

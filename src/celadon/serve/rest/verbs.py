@@ -14,11 +14,11 @@ from celadon.kube import status
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
+from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.requests.negotiation import PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
-from celadon.serve.rest.answers import object_answer
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.forms import Forms

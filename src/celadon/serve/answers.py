@@ -15,7 +15,7 @@ import yaml
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
-from celadon.serve.http_messages import JSON, Header, HttpAnswer
+from celadon.serve.http_messages import JSON, Header, HttpAnswer, plain_text
 from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
 _HTML: Final = {
@@ -35,6 +35,10 @@ class _GoDumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: object) -> bool:
         return True
+
+
+NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
+"""For paths that nobody answers: not a Status."""
 
 
 def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.serve.answers import written
 from celadon.serve.requests.negotiation import YAML, Accepted
-from celadon.serve.rest.answers import written
 
 
 @pytest.mark.parametrize(
