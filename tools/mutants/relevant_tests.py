@@ -16,6 +16,9 @@ from pathlib import Path
 import coverage
 import pytest
 
+PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-W", "ignore:Module already imported")
+"""Nothing is kept, and the plugins are there before pytest looks for them."""
+
 FILES = 8
 """Files whose tests are tried on one mutation: importing each takes time of its own."""
 
@@ -84,7 +87,7 @@ def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> R
     recorder = _Recorder(measured)
     measured.start()
     os.environ["CI"] = "true"  # examples of properties do not depend on luck
-    options = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
+    options = ("-q", "--continue-on-collection-errors", *PYTEST_OPTIONS)
     pytest.main([*options, *tests], plugins=[recorder])
     measured.stop()
     return _read(measured.get_data(), recorder.seconds, recorder.failed)

@@ -28,6 +28,7 @@ import pytest
 import yaml  # noqa: F401 - likewise
 
 from tools.mutants.mutations import Mutation, mutated
+from tools.mutants.relevant_tests import PYTEST_OPTIONS
 
 
 class Fate(enum.Enum):
@@ -144,7 +145,7 @@ def _begin(trial: Trial) -> int:
             os.dup2(nowhere, stream)
         sys.meta_path.insert(0, _MistakenFinder(trial))
         files = dict.fromkeys(test.partition("::")[0] for test in trial.tests)
-        arguments = ["-q", "-x", "-p", "no:cacheprovider", *files]
+        arguments = ["-q", "-x", *PYTEST_OPTIONS, *files]
         code = int(pytest.main(arguments, plugins=[_Selection(trial.tests)]))
     finally:
         os._exit(code)
