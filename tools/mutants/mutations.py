@@ -38,7 +38,14 @@ _COMPUTED: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.LShift: ast.RShift,
     ast.RShift: ast.LShift,
 }
-_UNTOUCHED_FIELDS: Final = {"annotation", "returns", "decorator_list", "type_params", "bases"}
+_UNTOUCHED_FIELDS: Final = {
+    "annotation",
+    "returns",
+    "decorator_list",
+    "type_params",
+    "bases",
+    "msg",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from celadon.cel import Environment, types
 from celadon.cel.analysis.folding import fold
 from celadon.cel.analysis.named_constants import constant_identifiers
 from celadon.cel.analysis.tree_context import Context
+from celadon.cel.libraries import optionals
 
-ENVIRONMENT = Environment({"b": types.BOOL, "d": types.DYN, "n": types.INT})
+VARIABLES = {"b": types.BOOL, "d": types.DYN, "n": types.INT}
+ENVIRONMENT = Environment(VARIABLES, libraries=(optionals.library(),))
 
 
 def context_of(text: str) -> Context:
@@ -34,6 +36,13 @@ def context_of(text: str) -> Context:
         ("n", None),
         ("d", None),
         ("[1, 2][n]", None),
+        ("{'a': 1}['a']", None),
+        ("optional.of(1).value()", None),
+        ("optional.of(1).orValue(2)", None),
+        ("optional.of(1).or(optional.none())", None),
+        ("[n]", list),
+        ("has(d.f)", bool),
+        ("[n].all(x, x > 1)", bool),
     ],
 )
 def test_certain_classes(text: str, expected: type | None) -> None:
