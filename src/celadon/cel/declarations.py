@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from celadon.cel.parsing.expansion import Macro
 
 Impl = Callable[..., Any]
+"""Values in, a value out; raises EvaluationError. The receiver of a method comes first."""
 
 
 class Inline(NamedTuple):
@@ -116,6 +117,8 @@ class Function(NamedTuple):
 
 
 class Variable(NamedTuple):
+    """What an expression may name; `doc` is for people."""
+
     name: str
     type: Type
     doc: str = ""

@@ -95,6 +95,7 @@ KINDS: Final = (
         strict_generation=True,
     ),
 )
+"""The kinds of the group that are policies, bindings or webhook configurations."""
 
 BY_KIND: Final[Mapping[str, RegistrationKind]] = {entry.kind: entry for entry in KINDS}
 BY_RESOURCE: Final[Mapping[str, RegistrationKind]] = {entry.resource: entry for entry in KINDS}

@@ -248,3 +248,4 @@ class WebhookConfiguration(Registered):
 Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy
 Binding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding
 RegistrationObject = Policy | Binding | WebhookConfiguration
+"""What documents of the group are decoded to."""

@@ -26,3 +26,4 @@ class Optional:
 
 
 NONE: Final[Optional] = Optional(None)
+"""The optional without a value, the only one; compare with `is`."""

@@ -52,6 +52,7 @@ class Removal:
 
 
 Fix = Replacement | Removal
+"""What `celadon lint --fix` does to a document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,3 +25,4 @@ RULES: Final = (
     *effect_rules.RULES,
     *expense_rules.RULES,
 )
+"""Every rule, by code."""
