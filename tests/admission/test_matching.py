@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.matching import MatchError, Target, matches, plan
+from celadon.admission.hits import MatchError
+from celadon.admission.matching import Target, matches, plan
 from celadon.admission.registration.registration_types import (
     EQUIVALENT,
     EXACT,

@@ -14,16 +14,7 @@ from tests.architecture.source_tree import MODULES, PACKAGES, Graph, imports, is
 KNOWN_RINGS: set[frozenset[str]] = set()
 """Rings of modules that still stand."""
 
-BACK_EDGES: set[tuple[str, str]] = {
-    ("celadon.admission.expressions.activation", "celadon.admission.matching"),
-    ("celadon.cel.declarations", "celadon.cel.checking.validators"),
-    ("celadon.cel.issues", "celadon.cel.parsing.source"),
-    ("celadon.cel.re2.pattern_limits", "celadon.cel.re2.trees.pattern_tree"),
-    ("celadon.cel.syntax", "celadon.cel.parsing.source"),
-    ("celadon.cel.values.equality", "celadon.cel.values.collections.maps"),
-    ("celadon.cel.values.times.calendar", "celadon.cel.values.text"),
-    ("celadon.cli.linting.rule_pages", "celadon.cli.output"),
-}
+BACK_EDGES: set[tuple[str, str]] = set()
 """Imports from a lower sub-room (or module) of a floor to a higher one."""
 
 

@@ -20,7 +20,7 @@ from celadon.cel.library.containers import comprehensions, lists, optionals, set
 from celadon.cel.library.standard import standard_library
 from celadon.cel.library.texts import strings
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.issues import MAX_ISSUES, MAX_SNIPPET_BYTES, Issues
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 
 
 def display(text: str, *found: tuple[str, int | None]) -> str:

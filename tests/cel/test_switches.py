@@ -10,7 +10,7 @@ from celadon import cel
 from celadon.cel.library.containers import optionals
 from celadon.cel.library.standard import standard_library
 from celadon.cel.library.texts import strings
-from celadon.cel.values.equality import equal
+from celadon.cel.values.operations.equality import equal
 
 OFF = cel.Switches(optional_syntax=True)
 PRESENCE = cel.Switches(optional_syntax=True, bad_presence_test_is_error=True)

@@ -7,7 +7,7 @@ from hypothesis.strategies import SearchStrategy
 
 from celadon.cel.parsing import macros
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import (
     Ast,
     Call,

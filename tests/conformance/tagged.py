@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from celadon.cel import types
 from celadon.cel.types import Type
-from celadon.cel.values.collections.maps import is_map, make_map
+from celadon.cel.values.maps import is_map, make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional

@@ -12,8 +12,8 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.errors import EvaluationError
+from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -24,11 +24,11 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
-from celadon.cel.values.collections import container_access
-from celadon.cel.values.collections.maps import MISSING, make_map
+from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.operations import container_access
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name
-from celadon.cel.values.text import display
+from celadon.cel.values.value_display import display
 
 NO_OVERLOAD = "no such overload"
 

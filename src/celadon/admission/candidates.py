@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import policy_limits
-from celadon.admission.matching import EXEMPT, Hit, MatchPlan, Target, plan
+from celadon.admission.hits import Hit
+from celadon.admission.matching import EXEMPT, MatchPlan, Target, plan
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy
 from celadon.admission.policy.params import ParamError, ParamSource

@@ -33,7 +33,8 @@ from celadon.admission.decision_source import (
     Source,
 )
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.matching import EXEMPT, Hit, MatchError, Target, matches
+from celadon.admission.hits import Hit, MatchError
+from celadon.admission.matching import EXEMPT, Target, matches
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.policy.evaluation import Evaluation, Evaluator, Finding

@@ -14,19 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from celadon.admission.hits import NAMESPACES, Hit, MatchError
 from celadon.admission.registration.registration_types import EQUIVALENT, MatchResources, Rule
 from celadon.kube import (
     FieldPath,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
-    fieldpath,
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 
 ALL: Final = "*"
-NAMESPACES: Final = "namespaces"
 NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
 OBJECT_SELECTOR: Final = FieldPath("objectSelector")
 
@@ -47,15 +46,6 @@ EXEMPT: Final = frozenset(
 """Resources no policy ever sees, whatever the version and subresource."""
 
 
-class MatchError(Exception):
-    """Matching failed: a configuration error of the policy or binding. `path` leads to the selector
-    that could not be used, from the match constraints or resources on."""
-
-    def __init__(self, text: str, path: FieldPath = fieldpath.ROOT) -> None:
-        super().__init__(text)
-        self.path = path
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """What rules look at, short of the name: an endpoint, an operation, whether in a namespace."""
@@ -65,15 +55,6 @@ class Target:
     subresource: str
     operation: str
     in_namespace: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A rule that covers the target: as which resource and kind, for which names (None: all)."""
-
-    resource: GroupVersionResource
-    kind: GroupVersionKind
-    names: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from celadon.cel.partial.unknowns import AttributePattern, Unknown
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
-from celadon.cel.values.native import to_cel
+from celadon.cel.values.exchange.native import to_cel
 
 __all__ = [
     "RESERVED",

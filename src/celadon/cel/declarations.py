@@ -26,14 +26,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from celadon.cel import growth
-from celadon.cel.growth import Growth
+from celadon.cel.pricing import growth
+from celadon.cel.pricing.growth import Growth
 from celadon.cel.types import Kind, Type
 
 if TYPE_CHECKING:
-    from celadon.cel.checking.validators import Validator
-    from celadon.cel.cost_rules import CostRule
     from celadon.cel.parsing.expansion import Macro
+    from celadon.cel.pricing.cost_rules import CostRule
+    from celadon.cel.validator import Validator
 
 Impl = Callable[..., Any]
 """Values in, a value out; raises EvaluationError. The receiver of a method comes first."""

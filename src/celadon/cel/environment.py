@@ -20,19 +20,19 @@ from celadon.cel.checking import validators as ast_validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.checking.unchecked import without_check
-from celadon.cel.checking.validators import Validator
-from celadon.cel.cost_rules import Range
 from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
 from celadon.cel.errors import CompileError
 from celadon.cel.issues import Issues
 from celadon.cel.library.standard.standard_library import LIBRARY as STANDARD
 from celadon.cel.parsing.expansion import Macro
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.pricing.cost_rules import Range
 from celadon.cel.program import Program
+from celadon.cel.source import Source
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
+from celadon.cel.validator import Validator
 
 
 class Compilation(NamedTuple):

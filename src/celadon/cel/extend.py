@@ -6,15 +6,16 @@ libraries it shall have. What values can do is behind `celadon.cel.value_functio
 of the language behind `celadon.cel.libraries`.
 """
 
-from celadon.cel import cost_rules, growth, re2, types
+from celadon.cel import re2, types
 from celadon.cel.checking import validators
-from celadon.cel.checking.validators import Validator
-from celadon.cel.cost_rules import CallEstimate, CostRule, Range, Sized
 from celadon.cel.declarations import Function, Impl, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.growth import Argument, Growth, Polynomial
 from celadon.cel.parsing.expansion import Macro
+from celadon.cel.pricing import cost_rules, growth
+from celadon.cel.pricing.cost_rules import CallEstimate, CostRule, Range, Sized
+from celadon.cel.pricing.growth import Argument, Growth, Polynomial
 from celadon.cel.syntax import Literal
+from celadon.cel.validator import Validator
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional

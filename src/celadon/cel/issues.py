@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.types import Type
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).

@@ -18,13 +18,12 @@ from typing import Any, Final
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.syntax import UNMATCHED
-from celadon.cel.values import equality
-from celadon.cel.values.collections import container_access
-from celadon.cel.values.collections.container_access import index
-from celadon.cel.values.collections.maps import MISSING, make_map, make_strict_map
+from celadon.cel.values.maps import MISSING, make_map, make_strict_map
+from celadon.cel.values.operations import container_access, equality
+from celadon.cel.values.operations.container_access import index
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
-from celadon.cel.values.text import display
+from celadon.cel.values.value_display import display
 
 # --- calls -----------------------------------------------------------------------------------
 

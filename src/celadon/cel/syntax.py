@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from celadon.cel.parsing.source import Source
+    from celadon.cel.source import Source
     from celadon.cel.types import Type
     from celadon.cel.values.numbers import Uint
 

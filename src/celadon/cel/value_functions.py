@@ -4,12 +4,12 @@ For authors of function libraries; the classes of values are behind `celadon.cel
 """
 
 from celadon.cel.values import netaddr, text, value_sizes
-from celadon.cel.values.arithmetic import add
-from celadon.cel.values.collections.typed_lists import MapList, SetList
 from celadon.cel.values.conversions import duration_to_string
-from celadon.cel.values.equality import compare, equal, is_comparable
+from celadon.cel.values.exchange.value_notation import notation
+from celadon.cel.values.operations.arithmetic import add
+from celadon.cel.values.operations.equality import compare, equal, is_comparable
+from celadon.cel.values.operations.typed_lists import MapList, SetList
 from celadon.cel.values.times.timestamps import format_timestamp, parse_duration, parse_timestamp
-from celadon.cel.values.value_notation import notation
 
 __all__ = [
     "MapList",

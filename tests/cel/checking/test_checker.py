@@ -13,7 +13,7 @@ from celadon.cel.checking.scope import Declarations
 from celadon.cel.declarations import Library, ObjectType, Variable
 from celadon.cel.library.standard.standard_library import LIBRARY
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import BOOL, DYN, INT, STRING, object_type
 from tests.cel.types_in_tests import parse_type

@@ -7,7 +7,7 @@ import pytest
 from celadon.cel.checking.tree_printer import literal_text, print_ast
 from celadon.cel.parsing.macros import TWO_VARIABLE_MACROS
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import Ast, Ident, LiteralValue, Unspecified
 from celadon.cel.values.numbers import Uint
 

@@ -10,7 +10,7 @@ from celadon.cel.library import math, network
 from celadon.cel.library.containers import bindings, comprehensions, lists, optionals, sets
 from celadon.cel.library.standard import standard_library
 from celadon.cel.library.texts import encoders, regex, strings
-from celadon.cel.values.equality import equal
+from celadon.cel.values.operations.equality import equal
 
 SWITCHES = Switches(optional_syntax=True, cross_type_numeric_comparisons=True)
 NEWEST = (

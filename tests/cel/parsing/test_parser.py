@@ -13,7 +13,7 @@ from celadon.cel.parsing.descent import descend
 from celadon.cel.parsing.diagnosis import diagnose
 from celadon.cel.parsing.parse_limits import ParseLimits
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import Ast, MapLiteral, Struct, walk
 from tests.cel.trees import EVERYTHING, errors, expressions, show, token_soup, tree
 

@@ -12,7 +12,7 @@ from celadon.cel.checking import validators
 from celadon.cel.library.containers import optionals
 from celadon.cel.parsing.unparser import unparse
 from celadon.cel.syntax import Ast
-from celadon.cel.values.equality import equal
+from celadon.cel.values.operations.equality import equal
 
 ENVIRONMENT = cel.Environment(
     {"o": cel.types.DYN, "u": cel.types.DYN, "b": cel.types.BOOL, "n": cel.types.INT},

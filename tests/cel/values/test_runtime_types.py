@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cel import types
 from celadon.cel.types import Type
-from celadon.cel.values.collections.maps import make_map
+from celadon.cel.values.maps import make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional

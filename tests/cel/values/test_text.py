@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel import types
-from celadon.cel.values.collections.maps import make_map
+from celadon.cel.values.maps import make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.text import display, go_float, go_plain_float, go_quote, utf8
+from celadon.cel.values.text import go_float, go_plain_float, go_quote, utf8
 from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.value_display import display
 
 
 @pytest.mark.parametrize(

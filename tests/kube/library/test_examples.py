@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.declarations import Library, Overload
-from celadon.cel.values.equality import equal
+from celadon.cel.values.operations.equality import equal
 from celadon.kube.library import (
     authz,
     json_patch_keys,

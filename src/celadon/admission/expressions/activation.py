@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.admission.expressions.authorizer_variable import authorizer_values
 from celadon.admission.expressions.size_bounds import size_bound
-from celadon.admission.matching import NAMESPACES, Hit, MatchError
+from celadon.admission.hits import NAMESPACES, Hit, MatchError
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (

@@ -29,7 +29,7 @@ from celadon.admission.expressions.metering import (
     run_plain,
 )
 from celadon.admission.expressions.size_bounds import size_bound
-from celadon.admission.matching import Hit
+from celadon.admission.hits import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject

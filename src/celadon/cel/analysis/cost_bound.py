@@ -8,7 +8,7 @@ matters is that the ordinary expression on the ordinary object stays far below t
 functions cost and return is in their records (`CostRule.bound`, `Overload.growth`); where a record
 does not say, nothing is promised, and every evaluation is counted.
 
-Theory. What counts as a size is told in `celadon.cel.growth`. n bounds every size; what an
+Theory. What counts as a size is told in `celadon.cel.pricing.growth`. n bounds every size; what an
 expression builds itself is bounded along with its cost. Taking n for the size of every loop
 variable would make every loop quadratic. But the elements of a list together are no larger than the
 list. So each loop gets a variable of its own for the size of its element, and when the loop is
@@ -23,8 +23,8 @@ from typing import assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis.comprehension_shapes import Bind, Fold, classify
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
-from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
+from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
+from celadon.cel.pricing.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -188,8 +188,8 @@ class _Bound:
 
 
 def weight(value: object) -> int:
-    """The size of a value, everything in it counted (see `celadon.cel.growth`). Of an abstract
-    value the text counts too, since functions may make texts of it."""
+    """The size of a value, everything in it counted (see `celadon.cel.pricing.growth`). Of an
+    abstract value the text counts too, since functions may make texts of it."""
     if isinstance(value, str | bytes):
         return 1 + len(value)
     if isinstance(value, list):

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from celadon.cel.analysis.comprehension_shapes import Bind, classify
-from celadon.cel.cost_rules import (
+from celadon.cel.declarations import Function
+from celadon.cel.pricing.cost_rules import (
     LIST_CREATE_COST,
     MAP_CREATE_COST,
     ONE,
@@ -31,7 +32,6 @@ from celadon.cel.cost_rules import (
     Sized,
     fixed,
 )
-from celadon.cel.declarations import Function
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import (
     Call,

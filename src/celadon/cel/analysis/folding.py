@@ -28,8 +28,8 @@ from celadon.cel.syntax import (
     MapLiteral,
     walk,
 )
-from celadon.cel.values.collections.container_access import qualifier_error
-from celadon.cel.values.collections.maps import make_map, make_strict_map
+from celadon.cel.values.maps import make_map, make_strict_map
+from celadon.cel.values.operations.container_access import qualifier_error
 
 _CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celadon.cel import syntax
-from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
+from celadon.cel.pricing.cost_rules import CostRule
 from celadon.cel.runtime import implementation
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (

@@ -1,8 +1,7 @@
 """Checks on checked trees that are not typing: literal durations, regexes, mixed literals.
 
-A `Validator` is a named function. `run` gives each of them, in order, one `ValidationContext` per
-checked tree; they run only when the checker found nothing. Libraries bring their own validators
-(`string_format`), so this module also is the interface for those (cel-go `cel/validator.go`).
+`run` gives each `Validator`, in order, one `ValidationContext` per checked tree; they run only when
+the checker found nothing. Libraries bring their own (`string_format`).
 
 Nodes are visited children first, left to right; that order decides which of several issues at one
 position is shown first.
@@ -10,14 +9,12 @@ position is shown first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
 from celadon.cel.errors import EvaluationError
-from celadon.cel.issues import Issue, IssueKind, Issues
+from celadon.cel.issues import IssueKind, Issues
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -32,52 +29,10 @@ from celadon.cel.syntax import (
     children,
 )
 from celadon.cel.types import Kind, Type, is_optional
+from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values.times.timestamps import parse_duration, parse_timestamp, timestamp_at
 
 _NANOSECONDS = 1_000_000_000
-
-
-@dataclass(slots=True, eq=False)
-class ValidationContext:
-    """What a validator sees. `nodes` are all nodes of the tree, children before parents.
-
-    `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
-    below a call of such a function may be heterogeneous.
-    """
-
-    checked: CheckedAst
-    nodes: tuple[Expr, ...]
-    exempt_functions: frozenset[str]
-    reported: list[Issue] = field(default_factory=list)
-    _parents: dict[int, Expr] | None = None
-
-    def report(self, node_id: int, message: str) -> None:
-        """Adds an issue located at that node."""
-        self.reported.append(Issue(message, self.checked.ast.positions.get(node_id), node_id))
-
-    def mismatch(self, node_id: int, expected: Type, actual: Type) -> None:
-        """Adds the issue that the node is of another type than others of its literal."""
-        offset = self.checked.ast.positions.get(node_id)
-        message = check_messages.type_mismatch(expected, actual)
-        kind = IssueKind.TYPE_MISMATCH
-        self.reported.append(Issue(message, offset, node_id, kind, (expected, actual)))
-
-    def ancestors(self, node: Expr) -> Iterator[Expr]:
-        """The nodes above, nearest first."""
-        if self._parents is None:
-            self._parents = {child.id: above for above in self.nodes for child in children(above)}
-        parent = self._parents.get(node.id)
-        while parent is not None:
-            yield parent
-            parent = self._parents.get(parent.id)
-
-
-class Validator(NamedTuple):
-    """`exempt_functions`: names of functions below which literals may be heterogeneous."""
-
-    name: str
-    check: Callable[[ValidationContext], None]
-    exempt_functions: frozenset[str] = frozenset()
 
 
 def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
@@ -91,6 +46,12 @@ def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     for issue in context.reported:
         issues.append(issue)
     return issues
+
+
+def _mismatch(context: ValidationContext, node_id: int, expected: Type, actual: Type) -> None:
+    """The node is of another type than others of its literal."""
+    message = check_messages.type_mismatch(expected, actual)
+    context.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
 
 
 def _post_order(root: Expr) -> tuple[Expr, ...]:
@@ -200,7 +161,7 @@ def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
     ]
     for element, t in zip(node.elements, types, strict=True):
         if not _equivalent(types[0], t):
-            context.mismatch(element.id, types[0], t)
+            _mismatch(context, element.id, types[0], t)
             return
 
 
@@ -212,9 +173,9 @@ def _check_entries(context: ValidationContext, node: MapLiteral) -> None:
         key = _value_type(context, entry.key, optional=False)
         value = _value_type(context, entry.value, optional=entry.optional)
         if not _equivalent(key_type, key):
-            context.mismatch(entry.key.id, key_type, key)
+            _mismatch(context, entry.key.id, key_type, key)
         if not _equivalent(value_type, value):
-            context.mismatch(entry.value.id, value_type, value)
+            _mismatch(context, entry.value.id, value_type, value)
 
 
 def _value_type(context: ValidationContext, node: Expr, *, optional: bool) -> Type:

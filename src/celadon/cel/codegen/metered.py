@@ -26,7 +26,7 @@ from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import metered_calls
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.metered_loops import comprehension
-from celadon.cel.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
+from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.runtime import unbound
 from celadon.cel.syntax import (
     Call,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.inline_forms.native_forms import MeteredCall, Native, operands
 from celadon.cel.codegen.writer_protocols import MeteredWriter
-from celadon.cel.cost_rules import STRUCT_CREATE_COST, CostRule, SizeSource
+from celadon.cel.pricing.cost_rules import STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Struct
 

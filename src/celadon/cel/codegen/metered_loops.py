@@ -23,7 +23,7 @@ from celadon.cel.analysis.comprehension_shapes import (
     classify,
 )
 from celadon.cel.codegen.writer_protocols import MeteredWriter
-from celadon.cel.cost_rules import LIST_CREATE_COST
+from celadon.cel.pricing.cost_rules import LIST_CREATE_COST
 from celadon.cel.syntax import Comprehension, Expr
 
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.

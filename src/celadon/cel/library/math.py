@@ -6,10 +6,10 @@ signs and bits; 2 adds `math.sqrt`.
 
 from __future__ import annotations
 
-from celadon.cel import growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.library import math_functions as m
 from celadon.cel.parsing.macros import MATH_MACROS
+from celadon.cel.pricing import growth
 from celadon.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from celadon.cel.values.conversions import identity
 

@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.values.arithmetic import integer_overflow
-from celadon.cel.values.equality import compare
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.values.operations.arithmetic import integer_overflow
+from celadon.cel.values.operations.equality import compare
 
 #: From here on every double is integral.
 _INTEGRAL_FROM = 2.0**52

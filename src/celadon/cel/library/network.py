@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from celadon.cel import growth
 from celadon.cel.codegen.inline_forms import text_forms
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.pricing import growth
 from celadon.cel.types import BOOL, INT, STRING, Type, opaque
 from celadon.cel.values.netaddr import (
     V4_BITS,

@@ -35,7 +35,7 @@ from celadon.cel.parsing.operator_table import (
     TERNARY,
 )
 from celadon.cel.parsing.parse_options import ParseOptions
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import (
     Ast,
     Call,

@@ -11,7 +11,7 @@ from celadon.cel.issues import Issues
 from celadon.cel.parsing.parse_options import ParseOptions
 from celadon.cel.parsing.recovery.machine import Machine, ParseStopped
 from celadon.cel.parsing.recovery.tree_reading import Reader
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import Ast
 
 

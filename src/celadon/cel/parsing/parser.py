@@ -12,7 +12,7 @@ from celadon.cel.parsing.descent import descend
 from celadon.cel.parsing.expansion import CopyLimitExceeded
 from celadon.cel.parsing.parse_limits import source_too_long, too_many_copies
 from celadon.cel.parsing.parse_options import ParseOptions
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from celadon.cel.syntax import Ast
 
 __all__ = ["ParseOptions", "parse"]

@@ -32,7 +32,7 @@ from celadon.cel.syntax import (
     Select,
     Struct,
 )
-from celadon.cel.values.collections import container_access
+from celadon.cel.values.operations import container_access
 from celadon.cel.values.optional_values import NONE, Optional
 
 #: Ours, not cel-go's (Go grows its stack).

@@ -28,7 +28,7 @@ from celadon.cel.syntax import (
     StructField,
 )
 from celadon.cel.types import DYN, Type
-from celadon.cel.values.collections.maps import MISSING
+from celadon.cel.values.maps import MISSING
 from celadon.cel.values.numbers import Uint
 
 _LITERALS = frozenset({bool, int, Uint, str, bytes})

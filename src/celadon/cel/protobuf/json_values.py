@@ -14,8 +14,8 @@ from google.protobuf.message_factory import GetMessageClass
 
 from celadon.cel.protobuf.messages import EnumValue, Message
 from celadon.cel.protobuf.refusal import Refused, refuse
-from celadon.cel.values.collections.maps import is_map
 from celadon.cel.values.conversions import duration_to_string
+from celadon.cel.values.maps import is_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 

@@ -16,7 +16,7 @@ from google.protobuf.message import Message as ProtoMessage
 from celadon.cel import types
 from celadon.cel.checking import well_known
 from celadon.cel.types import Type, list_of, map_of, object_type
-from celadon.cel.values.collections.maps import make_map
+from celadon.cel.values.maps import make_map
 
 Convert = Callable[[Any], Any]
 

@@ -21,7 +21,7 @@ from celadon.cel.protobuf.message_fields import Field, is_map, is_repeated, map_
 from celadon.cel.protobuf.message_reading import NULLABLE
 from celadon.cel.protobuf.messages import EnumValue, Message, MessageTypes
 from celadon.cel.protobuf.refusal import Refused, refuse
-from celadon.cel.values.collections import maps
+from celadon.cel.values import maps
 from celadon.cel.values.message_values import (
     INTEGER_OVERFLOW,
     MAX_INT32,

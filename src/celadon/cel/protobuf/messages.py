@@ -14,7 +14,7 @@ from google.protobuf.message import Message as ProtoMessage
 
 from celadon.cel.protobuf.message_equality import messages_equal
 from celadon.cel.protobuf.message_fields import Field
-from celadon.cel.values.collections.maps import MISSING
+from celadon.cel.values.maps import MISSING
 from celadon.cel.values.opaque import Opaque, Record, no_such_field
 
 

@@ -1,20 +1,14 @@
-"""Strings and bytes: UTF-8, and how Go prints values.
+"""Strings and bytes: UTF-8, and how Go prints strings and doubles.
 
-Error texts and `string()` show values the way Go's `fmt` does, so its three styles are here:
-`go_float` (`%g`, shortest digits), `go_quote` (`%q`) and `display` (`%v`). A CEL string is a
-Python `str`; both count code points. Lone surrogates cannot come from CEL source or decoded JSON;
-`utf8` still turns them into U+FFFD rather than fail.
+Error texts and `string()` show values the way Go's `fmt` does: `go_float` (`%g`, shortest digits)
+and `go_quote` (`%q`) are here, `%v` of any value is in `value_display`. A CEL string is a Python
+`str`; both count code points. Lone surrogates cannot come from CEL source or decoded JSON; `utf8`
+still turns them into U+FFFD rather than fail.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
-from celadon.cel.types import Type
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.times.timestamps import Duration, Timestamp, go_duration, go_time
 
 #: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
 _LOWEST_PLAIN_EXPONENT = -4
@@ -114,35 +108,3 @@ def _quoted(c: str) -> str:
     if 0xD800 <= code < 0xE000:
         return "\\ufffd"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def display(value: Any) -> str:
-    """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`."""
-    match value:
-        case str():
-            return value
-        case None:
-            return "0"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(int(value))
-        case float():
-            return go_float(value)
-        case bytes():
-            return "[" + " ".join(map(str, value)) + "]"
-        case list():
-            return "[" + ", ".join(map(display, value)) + "]"
-        case Timestamp():
-            return go_time(value)
-        case Duration():
-            return go_duration(value)
-        case Type():
-            return str(value)
-        case Optional():
-            return "optional.none()" if value is NONE else f"optional({display(value.value)})"
-        case Opaque():
-            return value.display()
-        case _:
-            pairs = (f"{display(k)}: {display(v)}" for k, v in value.items())
-            return "{" + ", ".join(pairs) + "}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -57,6 +58,4 @@ def _sections() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    from celadon.cli import output
-
-    output.write(page())
+    sys.stdout.write(page())

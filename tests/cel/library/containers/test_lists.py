@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel import types
-from celadon.cel.cost_rules import MAX_UINT64, CostRule, Range, Sized
 from celadon.cel.errors import EvaluationError
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers import lists
 from celadon.cel.library.containers.sorting import sort_by_keys
+from celadon.cel.pricing.cost_rules import MAX_UINT64, CostRule, Range, Sized
 from celadon.cel.syntax import Ident, Literal
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.times.timestamps import Timestamp

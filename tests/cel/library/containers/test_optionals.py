@@ -7,7 +7,7 @@ import pytest
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.library.containers import optionals
-from celadon.cel.values.collections.maps import MixedMap, make_map
+from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import MIN_SECONDS, Duration, Timestamp

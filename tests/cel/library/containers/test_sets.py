@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel import types
-from celadon.cel.cost_rules import Range, Sized
 from celadon.cel.library.containers import sets
+from celadon.cel.pricing.cost_rules import Range, Sized
 from celadon.cel.syntax import Ident
-from celadon.cel.values.collections.container_access import contains as is_in
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.operations.container_access import contains as is_in
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.library.containers import optionals
 from celadon.cel.library.texts import strings
 from celadon.cel.library.texts.formatting import legacy_format, plain_format
-from celadon.cel.values.collections.maps import make_map
+from celadon.cel.values.maps import make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optional_values import NONE
 from celadon.cel.values.times.timestamps import Duration, Timestamp

@@ -12,7 +12,7 @@ import pytest
 
 from celadon.cel.parsing.parse_limits import ParseLimits
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.parsing.source import Source
+from celadon.cel.source import Source
 from tests.cel.trees import EVERYTHING, errors
 from tests.paths import shared
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel.re2 import RegexError, compile
-from celadon.cel.re2.pattern_limits import MAX_SIZE
+from celadon.cel.re2.trees.pattern_limits import MAX_SIZE
 from celadon.cel.re2.trees.pattern_parser import parse
 from celadon.cel.re2.trees.pattern_tree import Chars, Literal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.cost_rules import MAX_UINT64, UNKNOWN, Range, Sized
+from celadon.cel.pricing.cost_rules import MAX_UINT64, UNKNOWN, Range, Sized
 from celadon.cel.syntax import Expr, Ident, Literal
 from celadon.cel.types import INT, STRING, list_of
 from celadon.kube.authorization import Attributes, Ruling, User

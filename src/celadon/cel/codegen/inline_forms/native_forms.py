@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter, Writer
-from celadon.cel.cost_rules import SizeSource
+from celadon.cel.pricing.cost_rules import SizeSource
 from celadon.cel.syntax import Call, Expr
 
 

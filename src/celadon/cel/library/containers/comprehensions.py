@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from celadon.cel import growth, syntax
+from celadon.cel import syntax
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.parsing.macros import TWO_VARIABLE_MACROS
+from celadon.cel.pricing import growth
 from celadon.cel.types import map_of, type_param
-from celadon.cel.values.collections.container_access import map_insert, map_insert_all
+from celadon.cel.values.operations.container_access import map_insert, map_insert_all
 
 _K = type_param("K")
 _V = type_param("V")

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from celadon.cel.cost_rules import (
+from celadon.cel.pricing.cost_rules import (
     CALL_COST,
     LIST_CREATE_COST,
     MAX_UINT64,
@@ -21,7 +21,7 @@ from celadon.cel.cost_rules import (
     Sized,
     fixed,
 )
-from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most
+from celadon.cel.pricing.growth import UNBOUNDED, Argument, Polynomial, at_most
 from celadon.cel.syntax import Literal
 from celadon.cel.values.value_sizes import size_of
 

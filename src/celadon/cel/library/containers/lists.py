@@ -10,10 +10,10 @@ from typing import Any
 
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
-from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers.sorting import sort_by_keys
 from celadon.cel.parsing.macros import LISTS_MACROS
+from celadon.cel.pricing.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.types import (
     BOOL,
     BYTES,
@@ -28,8 +28,8 @@ from celadon.cel.types import (
     list_of,
     type_param,
 )
-from celadon.cel.values.equality import equal, refusal
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.operations.equality import equal, refusal
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 

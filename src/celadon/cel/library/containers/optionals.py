@@ -13,17 +13,17 @@ from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import lazy_forms
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import Growth, single, together
-from celadon.cel.growth import first as first_of
 from celadon.cel.parsing.macros import OPTIONAL_MACROS
+from celadon.cel.pricing.growth import Growth, single, together
+from celadon.cel.pricing.growth import first as first_of
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
-from celadon.cel.values.collections.maps import MixedMap
+from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import OPTIONAL
-from celadon.cel.values.text import display
 from celadon.cel.values.times.timestamps import MIN_SECONDS, Duration, Timestamp
+from celadon.cel.values.value_display import display
 
 LATEST = 2
 _K = type_param("K")

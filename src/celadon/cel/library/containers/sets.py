@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from celadon.cel.codegen.inline_forms import container_forms
-from celadon.cel.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
+from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
-from celadon.cel.values.collections.container_access import contains as is_in
+from celadon.cel.values.operations.container_access import contains as is_in
 from celadon.cel.values.value_sizes import size_of
 
 _LIST = list_of(type_param("T"))

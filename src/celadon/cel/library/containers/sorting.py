@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.equality import is_comparable
+from celadon.cel.values.operations.equality import is_comparable
 
 _INSERTION_SORT_LIMIT = 12
 

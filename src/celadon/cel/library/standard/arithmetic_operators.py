@@ -1,12 +1,13 @@
-"""`+ - * / %` and unary minus. What they compute is in `celadon.cel.values.arithmetic`."""
+"""`+ - * / %` and unary minus; `celadon.cel.values.operations.arithmetic` computes them."""
 
 from __future__ import annotations
 
-from celadon.cel import growth, syntax
+from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import operator_forms
 from celadon.cel.declarations import Function, Overload
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.library.standard.binary_overloads import binary
+from celadon.cel.pricing import growth
 from celadon.cel.types import (
     BYTES,
     DOUBLE,
@@ -18,7 +19,7 @@ from celadon.cel.types import (
     list_of,
     type_param,
 )
-from celadon.cel.values import arithmetic
+from celadon.cel.values.operations import arithmetic
 
 _LIST = list_of(type_param("A"))
 

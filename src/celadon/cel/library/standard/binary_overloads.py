@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Inline, Overload
-from celadon.cel.growth import Growth
+from celadon.cel.pricing.cost_rules import CostRule
+from celadon.cel.pricing.growth import Growth
 from celadon.cel.types import Type
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from celadon.cel import growth
 from celadon.cel.codegen.inline_forms import text_forms
-from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Overload
-from celadon.cel.growth import Growth
 from celadon.cel.library.standard import standard_costs as costs
+from celadon.cel.pricing import growth
+from celadon.cel.pricing.cost_rules import CostRule
+from celadon.cel.pricing.growth import Growth
 from celadon.cel.types import (
     BOOL,
     BYTES,

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cel import growth, syntax
+from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import container_forms, lazy_forms, operator_forms
 from celadon.cel.declarations import Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.library.standard import arithmetic_operators
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.library.standard.binary_overloads import binary
+from celadon.cel.pricing import growth
 from celadon.cel.types import (
     BOOL,
     BYTES,
@@ -31,8 +32,7 @@ from celadon.cel.types import (
     map_of,
     type_param,
 )
-from celadon.cel.values import equality
-from celadon.cel.values.collections import container_access
+from celadon.cel.values.operations import container_access, equality
 
 _A = type_param("A")
 _B = type_param("B")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celadon.cel.cost_rules import (
+from celadon.cel.pricing.cost_rules import (
     ONE,
     REGEX_DIVISOR,
     TRAVERSAL_DIVISOR,
@@ -25,7 +25,7 @@ from celadon.cel.cost_rules import (
     traversal,
     write_first,
 )
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.values.value_sizes import size_of
 
 _QUOTES = Range(2, 2)

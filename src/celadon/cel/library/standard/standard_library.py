@@ -33,8 +33,8 @@ from celadon.cel.types import (
     map_of,
     type_param,
 )
-from celadon.cel.values.collections import container_access
-from celadon.cel.values.equality import refusal
+from celadon.cel.values.operations import container_access
+from celadon.cel.values.operations.equality import refusal
 
 _LIST = list_of(type_param("A"))
 _MAP = map_of(type_param("A"), type_param("B"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import re
 
-from celadon.cel import growth
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
+from celadon.cel.pricing import growth
 from celadon.cel.types import BYTES, STRING
 from celadon.cel.values.text import utf8
 

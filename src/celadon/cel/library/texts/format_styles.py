@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Kind, Type
-from celadon.cel.values.collections.maps import is_map
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
+from celadon.cel.values.maps import is_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.runtime_types import type_name
 from celadon.cel.values.text import go_float, go_plain_float, go_quote, utf8

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from celadon.cel import growth, re2
+from celadon.cel import re2
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.pricing import growth
+from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import INT, STRING, list_of, optional_of
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.text import go_quote

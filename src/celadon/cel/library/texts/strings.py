@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.codegen.inline_forms import text_forms
-from celadon.cel.cost_rules import CostRule
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.library.standard.standard_costs import QUOTE, TRAVERSE_RECEIVER
 from celadon.cel.library.texts.formatting import (
     LEGACY_VALIDATOR,
@@ -22,8 +20,11 @@ from celadon.cel.library.texts.formatting import (
     plain_format,
 )
 from celadon.cel.library.texts.quoting import quote
+from celadon.cel.pricing.cost_rules import CostRule
+from celadon.cel.pricing.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
-from celadon.cel.values.text import MAX_LENGTH, check_length, display
+from celadon.cel.values.text import MAX_LENGTH, check_length
+from celadon.cel.values.value_display import display
 
 LATEST = 4
 _STRINGS = list_of(STRING)

@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 
 from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
-from celadon.cel.re2.pattern_limits import Limits
 from celadon.cel.re2.trees.character_classes import parse_class, parse_class_escape, parse_escape
 from celadon.cel.re2.trees.charsets import ANY, ANY_BUT_NEWLINE, CharSet, orbit
 from celadon.cel.re2.trees.factoring import alternatives, merge_single_chars
+from celadon.cel.re2.trees.pattern_limits import Limits
 from celadon.cel.re2.trees.pattern_tree import (
     EMPTY,
     Assertion,

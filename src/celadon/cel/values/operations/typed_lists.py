@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values import equality
+from celadon.cel.values.operations import equality
 
 _ABSENT = object()
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from celadon.cel import growth
-from celadon.cel.growth import UNBOUNDED, ZERO, Argument, Polynomial, at_most
+from celadon.cel.pricing import growth
+from celadon.cel.pricing.growth import UNBOUNDED, ZERO, Argument, Polynomial, at_most
 
 N = Polynomial({(1,): 1.0})
 #: The element of one loop.

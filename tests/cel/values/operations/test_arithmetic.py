@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.arithmetic import add, divide, modulo, multiply, negate, subtract
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.values.operations.arithmetic import add, divide, modulo, multiply, negate, subtract
 from celadon.cel.values.times.timestamps import MAX_SECONDS, Duration, Timestamp
 
 SECOND = 1_000_000_000

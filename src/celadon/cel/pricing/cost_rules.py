@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon.cel.growth import Growth
+from celadon.cel.pricing.growth import Growth
 
 if TYPE_CHECKING:
     from celadon.cel.syntax import Expr

@@ -9,10 +9,10 @@ import pytest
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.collections import container_access
-from celadon.cel.values.collections.container_access import MISSING, make_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.operations import container_access
+from celadon.cel.values.operations.container_access import MISSING, make_map
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.collections.maps import (
+from celadon.cel.values.maps import (
     MISSING,
     MixedMap,
     find,

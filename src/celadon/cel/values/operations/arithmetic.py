@@ -11,8 +11,8 @@ import math
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.equality import refusal
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.values.operations.equality import refusal
 from celadon.cel.values.times.timestamps import Duration, Timestamp, timestamp_at
 
 _ADDERS = frozenset({int, Uint, float, str, bytes, list, Duration, Timestamp})

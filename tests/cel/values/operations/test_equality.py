@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values import equality
-from celadon.cel.values.collections.maps import make_map
-from celadon.cel.values.equality import compare, equal, not_equal
+from celadon.cel.values.maps import make_map
 from celadon.cel.values.numbers import MAX_INT, Uint
 from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.operations import equality
+from celadon.cel.values.operations.equality import compare, equal, not_equal
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
-from celadon.cel.values.collections.maps import MISSING, find
+from celadon.cel.values.maps import MISSING, find
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel.types import Type
-from celadon.cel.values.collections.maps import MixedMap, make_map
+from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
@@ -60,7 +60,7 @@ def _converted(value: Any, path: str) -> Any:
             return float(value)
         case _:
             # House rule 12: `datetime` and `decimal` are loaded with the first of their objects.
-            from celadon.cel.values.python_types import converted
+            from celadon.cel.values.exchange.python_types import converted
 
             return converted(value, path)
 

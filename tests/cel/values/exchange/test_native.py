@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from celadon.cel.values.collections.maps import MixedMap
-from celadon.cel.values.native import to_cel
+from celadon.cel.values.exchange.native import to_cel
+from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.values.collections.maps import (
+from celadon.cel.values.maps import (
     MISSING,
     AnyMap,
     MixedMap,
@@ -21,12 +21,12 @@ from celadon.cel.values.collections.maps import (
     put,
     with_entry,
 )
-from celadon.cel.values.equality import equal, refusal
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Record
+from celadon.cel.values.operations.equality import equal, refusal
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name, type_of
-from celadon.cel.values.text import display
+from celadon.cel.values.value_display import display
 
 __all__ = [
     "MISSING",

@@ -1,0 +1,32 @@
+"""What matching comes to: a `Hit`, or an error of the policy, binding or webhook.
+
+Apart from `matching` because the variables of expressions depend on the hit, while matching asks
+the request's context for labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import FieldPath, GroupVersionKind, GroupVersionResource, fieldpath
+
+NAMESPACES: Final = "namespaces"
+
+
+class MatchError(Exception):
+    """Matching failed: a configuration error of the policy or binding. `path` leads to the selector
+    that could not be used, from the match constraints or resources on."""
+
+    def __init__(self, text: str, path: FieldPath = fieldpath.ROOT) -> None:
+        super().__init__(text)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that covers the target: as which resource and kind, for which names (None: all)."""
+
+    resource: GroupVersionResource
+    kind: GroupVersionKind
+    names: frozenset[str] | None = None

@@ -1,1 +1,0 @@
-"""Lists and maps: how they are read (`container_access`), maps, lists with a schema."""

@@ -1,0 +1,1 @@
+"""What the operators do: equality and order, arithmetic, and reading lists and maps."""
