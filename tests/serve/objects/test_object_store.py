@@ -44,6 +44,15 @@ def test_conflicts_are_values() -> None:
     asyncio.run(scenario())
 
 
+def test_the_same_object_is_the_same_bytes() -> None:
+    new = {"metadata": {"name": "x", "uid": "u", "labels": {}}}
+    kept = {"metadata": {"name": "x", "uid": "u", "resourceVersion": "7", "labels": {}}}
+    assert encoded(new) == encoded(kept)
+    custom = {"metadata": {"name": "x"}, "status": {}, "spec": {"b": 1, "a": 2}}
+    sorted_again = {"spec": {"a": 2, "b": 1}, "status": {}, "metadata": {"name": "x"}}
+    assert encoded(custom, sort=True) == encoded(sorted_again, sort=True)
+
+
 def test_a_place_that_was_kept_for_the_version_is_used() -> None:
     obj = {"metadata": {"name": "x", "resourceVersion": "5", "labels": {}}}
     again = decoded(encoded(obj), 7)

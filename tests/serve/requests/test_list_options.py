@@ -38,6 +38,12 @@ def test_what_is_refused(query: str, watch: bool, code: int, part: str) -> None:
     assert refused.value.code == code
 
 
+def test_options_of_one_object() -> None:
+    options = list_options(asked("fieldSelector=spec.nodeName%3Dn"), pods(), watch=True)
+    assert str(options.of_one("p").fields) == "spec.nodeName=n,metadata.name=p"
+    assert options.of_one("p").has_selector
+
+
 def test_a_watch_from_no_version_gets_initial_events() -> None:
     assert list_options(asked("watch=1"), pods(), watch=True).send_initial_events is True
     assert list_options(asked("resourceVersion=7"), pods(), watch=True).send_initial_events is None

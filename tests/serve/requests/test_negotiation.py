@@ -55,6 +55,20 @@ def test_the_best_clause_that_fits(accept: str, wanted: Accepted | str) -> None:
             "application/vnd.kubernetes.protobuf;stream=watch",
         ),
         (
+            "application/yaml, application/json",
+            BUILT_IN_TYPES,
+            True,
+            "only the following media types are accepted: application/json;stream=watch, "
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ),
+        (
+            "application/json;as=Table;v=v9;g=meta.k8s.io",
+            BUILT_IN_TYPES,
+            True,
+            "only the following media types are accepted: application/json, application/yaml, "
+            "application/vnd.kubernetes.protobuf",
+        ),
+        (
             "application/*",
             BUILT_IN_TYPES,
             False,

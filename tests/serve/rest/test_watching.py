@@ -7,10 +7,16 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 
 import pytest
 
-from celadon.kube import metadata
+from celadon.kube import GroupVersionResource, metadata
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.list_options import list_options
-from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest, is_initial_end
+from celadon.serve.rest.watching import (
+    WatchEvent,
+    Watching,
+    WatchRequest,
+    bookmark,
+    is_initial_end,
+)
 from tests.serve.serving import Shelf, endpoint, resource
 
 Seen = tuple[str, str]
@@ -122,6 +128,39 @@ def test_a_watch_ends_with_its_definition() -> None:
             assert await waiting is None
 
     run(scenario)
+
+
+def test_nothing_is_known_from_before_the_definition() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        before = await shelf.create("a")
+        definition = await shelf.create("definition", "elsewhere")
+        key = "/registry/core/configmaps/elsewhere/definition"
+        query = f"resourceVersion={before.revision}"
+        (event,) = [event async for event in opened(shelf, query, definition=key)]
+        assert event.object["message"] == (
+            f"too old resource version: {before.revision} ({definition.revision})"
+        )
+
+    run(scenario)
+
+
+def test_zero_in_disguise_means_any_state_without_a_bookmark() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("a")
+        stream = opened(shelf, "resourceVersion=00")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        await shelf.update("a", k="v")
+        assert await taken(stream, 1) == [("MODIFIED", "a")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_bookmarks_of_kinds_that_count_replicas() -> None:
+    deployments = resource(GroupVersionResource("apps", "v1", "deployments"))
+    assert bookmark(deployments, 7).object["spec"]["replicas"] == 0
+    daemon_sets = resource(GroupVersionResource("apps", "v1", "daemonsets"))
+    assert "replicas" not in bookmark(daemon_sets, 7).object["spec"]
 
 
 def test_a_malformed_version_is_refused_before_the_stream() -> None:

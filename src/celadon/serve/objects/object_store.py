@@ -36,6 +36,8 @@ _CURRENT: Final = 100_000
 _FORMER: Final = 1_000
 """The same for objects that have been replaced, which many watches may want to compare with."""
 
+_BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
+
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
@@ -117,13 +119,15 @@ class ObjectStore:
         self, resource: Resource, namespace: str, name: str, obj: JsonObject
     ) -> StoredObject | None:
         """None when there is one already."""
-        return await self._written(create(object_key(resource, namespace, name), encoded(obj)))
+        value = encoded(obj, sort=resource.custom)
+        return await self._written(create(object_key(resource, namespace, name), value))
 
     async def update(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> StoredObject | None:
         """None when it is no longer at `revision`. What is there already is not written again."""
-        key, value = object_key(resource, namespace, name), encoded(obj)
+        key = object_key(resource, namespace, name)
+        value = encoded(obj, sort=resource.custom)
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
@@ -150,27 +154,27 @@ class ObjectStore:
         return future.result() if future.done() else await asyncio.wrap_future(future)
 
 
-def encoded(obj: JsonObject) -> bytes:
-    """What is stored: the member order stays, the place of the resource version is kept empty."""
+def encoded(obj: JsonObject, *, sort: bool = False) -> bytes:
+    """What is stored: the member order stays (or all is sorted, for custom resources); the resource
+    version has an empty place, behind the uid if the object had none, so that the same object is
+    always the same bytes."""
     metadata = obj.get("metadata")
-    if isinstance(metadata, Mapping) and metadata.get("resourceVersion"):
-        obj = {**obj, "metadata": {**metadata, "resourceVersion": ""}}
-    return json.dumps(obj, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "surrogatepass"
+    placed = _with_place(metadata if isinstance(metadata, Mapping) else {})
+    text = json.dumps(
+        {**obj, "metadata": placed}, ensure_ascii=False, separators=(",", ":"), sort_keys=sort
     )
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _with_place(metadata: JsonObject) -> JsonObject:
+    if "resourceVersion" in metadata:
+        return {**metadata, "resourceVersion": ""}
+    before = {key: metadata[key] for key in _BEFORE_THE_VERSION if key in metadata}
+    return {**before, "resourceVersion": "", **metadata}
 
 
 def decoded(value: bytes, revision: int) -> JsonObject:
-    """A stored object with its resource version, behind `uid` if it had no place for one."""
+    """A stored object with its resource version."""
     obj: dict[str, Any] = json.loads(value)
-    metadata = obj.setdefault("metadata", {})
-    if "resourceVersion" in metadata:
-        metadata["resourceVersion"] = str(revision)
-        return obj
-    placed: dict[str, Any] = {}
-    for key in ("name", "generateName", "namespace", "selfLink", "uid"):
-        if key in metadata:
-            placed[key] = metadata[key]
-    placed["resourceVersion"] = str(revision)
-    obj["metadata"] = {**placed, **metadata}
+    obj["metadata"]["resourceVersion"] = str(revision)
     return obj

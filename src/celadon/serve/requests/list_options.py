@@ -14,6 +14,7 @@ from celadon.kube.catalogue import Resource
 from celadon.kube.go import quote
 from celadon.kube.selection import (
     FieldSelector,
+    FieldTerm,
     LabelSelector,
     SelectorError,
     parse_field_selector,
@@ -46,6 +47,11 @@ class ListOptions:
     timeout_seconds: int | None = None
     allow_bookmarks: bool = False
     send_initial_events: bool | None = None
+
+    def of_one(self, name: str) -> ListOptions:
+        """The same for the one object of this name."""
+        terms = (*self.fields.terms, FieldTerm("metadata.name", name))
+        return replace(self, fields=FieldSelector(terms), has_selector=True)
 
 
 def list_options(request: HttpRequest, resource: Resource, *, watch: bool) -> ListOptions:

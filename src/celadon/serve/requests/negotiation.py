@@ -93,13 +93,20 @@ def accepted(
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
     if not any(_routed(clause, types) for clause in clauses):
         raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
-    offered = [one for one in types if one in STREAM_TYPES] if watch else types
     for clause in clauses:
-        for media_type in offered:
+        for media_type in types:
             found = _accepted(clause, media_type, request) if clause.fits(media_type) else None
             if found is not None:
-                return found
-    raise status.not_acceptable([_streamed(one) for one in offered] if watch else offered)
+                return _streamable(found, types) if watch else found
+    raise status.not_acceptable(types)
+
+
+def _streamable(found: Accepted, types: Sequence[str]) -> Accepted:
+    """What was chosen among all types must do for a stream: there is no second choice."""
+    if found.media_type in STREAM_TYPES:
+        return found
+    streams = [_streamed(one) for one in types if one in STREAM_TYPES]
+    raise status.not_acceptable(streams)
 
 
 def _routed(clause: MediaClause, types: Sequence[str]) -> bool:

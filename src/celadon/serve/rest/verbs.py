@@ -88,6 +88,8 @@ class Verbs:
             raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
         _check_watch_path(forms.call)
         options = list_options(forms.call.request, endpoint.resource, watch=True)
+        if forms.call.info.deprecated_watch and endpoint.name:
+            options = options.of_one(endpoint.name)
         seconds = options.timeout_seconds or MIN_WATCH_SECONDS * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         request = WatchRequest(endpoint, options, float(seconds), definition)

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import JsonObject, StatusError, metadata, status
+from celadon.kube import GroupKind, JsonObject, StatusError, metadata, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
@@ -37,6 +37,11 @@ LAST_BOOKMARK_SECONDS: Final = 2.0
 """How long before its end a watch gets its last bookmark."""
 
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+_COUNTS_REPLICAS: Final = frozenset(
+    GroupKind("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
+)
+"""Kinds whose zero object has a number of replicas (k8s.io/kubernetes `pkg/apis/apps/types.go`)."""
+
 _AT_ONCE: Final = 200
 """Events taken from the store before the loop gets a chance to do something else."""
 
@@ -87,24 +92,25 @@ class Watching:
         wake = asyncio.Event()
         page: ObjectPage | None = None
         try:
-            if request.options.send_initial_events:
+            if _wants_initial_events(request.options, revision):
                 await self._reader.reach(revision)
                 page = self._objects.page(request.endpoint.resource, request.endpoint.namespace)
+            else:
+                self._require_history(request, revision)
             after = page.revision if page is not None else revision or None
             stream = _Stream(self, request, self._open(request, after, wake.set))
         except StatusError as error:
             yield WatchEvent(ERROR, error.status.to_json())
             return
         except Compacted as error:
-            text = f"too old resource version: {revision} ({error.oldest - 1})"
-            yield WatchEvent(ERROR, status.expired(text).status.to_json())
+            yield WatchEvent(ERROR, _too_old(revision, error.oldest).status.to_json())
             return
         definition = self._definition(request, wake.set)
         try:
             if page is not None:
                 for event in self._initial(request, page):
                     yield event
-                if request.options.allow_bookmarks:
+                if request.options.allow_bookmarks and request.options.send_initial_events:
                     yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
             async for event in stream.events(wake, deadline, definition):
                 yield event
@@ -117,6 +123,12 @@ class Watching:
         endpoint = request.endpoint
         prefix = collection_prefix(endpoint.resource, endpoint.namespace)
         return self._objects.store.watch(prefix, after, notify)
+
+    def _require_history(self, request: WatchRequest, revision: int) -> None:
+        """Of a custom resource nothing is known from before its definition. Raises StatusError."""
+        entry = self._objects.store.get(request.definition) if request.definition else None
+        if entry is not None and 0 < revision < entry.create_revision:
+            raise _too_old(revision, entry.create_revision + 1)
 
     def _definition(self, request: WatchRequest, notify: Callable[[], None]) -> Watch | None:
         if not request.definition:
@@ -204,6 +216,18 @@ class _Stream:
             yield float("inf")
 
 
+def _wants_initial_events(options: ListOptions, revision: int) -> bool:
+    """A version that is 0 in disguise (`00`) means any state, too, but promises no bookmark."""
+    if options.send_initial_events is None:
+        return revision == 0
+    return options.send_initial_events
+
+
+def _too_old(revision: int, oldest: int) -> StatusError:
+    """`oldest` is the first revision that is still known."""
+    return status.expired(f"too old resource version: {revision} ({oldest - 1})")
+
+
 async def _until(wake: asyncio.Event, seconds: float) -> None:
     try:
         async with asyncio.timeout(max(seconds, 0)):
@@ -221,7 +245,13 @@ def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) ->
     meta: dict[str, Any] = {"resourceVersion": str(revision)}
     if initial_end:
         meta["annotations"] = {INITIAL_EVENTS_END: "true"}
-    obj = {"kind": resource.gvk.kind, "apiVersion": resource.gvk.api_version, "metadata": meta}
+    obj: dict[str, Any] = {
+        "kind": resource.gvk.kind,
+        "apiVersion": resource.gvk.api_version,
+        "metadata": meta,
+    }
+    if resource.gvk.group_kind in _COUNTS_REPLICAS:
+        obj["spec"] = {"replicas": 0}
     return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or obj)
 
 
