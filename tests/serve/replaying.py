@@ -7,6 +7,7 @@ connection is exchanged for a call of the handler.
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib.util
 import json
 import sys
@@ -14,6 +15,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,6 +73,7 @@ def connected(replay: Any, running: Running) -> Any:
             self.headers = {name.lower(): value for name, value in answer.headers}
             if answer.content_type:
                 self.headers["content-type"] = answer.content_type
+            answer = plain(answer)
             self.raw = answer.body.decode(errors="replace")
             audit = self.headers["audit-id"]
             self.audit_events[audit] = {"annotations": dict(answer.audit)}
@@ -106,6 +109,13 @@ def connected(replay: Any, running: Running) -> Any:
 
     replay.Stream = Stream
     return Server()
+
+
+def plain(answer: HttpAnswer) -> HttpAnswer:
+    """With its body as it was before it was compressed."""
+    if ("Content-Encoding", "gzip") not in answer.headers:
+        return answer
+    return replace(answer, body=gzip.decompress(answer.body))
 
 
 def parsed(answer: HttpAnswer) -> Any:

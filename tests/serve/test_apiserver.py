@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -120,3 +121,31 @@ def test_a_watch_is_a_stream_of_lines(running: Running) -> None:
     event = json.loads(lines.readline())
     assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "watched")
     lines.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("HEAD", "/api", 200),
+        ("HEAD", "/healthz", 200),
+        ("HEAD", "/version", 405),
+        ("HEAD", MAPS, 405),
+        ("HEAD", "/api/v1/namespaces/default", 405),
+    ],
+)
+def test_an_answer_to_head_has_no_body(running: Running, method: str, path: str, code: int) -> None:
+    answer = ask(running, method, path)
+    assert (answer.code, answer.body) == (code, b"")
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_collection_cannot_be_changed(running: Running, method: str) -> None:
+    answer = ask(running, method, MAPS, {}, content_type="application/merge-patch+json")
+    assert answer.code == 405
+
+
+def test_a_large_answer_is_compressed(running: Running) -> None:
+    obj = {"metadata": {"name": "large"}, "data": {"k": "x" * 200_000}}
+    answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
+    assert ("Content-Encoding", "gzip") in answer.headers
+    assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]

@@ -31,6 +31,7 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
+from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
@@ -238,7 +239,7 @@ class ApiServer:
         return HttpAnswer(
             answer.code,
             answer.content_type,
-            answer.body,
+            b"" if request.method == "HEAD" else answer.body,
             headers,
             answer.stream,
             notes.audit,
@@ -308,7 +309,7 @@ class ApiServer:
         custom = served.custom.get(endpoint.resource.gvk)
         call = Call(request, info, user, endpoint, custom, notes)
         note_deprecation(call, served.definition_of(endpoint.resource))
-        return await self._verbs.answer(call, served)
+        return compressed(await self._verbs.answer(call, served), request)
 
 
 def _form_of_errors(request: HttpRequest) -> Accepted:

@@ -18,6 +18,9 @@ from celadon.serve.requests.request_info import RequestInfo
 
 COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 
+NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
+"""Verbs that are about one object."""
+
 
 class NoSuchPath(Exception):
     """What is not said as a Status: no API group of the server has this path."""
@@ -89,6 +92,10 @@ def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     selects_all = resource.namespaced and not endpoint.namespace
     misplaced = selects_all and not (verb in ("list", "watch") or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS
+    if verb in NAMED_VERBS and not info.name and verb in offered:
+        if resource.custom:
+            raise status.bad_request("name must be provided")
+        raise status.method_not_allowed()
     if verb in offered and not misplaced and (verb != "create" or not named or subresource):
         return
     if verb == "watch" and "list" in offered:

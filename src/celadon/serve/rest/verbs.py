@@ -50,6 +50,8 @@ class Verbs:
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
         """Raises StatusError, Denied."""
         endpoint = call.endpoint
+        if call.request.method == "HEAD" and not endpoint.resource.custom:
+            raise status.method_not_allowed()
         wanted = accepted(
             call.request,
             endpoint.media_types,
