@@ -189,6 +189,8 @@ def test_a_scale_takes_the_count_from_its_owners() -> None:
     assert made["spec"]["replicas"] == 3
     found = _owners(made)
     assert found["hpa Update/scale"] == {"f:spec": {"f:replicas": {}}}
+    entries = made["metadata"]["managedFields"]
+    assert [one["manager"] for one in entries if "time" not in one] == ["hpa"]
     assert "f:replicas" not in found["m Update"]["f:spec"]
     assert "f:replicas" not in found["app Apply"]["f:spec"]
     with pytest.raises(StatusError) as caught:

@@ -8,6 +8,7 @@ import pytest
 
 from celadon.kube.defaulting.write_stages import admit_form, updated_form
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.status import StatusError
 
 SERVICE = GroupVersionKind("", "v1", "Service")
 PORTS = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
@@ -79,3 +80,19 @@ def test_node_ports_go_with_the_type() -> None:
     assert node_ports(before, {"ports": given}) == [None]
     changed = [{"name": "a", "port": 80, "nodePort": 30002}]
     assert node_ports(before, {"ports": changed}) == [30002]
+
+
+def test_an_address_that_was_changed_alone_is_the_whole_list() -> None:
+    old = admit_form(service(ports=PORTS), SERVICE)
+    sent = {**old, "spec": {**old["spec"], "clusterIP": "10.1.1.1"}}
+    assert updated_form(sent, old, SERVICE)["spec"]["clusterIPs"] == ["10.1.1.1"]
+
+
+def test_a_protocol_cannot_have_a_node_port_twice() -> None:
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 80, "protocol": "UDP"}]
+    old = admit_form(service(type="NodePort", ports=ports), SERVICE)
+    sent = {**old, "spec": {**old["spec"], "ports": [dict(one) for one in old["spec"]["ports"]]}}
+    sent["spec"]["ports"][0]["protocol"] = "UDP"
+    with pytest.raises(StatusError) as refused:
+        updated_form(sent, old, SERVICE)
+    assert (refused.value.code, str(refused.value)) == (500, "duplicate nodePort: {UDP 32769}")

@@ -48,7 +48,8 @@ def _in_scale(manager: ManagerId) -> ManagerId:
 def managers_of_parent(
     parent: Managers, scale: Managers, path_of: PathOf, api_version: str
 ) -> Managers:
-    """Those of the object after a write to its scale; the endpoint is in `api_version`."""
+    """Those of the object after a write to its scale; the endpoint is in `api_version`. Whoever did
+    not own anything of the object before gets no time."""
     found = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
@@ -63,5 +64,5 @@ def managers_of_parent(
     for manager, owned in scale.owned.items():
         if path and owned.fields:
             found.owned[manager] = Owned(field_set(path), api_version)
-            found.times[manager] = scale.times.get(manager, "")
+            found.times[manager] = parent.times.get(manager, "")
     return found

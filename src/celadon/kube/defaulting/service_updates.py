@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.service_defaults import service_allocate
 from celadon.kube.well_known_values import WITH_NODE_PORTS
@@ -55,7 +56,8 @@ WIPED: Final[tuple[tuple[Callable[[Spec], bool], tuple[str, ...]], ...]] = (
 
 
 def service_update(spec: dict[str, Any], old: Spec, run: Run) -> None:
-    """Changes the new spec to what is validated and stored."""
+    """Changes the new spec to what is validated and stored. Raises StatusError (500) when a
+    protocol would have a node port twice."""
     for has, fields in WIPED:
         if has(old) and not has(spec):
             for field in fields:
@@ -72,6 +74,17 @@ def service_update(spec: dict[str, Any], old: Spec, run: Run) -> None:
     if _has_health_check(old) and _has_health_check(spec):
         spec.setdefault("healthCheckNodePort", old.get("healthCheckNodePort", 0))
     service_allocate(spec, run)
+    if now:
+        _require_distinct_node_ports(spec)
+
+
+def _require_distinct_node_ports(spec: Spec) -> None:
+    taken = set()
+    for port in spec.get("ports") or ():
+        one = port.get("protocol", ""), port.get("nodePort", 0)
+        if one in taken:
+            raise status.plain_error(f"duplicate nodePort: {{{one[0]} {one[1]}}}")
+        taken.add(one)
 
 
 def _node_ports(spec: Spec) -> set[int]:
@@ -81,10 +94,12 @@ def _node_ports(spec: Spec) -> set[int]:
 def _keep_addresses(spec: dict[str, Any], old: Spec) -> None:
     if not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
-    if not spec.get("clusterIPs") and spec.get("clusterIP") == old.get("clusterIP"):
-        addresses = old.get("clusterIPs")
-        if addresses:
+    addresses = old.get("clusterIPs")
+    if spec.get("clusterIP") == old.get("clusterIP"):
+        if addresses and not spec.get("clusterIPs"):
             spec["clusterIPs"] = list(addresses)
+    elif spec.get("clusterIPs") == addresses:
+        spec["clusterIPs"] = [spec["clusterIP"]]
     if len(spec.get("clusterIPs") or ()) > 1:
         spec.setdefault("ipFamilyPolicy", "RequireDualStack")
 
