@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test check coverage mutants packs bench clean
+.PHONY: demo test check coverage mutants packs bench bench-server clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -34,6 +34,10 @@ packs: $(VENV)/.installed
 
 bench: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench
+
+# The API server under load, beside a bare handler of the same HTTP server; three minutes.
+bench-server: $(VENV)/.developed
+	$(BIN)/python -m bench.server
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench .coverage .mutants

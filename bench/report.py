@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -74,9 +74,14 @@ def _head(results: Results) -> Iterator[str]:
 
 def bar_table(results: Results) -> Iterator[str]:
     """What was promised, what was measured."""
+    return bar_rows(bars(results))
+
+
+def bar_rows(held: Iterable[Bar]) -> Iterator[str]:
+    """Bars as a table."""
     yield "| | measured | goal | |"
     yield "| --- | ---: | ---: | --- |"
-    for bar in bars(results):
+    for bar in held:
         sign = "≥" if bar.at_least else "≤"
         measured = "not measured" if bar.measured is None else f"{_number(bar.measured)} {bar.unit}"
         goal = f"{sign} {bar.goal:g} {bar.unit}"

@@ -1,0 +1,42 @@
+"""`python -m bench.server.bare FILE --listen HOST:PORT`: what the HTTP server costs by itself.
+
+The same HTTP server as Celadon's, with a handler that has read nothing and gives everybody the
+bytes of a file, with the headers that Celadon's answers have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import socket
+from pathlib import Path
+
+import uvloop
+
+from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
+from celadon.serve.transport.asgi_app import AsgiApp
+from celadon.serve.transport.http_server import HttpServer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--listen")
+    options = parser.parse_args()
+    host, _, port = options.listen.partition(":")
+    listener = socket.create_server((host, int(port)), backlog=2048)
+    headers = (("Audit-Id", "0" * 36), ("Cache-Control", "no-cache, private"))
+    answer = HttpAnswer(200, JSON, options.file.read_bytes(), headers)
+
+    async def handle(_: HttpRequest) -> HttpAnswer:
+        return answer
+
+    async def serve() -> None:
+        await HttpServer(AsgiApp(handle), lambda: None).serve(sockets=[listener])
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve())
+
+
+if __name__ == "__main__":
+    main()

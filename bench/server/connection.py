@@ -1,0 +1,104 @@
+"""A client for load: keep-alive connections, one request after the other on each.
+
+It knows as much of HTTP as our servers' answers need: a status line, `content-length`, and for
+watches `transfer-encoding: chunked`, of which only lines are counted. What it costs is subtracted
+from nothing; it runs on the other core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Final
+
+_END: Final = b"\r\n\r\n"
+_LENGTH: Final = b"content-length: "
+
+
+def request(method: str, target: str, token: str, body: bytes = b"") -> bytes:
+    """The bytes of a request with a body in JSON."""
+    head = (
+        f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+        "Accept: application/json\r\nUser-Agent: bench/1.0\r\n"
+    )
+    if body:
+        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    return head.encode() + b"\r\n" + body
+
+
+class BadAnswer(Exception):
+    """An answer that is not a success; load with such answers measures nothing."""
+
+
+class Connection(asyncio.Protocol):
+    """Takes requests from an iterator shared by all connections until there are none."""
+
+    def __init__(self, requests: Iterator[bytes], finished: Callable[[], None]) -> None:
+        self._requests = requests
+        self._finished = finished
+        self._received = bytearray()
+        self._needed = 0
+        self.error: BadAnswer | None = None
+        self.answers = 0
+        self.last = b""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._needed >= 0:
+            self._end(BadAnswer("the connection was closed"))
+
+    def send(self) -> None:
+        """The next request, or the end."""
+        following = next(self._requests, None)
+        if following is None:
+            self._end(None)
+        else:
+            self._transport.write(following)
+
+    def _end(self, error: BadAnswer | None) -> None:
+        self._needed = -1
+        self.error = error
+        self._transport.close()
+        self._finished()
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        if not self._needed:
+            end = received.find(_END)
+            if end < 0:
+                return
+            if received[9:10] != b"2":
+                self._end(BadAnswer(received.decode(errors="replace")))
+                return
+            at = received.lower().find(_LENGTH, 0, end) + len(_LENGTH)
+            self._needed = end + len(_END) + int(received[at : received.find(b"\r", at)])
+        if len(received) >= self._needed:
+            self.last = bytes(received)
+            received.clear()
+            self._needed = 0
+            self.answers += 1
+            self.send()
+
+
+class WatchConnection(asyncio.Protocol):
+    """Counts the events of a watch; `told` is called with each."""
+
+    def __init__(self, request: bytes, told: Callable[[], None], opened: Callable[[], None]) -> None:
+        self._request = request
+        self._told = told
+        self._opened = opened
+        self._is_open = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
+        self.transport = transport
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_open:
+            self._is_open = True
+            self._opened()
+        for _ in range(data.count(b'{"type":"')):
+            self._told()

@@ -1,0 +1,101 @@
+"""Servers as processes: started, ready, and what they use of processor and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Final
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+TOKEN: Final = "bench-token"
+_READY: Final = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """`ready_seconds` is the time from the start of Python to the first answer that it is ready,
+    `ready_cpu` what it computed until then."""
+
+    pid: int
+    port: int
+    ready_seconds: float
+    ready_cpu: float
+
+    def cpu_seconds(self) -> float:
+        """Of the processor, by all its threads, since it was started."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def peak_bytes(self) -> int:
+        """The most memory it has had."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        raise ValueError("no VmHWM")
+
+
+@contextlib.contextmanager
+def celadon(folder: Path, *arguments: str) -> Iterator[ServerProcess]:
+    """`celadon serve` over plain HTTP with an administrator's token, unless told otherwise."""
+    tokens = folder / "tokens.csv"
+    tokens.write_text(f'{TOKEN},admin,1,"system:masters"\n')
+    with _process(
+        "celadon", "serve", "--plain-http", "--token-auth-file", str(tokens), *arguments
+    ) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def bare(answer: Path) -> Iterator[ServerProcess]:
+    """The same HTTP server with a handler that gives the bytes in a file to everybody."""
+    with _process("bench.server.bare", str(answer)) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def _process(module: str, *arguments: str) -> Iterator[ServerProcess]:
+    port = _free_port()
+    listen = ("--listen", f"127.0.0.1:{port}")
+    command: Sequence[str] = (sys.executable, "-m", module, *arguments, *listen)
+    start = perf_counter()
+    process = subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE)
+    try:
+        while not _is_ready(port):
+            if process.poll() is not None:
+                raise ValueError(f"{' '.join(command)} has ended")
+        server = ServerProcess(process.pid, port, perf_counter() - start, 0.0)
+        yield ServerProcess(server.pid, port, server.ready_seconds, server.cpu_seconds())
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    """Python keeps its compiled modules, as those of an installed Celadon are."""
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _is_ready(port: int) -> bool:
+    """Whether it says so itself."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
+            plain.sendall(_READY)
+            return plain.recv(64).startswith(b"HTTP/1.1 200")
+    except OSError:
+        sleep(0.001)
+        return False
