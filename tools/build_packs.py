@@ -92,7 +92,8 @@ def _schemas(sources: Path) -> dict[str, Json]:
     return completed(
         {
             f"{package}.{name}": with_letters(entry)
-            for package, types in read(sources / "schemas")
+            for folder in ("schemas", "unpublished")
+            for package, types in read(sources / folder)
             for name, entry in types.items()
         }
     )

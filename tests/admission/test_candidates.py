@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.candidates import Hook, RememberedCandidates
+from celadon.admission.candidates import Hook, remembered_candidates
 from celadon.admission.engine import Engine
 from celadon.admission.policy.compiled_policy import compile_policy
 from celadon.admission.request import Operation
@@ -19,7 +19,7 @@ HOOK = Hook(POLICY, compile_policy(POLICY), (binding(),))
 
 
 def test_endpoints_are_remembered() -> None:
-    remembered = RememberedCandidates([HOOK])
+    remembered = remembered_candidates([HOOK])
     first = remembered.of(request(), CATALOG)
     assert [one.compiled for one in first.candidates] == [HOOK.compiled]
     assert remembered.of(request(config_map("other"), name="other"), CATALOG) is first
@@ -36,7 +36,7 @@ def test_endpoints_are_remembered() -> None:
 def test_no_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests may name what they like."""
     monkeypatch.setattr(policy_limits, "CANDIDATE_CACHE_ENTRIES", 3)
-    remembered = RememberedCandidates([HOOK])
+    remembered = remembered_candidates([HOOK])
     sizes = []
     for number in range(8):
         remembered.of(request(subresource=f"s{number}"), CATALOG)

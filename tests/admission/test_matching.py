@@ -16,7 +16,7 @@ from celadon.admission.registration.registration_types import (
     MatchResources,
     Rule,
 )
-from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube import GroupResource, GroupVersionKind, GroupVersionResource, status
 from celadon.kube.catalogue import known_resources
 
 CATALOG = known_resources(all_versions=True)
@@ -38,7 +38,7 @@ class FakeLabels:
 
     def namespace_labels(self) -> Mapping[str, str] | None:
         if self.missing:
-            raise MatchError('namespaces "gone" not found')
+            raise MatchError(status.not_found(GroupResource("", "namespaces"), "gone"))
         return self.namespace
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:

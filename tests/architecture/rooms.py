@@ -36,6 +36,7 @@ DOORS = {
     "celadon.admission",
     "celadon.admission.lint",
     "celadon.admission.registration",
+    "celadon.admission.webhooks",
     "celadon.admission.writing",
     "celadon.store",
     "celadon.serve",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celadon.admission import policy_limits
+from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
 from celadon.admission.matching import EXEMPT, MatchPlan, Target, plan
 from celadon.admission.policy import params
@@ -21,12 +21,9 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.request import Request
-from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.catalogue import Catalog
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
-_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,59 +99,17 @@ def _is_own(hit: Hit | None, target: Target) -> bool:
     return hit is not None and hit.kind == target.kind and hit.resource == target.resource
 
 
-def target_of(request: Request) -> Target:
-    """What all requests to the same endpoint have in common."""
-    return Target(
-        request.resource,
-        request.kind,
-        request.subresource,
-        request.operation.value,
-        request.namespace != "",
-    )
+def remembered_candidates(hooks: Sequence[Hook]) -> PerEndpoint[EndpointCandidates]:
+    """The candidates of each endpoint, found when first asked for."""
+    bound = tuple(hook for hook in hooks if hook.bindings)
 
-
-class RememberedCandidates:
-    """The candidates of each endpoint, found when first asked for.
-
-    INVARIANT (bounded): what is remembered holds for one catalog, and no more endpoints are
-    remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
-    """
-
-    __slots__ = ("_catalog", "_found", "_hooks")
-
-    def __init__(self, hooks: Sequence[Hook]) -> None:
-        self._hooks = tuple(hook for hook in hooks if hook.bindings)
-        self._catalog: Catalog | None = None
-        self._found: dict[_Endpoint, EndpointCandidates] = {}
-
-    def __len__(self) -> int:
-        """How many endpoints are remembered."""
-        return len(self._found)
-
-    def of(self, request: Request, catalog: Catalog) -> EndpointCandidates:
-        """Those of the request's endpoint."""
-        if catalog is not self._catalog:
-            self._catalog, self._found = catalog, {}
-        endpoint = (
-            request.resource,
-            request.kind,
-            request.subresource,
-            request.operation.value,
-            request.namespace != "",
-        )
-        found = self._found.get(endpoint)
-        if found is None:
-            found = _endpoint_candidates(self._find(target_of(request), catalog))
-            if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
-                self._found = {}
-            self._found[endpoint] = found
-        return found
-
-    def _find(self, target: Target, catalog: Catalog) -> tuple[Candidate, ...]:
+    def find(target: Target, catalog: Catalog) -> EndpointCandidates:
         if target.resource.group_resource in EXEMPT:
-            return ()
-        found = (candidate_for(hook, target, catalog) for hook in self._hooks)
-        return tuple(candidate for candidate in found if candidate is not None)
+            return _endpoint_candidates(())
+        found = (candidate_for(hook, target, catalog) for hook in bound)
+        return _endpoint_candidates(tuple(one for one in found if one is not None))
+
+    return PerEndpoint(find)
 
 
 def _endpoint_candidates(candidates: tuple[Candidate, ...]) -> EndpointCandidates:

@@ -20,9 +20,8 @@ from celadon.admission.candidates import (
     Candidate,
     EndpointCandidates,
     Hook,
-    RememberedCandidates,
     candidate_for,
-    target_of,
+    remembered_candidates,
 )
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import (
@@ -32,6 +31,7 @@ from celadon.admission.decision_source import (
     PARAM_REF,
     Source,
 )
+from celadon.admission.endpoint_memory import target_of
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit, MatchError
 from celadon.admission.matching import EXEMPT, Target, matches
@@ -90,7 +90,7 @@ class Engine:
             for name, orphans in by_policy.items()
             for binding in orphans
         )
-        self._candidates = RememberedCandidates(self._hooks)
+        self._candidates = remembered_candidates(self._hooks)
 
     def replaced(
         self,

@@ -9,17 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.kube import FieldPath, GroupVersionKind, GroupVersionResource, fieldpath
+from celadon.kube import (
+    FieldPath,
+    GroupVersionKind,
+    GroupVersionResource,
+    StatusError,
+    fieldpath,
+)
 
 NAMESPACES: Final = "namespaces"
 
 
 class MatchError(Exception):
-    """Matching failed: a configuration error of the policy or binding. `path` leads to the selector
-    that could not be used, from the match constraints or resources on."""
+    """Matching failed: a configuration error of the policy or binding, `failure` to the client of a
+    webhook. `path` leads to the selector that could not be used, from the match constraints or
+    resources on."""
 
-    def __init__(self, text: str, path: FieldPath = fieldpath.ROOT) -> None:
-        super().__init__(text)
+    def __init__(self, failure: StatusError, path: FieldPath = fieldpath.ROOT) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
         self.path = path
 
 

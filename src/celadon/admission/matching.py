@@ -21,6 +21,8 @@ from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    StatusError,
+    status,
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
@@ -59,10 +61,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A compiled label selector, or the text of why it is none. Everything is no selector."""
+    """A compiled label selector, or why it is none. Everything is no selector."""
 
     selector: LabelSelector | None = None
-    error: str = ""
+    error: StatusError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +117,11 @@ def _compiled(selector: Mapping[str, Any] | None, which: str) -> Selector | None
         text = (
             f"a nil {which} selector was passed, please ensure selectors are initialized properly"
         )
-        return Selector(error=text)
+        return Selector(error=status.plain_error(text))
     try:
         compiled = label_selector(selector)
     except SelectorError as error:
-        return Selector(error=f"Internal error occurred: {error}")
+        return Selector(error=status.internal_error(str(error)))
     return None if compiled.is_everything else Selector(compiled)
 
 
@@ -189,15 +191,15 @@ def matches(match: MatchPlan, labels: Labels) -> Hit | None:
         return match.direct
     error: MatchError | None = None
     if match.namespace_selector is not None:
-        selected, why = _namespace_selected(match.namespace_selector, labels)
-        if why:
-            error = MatchError(why, NAMESPACE_SELECTOR)
+        selected = _namespace_selected(match.namespace_selector, labels)
+        if not isinstance(selected, bool):
+            error = MatchError(selected, NAMESPACE_SELECTOR)
         elif not selected:
             return None
     if match.object_selector is not None:
-        selected, why = _object_selected(match.object_selector, labels)
-        if why:
-            error = error or MatchError(why, OBJECT_SELECTOR)
+        selected = _object_selected(match.object_selector, labels)
+        if not isinstance(selected, bool):
+            error = error or MatchError(selected, OBJECT_SELECTOR)
         elif not selected:
             return None
     if _first(match.excludes, labels.name) is not None:
@@ -215,19 +217,23 @@ def _first(hits: Sequence[Hit], name: str) -> Hit | None:
     return None
 
 
-def _namespace_selected(selector: Selector, labels: Labels) -> tuple[bool, str]:
+def _namespace_selected(selector: Selector, labels: Labels) -> bool | StatusError:
     try:
         found = labels.namespace_labels()
     except MatchError as error:
-        return False, selector.error or str(error)
+        return selector.error or error.failure
     if found is None:
-        return True, ""
-    if selector.selector is None:
-        return False, selector.error
-    return selector.selector.matches(found), ""
+        return True
+    return _selected(selector, [found])
 
 
-def _object_selected(selector: Selector, labels: Labels) -> tuple[bool, str]:
-    if selector.selector is None:
-        return False, selector.error
-    return any(selector.selector.matches(found) for found in labels.object_labels()), ""
+def _object_selected(selector: Selector, labels: Labels) -> bool | StatusError:
+    return _selected(selector, labels.object_labels())
+
+
+def _selected(selector: Selector, candidates: Sequence[Mapping[str, str]]) -> bool | StatusError:
+    """Whether one of the candidates is selected, or why that cannot be said."""
+    if selector.error is not None:
+        return selector.error
+    compiled = selector.selector
+    return compiled is None or any(map(compiled.matches, candidates))

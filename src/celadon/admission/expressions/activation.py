@@ -89,9 +89,10 @@ class RequestContext:
         return self._namespace_labels
 
     def _stored_namespace(self) -> JsonObject:
-        found = self.world.namespace(self.request.namespace)
+        name = self.request.namespace
+        found = self.world.namespace(name)
         if found is None:
-            raise MatchError(f'namespaces "{self.request.namespace}" not found')
+            raise MatchError(status.not_found(GroupResource("", NAMESPACES), name))
         return found
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:

@@ -23,6 +23,7 @@ from celadon.admission.registration.decoding import (
     decode_binding,
     decode_object,
     decode_policy,
+    decode_webhooks,
 )
 from celadon.admission.registration.member_order import ordered
 from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
@@ -54,6 +55,7 @@ __all__ = [
     "decode_binding",
     "decode_object",
     "decode_policy",
+    "decode_webhooks",
     "ordered",
     "validate_binding",
     "validate_create",

@@ -79,6 +79,18 @@ def decode_binding(
     return cast("Decoded[registration.ValidatingAdmissionPolicyBinding]", decoded)
 
 
+def decode_webhooks(
+    document: Any, *, mutating: bool, version: str = "v1"
+) -> Decoded[registration.WebhookConfiguration]:
+    """A Validating- or MutatingWebhookConfiguration, defaulted; RegistrationError if the document
+    is none."""
+    kind = (
+        registration.MUTATING_WEBHOOKS_KIND if mutating else registration.VALIDATING_WEBHOOKS_KIND
+    )
+    decoded = decode_object(document, kind, version)
+    return cast("Decoded[registration.WebhookConfiguration]", decoded)
+
+
 def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
     """A decoded document in another version: no field has another name or is missing there."""
     return {**document, "apiVersion": f"{registration.GROUP}/{version}"}

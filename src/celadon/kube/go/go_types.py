@@ -14,6 +14,7 @@ from typing import Any, Final
 _SCALARS: Final = {
     "s": "string",
     "y": "[]uint8",
+    "byte": "uint8",
     "i": "int32",
     "l": "int64",
     "d": "float64",
@@ -117,6 +118,8 @@ NAMED: Final[Mapping[str, Mapping[str, str]]] = {
     "ResourceRequirements": {"limits": "ResourceList", "requests": "ResourceList"},
     "Toleration": {"effect": "TaintEffect", "operator": "TolerationOperator"},
     "DeploymentStrategy": {"type": "DeploymentStrategyType"},
+    "AdmissionRequest": {"uid": "UID", "operation": "Operation"},
+    "AdmissionResponse": {"uid": "UID", "patchType": "PatchType"},
 }
 """Struct, field: the name of the field's type, or of its items' type, where it has one."""
 

@@ -26,7 +26,7 @@ from celadon.kube.schemas.schema_packing import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
 from celadon.kube.schemas.strict_fields import strict_field_errors
 from celadon.kube.schemas.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
 __all__ = [
     "ABSENT",
@@ -46,6 +46,7 @@ __all__ = [
     "decode_schema",
     "definition_schemas",
     "escape",
+    "json_kind",
     "pack_schemas",
     "published_schema",
     "resolved",

@@ -8,6 +8,7 @@ passes through them) and `DecodeError` where the text of the error needs no path
 
 from __future__ import annotations
 
+import base64
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
@@ -71,7 +72,8 @@ class Mismatch(KubeError):
         wanted = go_type(self.node, self.owner, self.field)
         struct = self.owner.rpartition(".")[2]
         path = ".".join(self.struct_path)
-        kind = json_kind(self.value, exact=isinstance(self.node, str) and self.node in INT_RANGES)
+        exact = isinstance(self.node, str) and (self.node in INT_RANGES or self.node == "byte")
+        kind = json_kind(self.value, exact=exact)
         return (
             f"json: cannot unmarshal {kind} into Go struct field {struct}.{path} of type {wanted}"
         )
@@ -126,13 +128,23 @@ def double(value: Any) -> Any:
 
 
 def bytes_text(value: Any) -> Any:
-    """Base64, as Go writes it again; DecodeError with Go's text for what is none."""
+    """Base64, as Go writes it again; DecodeError with Go's text for what is none. A list of numbers
+    will do as well."""
+    if value.__class__ is list:
+        return _base64_of_items(value)
     if value.__class__ is not str:
         raise Mismatch(value, "y")
     try:
         return canonical_base64(value)
     except Base64Error as error:
         raise DecodeError(str(error)) from None
+
+
+def _base64_of_items(items: list[Any]) -> str:
+    for item in items:
+        if item.__class__ is not int or not 0 <= item <= 255:
+            raise Mismatch(item, "byte")
+    return base64.b64encode(bytes(items)).decode()
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,0 +1,32 @@
+"""Admission webhooks as the API server calls them, without the calling.
+
+Read first: `hooks` (which of them a request concerns), `validating_phase` and `mutating_phase`
+(who is asked when, and what follows from the answers). Beside them `outgoing_reviews` (what is
+sent), `call_results` and `incoming_answers` (what comes back, or does not), `hook_refusals` and
+`call_records` (what the client, the audit log and metrics are told). Whoever owns the network
+makes a `Reply` or `NoReply` of each `Call`.
+"""
+
+from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
+from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply
+from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
+from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
+from celadon.admission.webhooks.outgoing_reviews import Call, call_url
+from celadon.admission.webhooks.validating_phase import ValidatingPhase
+
+__all__ = [
+    "AsJson",
+    "Call",
+    "CallRecord",
+    "Excluded",
+    "Hook",
+    "HookSet",
+    "MutatingPhase",
+    "NoReply",
+    "Readmit",
+    "Reply",
+    "Selected",
+    "ValidatingPhase",
+    "WebhookNotes",
+    "call_url",
+]

@@ -1,0 +1,226 @@
+"""The webhooks of one type, in the order in which they are asked, and which of them a request
+concerns.
+
+A `Hook` is one entry of `webhooks` of a configuration, with its match conditions compiled.
+`HookSet.selected` gives those that a request has to be sent to, and as which kind (`Hit`): rules,
+scope, selectors, match conditions. As k8s.io/apiserver
+`pkg/admission/configuration/*_webhook_manager.go` and `pkg/admission/plugin/webhook/generic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission import decision_source, policy_limits
+from celadon.admission.endpoint_memory import PerEndpoint
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
+from celadon.admission.expressions.match_conditions import Condition, ConditionResult, evaluate
+from celadon.admission.expressions.metering import Meter
+from celadon.admission.hits import Hit, MatchError
+from celadon.admission.matching import MatchPlan, Target, matches, plan
+from celadon.admission.registration import registration_types as registration
+from celadon.admission.registration.registration_types import (
+    MatchResources,
+    Webhook,
+    WebhookConfiguration,
+)
+from celadon.admission.request import Request
+from celadon.admission.world import World
+from celadon.kube import status
+from celadon.kube.catalogue import Catalog
+from celadon.kube.library import DEFAULT_VERSION
+
+EXEMPT: Final = frozenset(
+    [
+        registration.POLICY_KIND,
+        registration.BINDING_KIND,
+        registration.MUTATING_POLICY_KIND,
+        registration.MUTATING_BINDING_KIND,
+        registration.VALIDATING_WEBHOOKS_KIND,
+        registration.MUTATING_WEBHOOKS_KIND,
+    ]
+)
+"""Kinds of the registration group that no webhook ever gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """`index` is its place among all hooks of its type; `uid` names it for good, also among hooks
+    of one name in one configuration."""
+
+    configuration: str
+    webhook: Webhook
+    uid: str
+    index: int
+    conditions: tuple[Condition, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the webhook, not of its configuration."""
+        return self.webhook.name
+
+    @property
+    def ignores_failures(self) -> bool:
+        """Whether a call that fails is as if there were no hook."""
+        return self.webhook.failure_policy == registration.IGNORE
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A hook that a request goes to, as `hit` says."""
+
+    hook: Hook
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A hook whose rules and selectors matched, but whose conditions did not: the name of the false
+    one, or the text of an error that the failure policy ignores."""
+
+    hook: Hook
+    result: ConditionResult
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    hook: Hook
+    plan: MatchPlan
+
+
+class HookSet:
+    """All validating, or all mutating webhooks. Immutable but for what it remembers; `replaced`
+    shares what has been compiled with a changed set."""
+
+    __slots__ = ("_compiled", "_endpoints", "hooks", "version")
+
+    def __init__(
+        self,
+        configurations: Iterable[WebhookConfiguration] = (),
+        version: str = DEFAULT_VERSION,
+        *,
+        known: HookSet | None = None,
+    ) -> None:
+        self.version = version
+        before = {} if known is None else known._compiled
+        self._compiled: dict[int, tuple[WebhookConfiguration, list[tuple[Condition, ...]]]] = {}
+        hooks: list[Hook] = []
+        for configuration in sorted(configurations, key=lambda one: one.name):
+            entry = before.get(id(configuration))
+            if entry is None:
+                conditions = [_conditions(one, version) for one in configuration.webhooks]
+                entry = (configuration, conditions)
+            self._compiled[id(configuration)] = entry
+            hooks += _hooks(configuration, entry[1], len(hooks))
+        self.hooks: Sequence[Hook] = tuple(hooks)
+        self._endpoints = PerEndpoint(self._candidates)
+
+    def replaced(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
+        """For other configurations; those that are the same objects are not compiled again."""
+        return HookSet(configurations, self.version, known=self)
+
+    def concerns(self, request: Request, world: World) -> bool:
+        """Whether any rule covers requests like this one. Cheap."""
+        return bool(self._endpoints.of(request, world.catalog))
+
+    def selected(self, request: Request, world: World) -> Iterator[Selected | Excluded]:
+        """Those to be asked, in order. StatusError when one cannot be told: then none is asked,
+        whatever the failure policy."""
+        candidates = self._endpoints.of(request, world.catalog)
+        if not candidates:
+            return
+        context = RequestContext(request, world)
+        for candidate in candidates:
+            yield from _selected(candidate.hook, candidate.plan, context)
+
+    def select(self, hook: Hook, context: RequestContext) -> Selected | Excluded | None:
+        """Whether one hook of the set is to be asked; None where its rules or selectors say no.
+        StatusError as in `selected`."""
+        for candidate in self._endpoints.of(context.request, context.world.catalog):
+            if candidate.hook is hook:
+                return next(_selected(hook, candidate.plan, context), None)
+        return None
+
+    def _candidates(self, target: Target, catalog: Catalog) -> tuple[_Candidate, ...]:
+        kind = target.kind
+        if kind.group == registration.GROUP and kind.kind in EXEMPT:
+            return ()
+        planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in self.hooks)
+        return tuple(_Candidate(hook, found) for hook, found in planned if found is not None)
+
+
+def _hooks(
+    configuration: WebhookConfiguration, conditions: list[tuple[Condition, ...]], first: int
+) -> Iterator[Hook]:
+    names: dict[str, int] = {}
+    for i, webhook in enumerate(configuration.webhooks):
+        earlier = names.get(webhook.name, 0)
+        names[webhook.name] = earlier + 1
+        uid = f"{configuration.name}/{webhook.name}/{earlier}"
+        yield Hook(configuration.name, webhook, uid, first + i, conditions[i])
+
+
+def _conditions(webhook: Webhook, version: str) -> tuple[Condition, ...]:
+    scope = PolicyScope(version, has_params=False, has_variables=False, owner=webhook.name)
+    return tuple(
+        Condition(
+            condition.name,
+            scope.compile(
+                condition.expression,
+                BOOL_RESULT,
+                stored=True,
+                source=decision_source.condition(i),
+            ),
+        )
+        for i, condition in enumerate(webhook.match_conditions)
+    )
+
+
+def _plan(webhook: Webhook, target: Target, catalog: Catalog) -> MatchPlan | None:
+    """None also for a webhook without rules, which gets nothing."""
+    if not webhook.rules:
+        return None
+    resources = MatchResources(
+        webhook.namespace_selector,
+        webhook.object_selector,
+        webhook.rules,
+        match_policy=webhook.match_policy,
+    )
+    return plan(resources, target, catalog)
+
+
+def _selected(
+    hook: Hook, match: MatchPlan, context: RequestContext
+) -> Iterator[Selected | Excluded]:
+    try:
+        hit = matches(match, context)
+    except MatchError as error:
+        raise error.failure from None
+    if hit is None:
+        return
+    if hook.conditions:
+        result = _evaluated(hook, hit, context)
+        if result.false_condition or (result.failure is not None and hook.ignores_failures):
+            yield Excluded(hook, result)
+            return
+        if result.failure is not None:
+            request = context.request
+            resource = request.resource.group_resource
+            raise status.forbidden(resource, request.name, result.failure.text)
+    yield Selected(hook, hit)
+
+
+def _evaluated(hook: Hook, hit: Hit, context: RequestContext) -> ConditionResult:
+    obj, old = context.objects(hit.kind)
+    activation = {
+        "object": obj,
+        "oldObject": old,
+        "request": context.conditions_request(hit),
+        "namespaceObject": None,
+        **context.authorizer(),
+    }
+    meter = Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
+    return evaluate(hook.conditions, meter.run, activation)

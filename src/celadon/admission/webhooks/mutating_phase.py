@@ -1,0 +1,224 @@
+"""Mutating webhooks: one after the other, each gets what those before it have made.
+
+A `MutatingPhase` lasts for one request and up to two rounds; a round is a generator that yields
+calls, takes a reply for each, and returns the object as it left it:
+
+    calls = phase.round(request, number)
+    call = next(calls)
+    while True: call = calls.send(reply)         StopIteration.value is the object
+
+It raises StatusError where a webhook refuses the request or spoils it. `phase.wants_another` says
+after the first round whether all mutating plugins have to be asked once more.
+
+As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocationcontext}.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from celadon.admission.conversion import ConversionError
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.hits import Hit
+from celadon.admission.registration.registration_types import JSON_PATCH
+from celadon.admission.request import Request
+from celadon.admission.webhooks import hook_refusals
+from celadon.admission.webhooks.call_records import (
+    CALLING_WEBHOOK_ERROR,
+    INTERNAL_ERROR,
+    NO_ERROR,
+    CallRecord,
+    WebhookNotes,
+)
+from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
+from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
+from celadon.admission.webhooks.incoming_answers import HookAnswer, read_answer
+from celadon.admission.webhooks.outgoing_reviews import Call, begin_call
+from celadon.admission.world import World
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
+from celadon.kube.go import JsonSyntaxError, read_json
+from celadon.kube.schemas import json_kind
+from celadon.kube.writes import JsonPatchError, apply_json_patch
+
+IF_NEEDED: Final = "IfNeeded"
+
+Round = Generator[Call, Reply | NoReply, JsonObject | None]
+"""Gives the object at the end of a round."""
+Asking = Generator[Call, Reply | NoReply, tuple[JsonObject | None, bool]]
+"""Gives what one hook has made of the object (None: it did not touch it), and whether that is
+another."""
+
+
+class Readmit(Protocol):
+    """Reads an object that a webhook has made, as its kind."""
+
+    def __call__(self, document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        """The object as it was decoded, and the same with defaults. StatusError (500) for what is
+        none of that kind."""
+        ...
+
+
+@dataclass(slots=True)
+class Reinvocation:
+    """Who is to be asked again: by uid, the IfNeeded hooks that were asked, and those that the
+    second round has to ask."""
+
+    last: JsonObject | None = None
+    asked: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
+
+    def changed(self) -> None:
+        """Something after those that were asked has changed the object."""
+        self.again |= self.asked
+        self.asked = frozenset()
+
+
+class MutatingPhase:
+    """The mutating webhooks of one request. `coarse_times` is whether the object carries times
+    finer than its JSON has, so that the first patch changes it whatever it does."""
+
+    def __init__(
+        self,
+        hooks: HookSet,
+        world: World,
+        readmit: Readmit,
+        new_uid: Callable[[], str],
+        as_json: AsJson,
+        *,
+        coarse_times: bool = False,
+    ) -> None:
+        self.notes = WebhookNotes()
+        self.wants_another = False
+        self._hooks = hooks
+        self._world = world
+        self._readmit = readmit
+        self._new_uid = new_uid
+        self._as_json = as_json
+        self._coarse_times = coarse_times
+        self._reinvocation = Reinvocation()
+
+    def round(self, request: Request, number: int) -> Round:
+        """Round 0, or 1 with the object as the other plugins have left it."""
+        state = self._reinvocation
+        if number and request.object != state.last:
+            state.changed()
+        for hook in self._hooks.hooks:
+            if number and hook.uid not in state.again:
+                continue
+            context = RequestContext(request, self._world)
+            selected = self._hooks.select(hook, context)
+            if isinstance(selected, Excluded):
+                self.notes.excluded.append(selected)
+            elif selected is not None:
+                made, mutated = yield from self._asked(selected, context, number)
+                if made is not None:
+                    request = replace(request, object=made, size=None)
+                if mutated:
+                    state.changed()
+                    self.wants_another = True
+                if hook.webhook.reinvocation_policy == IF_NEEDED:
+                    state.asked |= {hook.uid}
+        state.last = request.object
+        return request.object
+
+    def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
+        """One hook, whose failure may be ignored."""
+        hook = selected.hook
+        made, mutated = None, False
+        try:
+            made, mutated = yield from self._called(selected, context, number)
+        except CallError as error:
+            self._failed(hook, error, number)
+        except ConversionError as error:
+            raise status.internal_error(str(error)) from None
+        finally:
+            self.notes.mutation(hook, number, mutated=mutated)
+        return made, mutated
+
+    def _called(self, selected: Selected, context: RequestContext, number: int) -> Asking:
+        hook = selected.hook
+        try:
+            call = begin_call(selected, context, self._new_uid())
+        except StatusError:
+            self.notes.calls.append(CallRecord(hook, True, 0, INTERNAL_ERROR))
+            raise
+        reply = yield call
+        answer = read_answer(call, reply, self._as_json, mutating=True)
+        self.notes.answered(hook, answer.warnings, answer.audit_annotations)
+        if not answer.allowed:
+            denial = hook_refusals.denied(hook, answer.status)
+            self.notes.calls.append(CallRecord(hook, True, denial.code, NO_ERROR))
+            raise denial
+        try:
+            made, mutated = self._patched(selected, context, answer, number)
+        except StatusError:
+            self.notes.calls.append(CallRecord(hook, True, 0, INTERNAL_ERROR))
+            raise
+        self.notes.calls.append(CallRecord(hook, rejected=False))
+        return made, mutated
+
+    def _patched(
+        self, selected: Selected, context: RequestContext, answer: HookAnswer, number: int
+    ) -> tuple[JsonObject | None, bool]:
+        """The object with the patch, None without one; and whether it is another."""
+        operations = _operations(answer.patch)
+        if not operations:
+            return None, False
+        hook, hit = selected.hook, selected.hit
+        before, _ = context.objects(hit.kind)
+        if before is None:
+            raise hook_refusals.modified_nothing(hook)
+        if answer.patch_type != JSON_PATCH:
+            raise CallError(f'unsupported patch type "{answer.patch_type}"', 500)
+        try:
+            document = apply_json_patch(before, operations)
+        except JsonPatchError as error:
+            raise status.internal_error(str(error)) from None
+        decoded, made = self._readmit(document, hit.kind)
+        self.notes.patch(hook, number, operations)
+        mutated = self._coarse_times or decoded != before
+        self._coarse_times = False
+        return self._converted_back(made, hit, context), mutated
+
+    def _converted_back(self, made: JsonObject, hit: Hit, context: RequestContext) -> JsonObject:
+        kind = context.request.kind
+        return made if hit.kind == kind else self._world.convert(made, kind)
+
+    def _failed(self, hook: Hook, error: CallError, number: int) -> None:
+        ignored = hook.ignores_failures
+        if not error.canceled:
+            self.notes.calls.append(
+                CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored)
+            )
+        if not ignored:
+            raise hook_refusals.failed(hook, error) from None
+        if not error.canceled:
+            self.notes.mutating_failed_open(hook, number)
+
+
+def _operations(patch: bytes) -> list[Any]:
+    """CallError for a text that is no patch at all."""
+    if not patch:
+        return []
+    try:
+        found = read_json(patch.decode("utf-8", "replace")).value
+    except JsonSyntaxError as error:
+        raise _undecodable(str(error)) from None
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise _undecodable(_mismatch(found, "jsonpatch.Patch"))
+    for operation in found:
+        if operation is not None and not isinstance(operation, dict):
+            raise _undecodable(_mismatch(operation, "jsonpatch.Operation"))
+    return [operation or {} for operation in found]
+
+
+def _mismatch(found: Any, wanted: str) -> str:
+    return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
+
+
+def _undecodable(why: str) -> CallError:
+    return CallError(f"received undecodable patch in webhook response: {why}")

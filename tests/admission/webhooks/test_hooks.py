@@ -1,0 +1,164 @@
+"""Which hooks a request concerns, in which order, and as what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.registration.registration_types import GROUP
+from celadon.admission.request import Operation
+from celadon.admission.webhooks.hooks import EXEMPT, Excluded, HookSet, Selected
+from celadon.admission.world import ObjectWorld
+from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from tests.admission.building import config_map, request
+from tests.admission.webhooks.hooking import WORLD, configuration, hooks, webhook
+
+
+def names(found: HookSet, asked: Any = None, world: ObjectWorld = WORLD) -> list[str]:
+    selected = found.selected(asked or request(), world)
+    return [one.hook.name for one in selected if isinstance(one, Selected)]
+
+
+def rule(**more: Any) -> dict[str, Any]:
+    given = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["*"],
+        "resources": ["configmaps"],
+    }
+    return {"rules": [{**given, **more}]}
+
+
+def test_configurations_by_name_and_hooks_as_listed() -> None:
+    found = HookSet(
+        [
+            configuration(
+                webhook("z.hooks.example.com"), webhook("b.hooks.example.com"), name="a-2"
+            ),
+            configuration(webhook("a.hooks.example.com"), name="a-10"),
+        ]
+    )
+    assert [one.name for one in found.hooks] == [
+        "a.hooks.example.com",
+        "z.hooks.example.com",
+        "b.hooks.example.com",
+    ]
+    assert [one.index for one in found.hooks] == [0, 1, 2]
+
+
+def test_uids_tell_hooks_of_one_name_apart() -> None:
+    same = webhook("a.hooks.example.com")
+    assert [one.uid for one in hooks(same, webhook("b.hooks.example.com"), same).hooks] == [
+        "c/a.hooks.example.com/0",
+        "c/b.hooks.example.com/0",
+        "c/a.hooks.example.com/1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "selected"),
+    [
+        (rule(), True),
+        ({"rules": []}, False),
+        (rule(resources=["*"]), True),
+        (rule(resources=["configmaps/status"]), False),
+        (rule(operations=["UPDATE"]), False),
+        (rule(scope="Cluster"), False),
+        ({"objectSelector": {"matchLabels": {"a": "b"}}}, False),
+        ({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ns"}}}, True),
+        ({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "other"}}}, False),
+        ({"matchConditions": [{"name": "a", "expression": "object.metadata.name == 'c'"}]}, True),
+        ({"matchConditions": [{"name": "a", "expression": "namespaceObject == null"}]}, True),
+    ],
+)
+def test_rules_selectors_conditions(given: dict[str, Any], *, selected: bool) -> None:
+    assert bool(names(hooks(webhook(**given)))) is selected
+
+
+def test_a_false_condition_excludes_and_says_which() -> None:
+    conditions = [
+        {"name": "broken", "expression": "object.nope == 1"},
+        {"name": "no", "expression": "false"},
+    ]
+    [one] = hooks(webhook(matchConditions=conditions)).selected(request(), WORLD)
+    assert isinstance(one, Excluded)
+    assert one.result.false_condition == "no"
+
+
+def test_errors_of_conditions_meet_the_failure_policy() -> None:
+    conditions = [{"name": "broken", "expression": "object.nope == 1"}]
+    ignoring = hooks(webhook(matchConditions=conditions, failurePolicy="Ignore"))
+    [one] = ignoring.selected(request(), WORLD)
+    assert isinstance(one, Excluded)
+    with pytest.raises(StatusError) as refused:
+        names(hooks(webhook(matchConditions=conditions)))
+    assert refused.value.code == 403
+    assert str(refused.value) == (
+        "configmaps \"c\" is forbidden: expression 'object.nope == 1' resulted in error: "
+        "no such key: nope"
+    )
+
+
+def test_an_equivalent_version_is_sent_as_what_the_rule_names() -> None:
+    asked = request(
+        {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {}},
+        kind=GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        resource=GroupVersionResource("autoscaling", "v2", "horizontalpodautoscalers"),
+    )
+    given: dict[str, Any] = rule(
+        apiGroups=["autoscaling"], apiVersions=["v1"], resources=["horizontalpodautoscalers"]
+    )
+    [one] = hooks(webhook(**given)).selected(asked, WORLD)
+    assert isinstance(one, Selected)
+    assert one.hit.kind.version == "v1"
+    assert names(hooks(webhook(**given, matchPolicy="Exact")), asked) == []
+
+
+def test_a_missing_namespace_is_told_where_the_rules_match() -> None:
+    selective: dict[str, Any] = {"namespaceSelector": {"matchLabels": {"a": "b"}}}
+    world = ObjectWorld()
+    with pytest.raises(StatusError, match='namespaces "ns" not found') as missing:
+        names(hooks(webhook(**selective)), world=world)
+    assert missing.value.code == 404
+    assert names(hooks(webhook(**selective, **rule(operations=["DELETE"]))), world=world) == []
+
+
+@pytest.mark.parametrize("kind", sorted(EXEMPT))
+def test_no_hook_gets_what_registers_hooks(kind: str) -> None:
+    asked = request(
+        config_map(),
+        kind=GroupVersionKind(GROUP, "v1", kind),
+        resource=GroupVersionResource(GROUP, "v1", f"{kind.lower()}s"),
+        namespace="",
+    )
+    assert names(hooks(webhook()), asked) == []
+
+
+def test_deletions_of_a_namespace_look_at_the_stored_one() -> None:
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "n", "labels": {"a": "b"}},
+    }
+    asked = request(
+        None,
+        Operation.DELETE,
+        old_object=namespace,
+        kind=GroupVersionKind("", "v1", "Namespace"),
+        resource=GroupVersionResource("", "v1", "namespaces"),
+        name="n",
+        namespace="n",
+    )
+    selective = webhook(namespaceSelector={"matchLabels": {"a": "b"}})
+    assert names(hooks(selective), asked, ObjectWorld([namespace])) == ["a.hooks.example.com"]
+    assert names(hooks(selective), asked, WORLD) == []
+
+
+def test_a_changed_set_shares_what_it_knows() -> None:
+    kept = configuration(webhook(matchConditions=[{"name": "a", "expression": "true"}]))
+    before = HookSet([kept])
+    after = before.replaced([kept, configuration(webhook(), name="b")])
+    assert after.hooks[-1].conditions is before.hooks[0].conditions
+    assert after.concerns(request(), WORLD)
+    assert not after.replaced([]).concerns(request(), WORLD)
