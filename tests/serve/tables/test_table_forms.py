@@ -130,3 +130,18 @@ def test_refusals(kind: GroupVersionKind, custom: bool, name: str) -> None:
     assert not_a_list(kind, custom=custom).status.message == (
         f"you requested PartialObjectMetadataList, but the requested object is not a list (*{name})"
     )
+
+
+@pytest.mark.parametrize(
+    ("notes", "want"),
+    [
+        ({"a": "b"}, {"a": "b"}),
+        ({"a": "b", "deprecated.daemonset.template.generation": "1"}, {"a": "b"}),
+        ({"autoscaling.alpha.kubernetes.io/metrics": "[]"}, None),
+    ],
+)
+def test_fields_in_annotations_are_no_metadata(
+    notes: dict[str, str], want: dict[str, str] | None
+) -> None:
+    obj = {**OBJECT, "metadata": {"name": "a", "annotations": notes}}
+    assert partial_object(obj, "v1")["metadata"].get("annotations") == want

@@ -19,6 +19,19 @@ from celadon.serve.tables.cell_texts import JsonObject
 from celadon.serve.tables.table_shapes import TableShape
 
 PARTIAL: Final = "PartialObjectMetadata"
+FIELDS_IN_ANNOTATIONS: Final = frozenset(
+    {
+        "deprecated.daemonset.template.generation",
+        "deprecated.deployment.rollback.to",
+        "autoscaling.alpha.kubernetes.io/behavior",
+        "autoscaling.alpha.kubernetes.io/conditions",
+        "autoscaling.alpha.kubernetes.io/current-metrics",
+        "autoscaling.alpha.kubernetes.io/metrics",
+    }
+)
+"""What a version of a kind has no field for and shows as an annotation: forms that are made of the
+object as the server has it inside lack them (k8s.io/kubernetes `pkg/apis/*/*/conversion.go`)."""
+
 _PACKAGES: Final = {
     "": "core",
     "events.k8s.io": "core",
@@ -87,8 +100,20 @@ def partial_object(obj: JsonObject, version: str) -> dict[str, Any]:
     return {
         "kind": PARTIAL,
         "apiVersion": f"meta.k8s.io/{version}",
-        "metadata": metadata.metadata(obj),
+        "metadata": _own_metadata(obj),
     }
+
+
+def _own_metadata(obj: JsonObject) -> Mapping[str, Any]:
+    """Without the annotations that are fields elsewhere."""
+    meta = metadata.metadata(obj)
+    notes = metadata.annotations(obj)
+    if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):
+        return meta
+    kept = {key: note for key, note in notes.items() if key not in FIELDS_IN_ANNOTATIONS}
+    if kept:
+        return {**meta, "annotations": kept}
+    return {key: value for key, value in meta.items() if key != "annotations"}
 
 
 def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) -> dict[str, Any]:
