@@ -18,9 +18,11 @@ from typing import Any, Final
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.syntax import UNMATCHED
+from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map
 from celadon.cel.values.operations import container_access, equality
 from celadon.cel.values.operations.container_access import index
+from celadon.cel.values.operations.typed_lists import MapList, SetList
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
 from celadon.cel.values.value_display import display
@@ -45,7 +47,6 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     list: also of its first element), so it is remembered by class, as long as no guard that was
     asked looked further into a list or map.
     """
-    known: dict[Any, Impl] = {}
     guarded: dict[int, list[tuple[tuple[Guard, ...], Impl, bool]]] = {}
     for overload in overloads:
         if overload.impl is not None:
@@ -56,7 +57,7 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
             row = (guards, overload.impl, by_class)
             guarded.setdefault(len(guards), []).append(row)
 
-    def find(args: Sequence[Any], key: Any) -> Impl:
+    def find(args: Sequence[Any], known: dict[Any, Impl], key: Any) -> Impl:
         remember = True
         for guards, impl, by_class in guarded.get(len(args), ()):
             remember = remember and by_class
@@ -66,23 +67,34 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
                 return impl
         raise overload_error(name, args)
 
+    one: dict[Any, Impl] = {}
+    several: dict[Any, Impl] = {}
+
     def call_one(x: Any) -> Any:
         key = x.__class__
         if key is list and x:
             key = list, x[0].__class__
-        impl = known.get(key)
-        return impl(x) if impl else find((x,), key)(x)
+        impl = one.get(key)
+        return impl(x) if impl else find((x,), one, key)(x)
+
+    def call_typed_list(x: TypedList) -> Any:
+        key = (x.__class__, x[0].__class__) if x else None
+        impl = one.get(key)
+        return impl(x) if impl else find((x,), one, key)(x)
 
     def call_two(x: Any, y: Any) -> Any:
         key = x.__class__, y.__class__
-        impl = known.get(key)
-        return impl(x, y) if impl else find((x, y), key)(x, y)
+        impl = several.get(key)
+        return impl(x, y) if impl else find((x, y), several, key)(x, y)
 
     def call(*args: Any) -> Any:
+        if len(args) == 1:
+            return call_one(args[0])
         key = tuple([arg.__class__ for arg in args])
-        impl = known.get(key)
-        return impl(*args) if impl else find(args, key)(*args)
+        impl = several.get(key)
+        return impl(*args) if impl else find(args, several, key)(*args)
 
+    one[SetList] = one[MapList] = call_typed_list  # INVARIANT (typed lists)
     if guarded.keys() == {1}:
         return call_one
     return call_two if guarded.keys() == {2} else call

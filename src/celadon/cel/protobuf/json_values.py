@@ -15,6 +15,7 @@ from google.protobuf.message_factory import GetMessageClass
 from celadon.cel.protobuf.messages import EnumValue, Message
 from celadon.cel.protobuf.refusal import Refused, refuse
 from celadon.cel.values.conversions import duration_to_string
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.maps import is_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
@@ -36,7 +37,7 @@ def value_message(cls: Any, value: Any, depth: int = 0) -> Any:
         return cls(number_value=value)
     if kind is int or kind is Uint:
         return _number(cls, value)
-    if kind is list or is_map(value):
+    if is_list(value) or is_map(value):
         if depth > MAX_DEPTH:
             raise Refused("nested too deeply")
         return _container(cls, value, depth)
@@ -54,7 +55,7 @@ def _number(cls: Any, value: int) -> Any:
 
 
 def _container(cls: Any, value: Any, depth: int) -> Any:
-    if value.__class__ is list:
+    if is_list(value):
         elements = [value_message(cls, element, depth + 1) for element in value]
         return cls(list_value=_class_of(cls, "list_value")(values=elements))
     return cls(struct_value=_class_of(cls, "struct_value")(fields=_entries(cls, value, depth)))
@@ -98,6 +99,6 @@ def struct_message(cls: Any, value_class: Any, value: Any) -> Any:
 
 def list_message(cls: Any, value_class: Any, value: Any) -> Any:
     """A list as a `google.protobuf.ListValue`. Raises `Refused` for other values."""
-    if value.__class__ is not list:
+    if not is_list(value):
         refuse(value, "google.protobuf.ListValue")
     return cls(values=[value_message(value_class, element) for element in value])

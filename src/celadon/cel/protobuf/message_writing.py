@@ -22,6 +22,7 @@ from celadon.cel.protobuf.message_reading import NULLABLE
 from celadon.cel.protobuf.messages import EnumValue, Message, MessageTypes
 from celadon.cel.protobuf.refusal import Refused, refuse
 from celadon.cel.values import maps
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.message_values import (
     INTEGER_OVERFLOW,
     MAX_INT32,
@@ -99,7 +100,7 @@ def _written(types: MessageTypes, field: Field, value: Any) -> Any:
             return _map(types, field, value)
         if not is_repeated(descriptor):
             return single_value(types, descriptor, value)
-        if value.__class__ is not list:
+        if not is_list(value):
             raise _unsupported(descriptor, value)
         elements = [single_value(types, descriptor, element) for element in value]
         return [element for element in elements if element is not None]
@@ -278,7 +279,7 @@ def _wrapped(value: Any) -> ProtoMessage:
         wrapped: ProtoMessage = wrapper(value=int(value) if kind is Uint else value)
         return wrapped
     held: Any = json_values.value_message(struct_pb2.Value, value)
-    if kind is list:
+    if is_list(value):
         held = held.list_value
     elif value is not None:
         held = held.struct_value

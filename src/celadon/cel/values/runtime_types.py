@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Kind, Type
+from celadon.cel.values.list_classes import TypedList, is_list
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import Optional
@@ -73,7 +74,9 @@ def type_of(value: Any) -> Type:
     found = _TYPES.get(value.__class__)
     if found is not None:
         return found
-    return value.cel_type if isinstance(value, Opaque) else types.MAP
+    if isinstance(value, Opaque):
+        return value.cel_type
+    return types.LIST if isinstance(value, TypedList) else types.MAP
 
 
 def type_name(value: Any) -> str:
@@ -86,7 +89,9 @@ def go_name(value: Any) -> str:
     found = _GO_NAMES.get(value.__class__)
     if found is not None:
         return found
-    return value.go_name if isinstance(value, Opaque) else "*types.baseMap"
+    if isinstance(value, Opaque):
+        return value.go_name
+    return "*types.baseList" if isinstance(value, TypedList) else "*types.baseMap"
 
 
 def overload_error(name: str, args: Sequence[Any]) -> EvaluationError:
@@ -150,8 +155,8 @@ def _is_map(value: Any) -> bool:
 def _list_guard(element: Type) -> Guard:
     check = guard(element)
     if check is _anything:
-        return _class_guard(list)
-    return lambda value: value.__class__ is list and (not value or check(value[0]))
+        return is_list
+    return lambda value: is_list(value) and (not value or check(value[0]))
 
 
 def _map_guard(key: Type, value_type: Type) -> Guard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
+from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
 
@@ -26,4 +27,4 @@ def size_of(value: Any) -> int:
         return 1 if value is NONE else size_of(value.value)
     if isinstance(value, Opaque):
         return value.cost_size
-    return len(value) if hasattr(value, "items") else 1
+    return len(value) if isinstance(value, TypedList) or hasattr(value, "items") else 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from celadon.cel import EvaluationError
+from celadon.cel import EvaluationError, types
 from celadon.cel.value_functions import MapList, SetList
 from celadon.kube.custom.rules.typed_data import Preserved, typed
 from celadon.kube.library.releases import environment
@@ -96,6 +97,52 @@ def test_misfits(schema: dict[str, Any], value: Any, message: str) -> None:
     assert caught.value.message.startswith(message)
 
 
+PLAIN_EXPRESSIONS = [
+    "x[1]",
+    "x[2]",
+    "x[dyn('a')]",
+    "x.?a",
+    "x[?1]",
+    "x.a",
+    "has(x.a)",
+    "size(x)",
+    "y.size() == 2",
+    "'a' in x",
+    "'a' in y",
+    "x.all(one, one < 'c')",
+    "x.map(one, one + '!')",
+    "y.exists_one(one, one == 'a')",
+    "x.transformList(i, one, [i, one])",
+    "type(x) == list",
+    "type(x)",
+    "x.join()",
+    "y.join('-')",
+    "y.sort()",
+    "y.distinct()",
+    "y.reverse()",
+    "y.slice(0, 1)",
+    "[y, y].flatten()",
+    "optional.ofNonZeroValue(x)",
+    "sets.contains(['a', 'b', 'c'], y)",
+    "'%s'.format([x])",
+    "x.isSorted()",
+    "y.isSorted()",
+    "y.max()",
+    "y.indexOf('a')",
+    "x == 1",
+    "x != {}",
+    "1 in x",
+    "{'k': y}.k[0]",
+    "['b', 'a'] == x",
+    "['a', 'b'] == x",
+    "['c'] + x",
+    "-x",
+    "x - x",
+    "x < x",
+]
+"""What no list decides for itself: `x` is of any type, `y` a list of strings."""
+
+
 def test_preserved_values_can_be_compared() -> None:
     schema = decode_schema({"x-kubernetes-preserve-unknown-fields": True})
     a, b, c = (typed(value, schema) for value in ({"x": [1]}, {"x": [1]}, {"x": [1.0]}))
@@ -104,10 +151,24 @@ def test_preserved_values_can_be_compared() -> None:
     assert a != c
 
 
-def test_typed_lists_say_that_they_are_lists() -> None:
-    typed = SetList(["a"]), MapList([], ("k",))
-    assert [one.__class__ for one in typed] == [list, list]
-    assert all(isinstance(one, list) for one in typed)
+@pytest.mark.parametrize("expression", PLAIN_EXPRESSIONS)
+def test_typed_lists_do_what_lists_do(expression: str) -> None:
+    env = environment().extend({"x": types.DYN, "y": types.list_of(types.STRING)})
+    program = env.program(env.compile(expression).checked())
+    plain = ["b", "a"]
+    for one in (SetList(plain), MapList(plain, ("k",))):
+        for run in (program.evaluate, program.evaluate_metered):
+            assert _outcome(run, one) == _outcome(run, plain)
+
+
+def _outcome(run: Callable[[dict[str, Any]], Any], items: list[str]) -> str:
+    try:
+        return repr(run({"x": items, "y": items}))
+    except EvaluationError as error:
+        return error.message
+
+
+def test_typed_lists_decide_what_they_equal() -> None:
     assert SetList(["a", "b"]) == ["b", "a"]
     assert SetList(["a", "b"]) == ["b", "b"], "as upstream: nobody looks for what is missing"
     assert SetList(["a", "b"]) != ["b", "c"]

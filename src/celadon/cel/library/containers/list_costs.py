@@ -23,6 +23,7 @@ from celadon.cel.pricing.cost_rules import (
 )
 from celadon.cel.pricing.growth import UNBOUNDED, Argument, Polynomial, at_most
 from celadon.cel.syntax import Literal
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.value_sizes import size_of
 
 #: A longer range is not built (it could take all memory), but charged as if it were.
@@ -85,7 +86,7 @@ def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
 
 
 def _self_comparison(elements: Any) -> int:
-    if elements.__class__ is not list:
+    if not is_list(elements):
         return 0  # cel-go panics here, before it adds anything
     size = len(elements)
     factor = _COMPARISON_FACTOR

@@ -28,8 +28,10 @@ from celadon.cel.types import (
     list_of,
     type_param,
 )
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.operations.equality import equal, refusal
+from celadon.cel.values.operations.typed_lists import MapList, SetList
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 
@@ -74,7 +76,7 @@ def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
     while stack:
         remaining, levels = stack[-1]
         for element in remaining:
-            if levels and element.__class__ is list:
+            if levels and is_list(element):
                 stack.append((iter(element), levels - 1))
                 break
             result.append(element)
@@ -84,14 +86,14 @@ def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
 
 
 def sort(elements: Any) -> list[Any]:
-    if elements.__class__ is not list:
+    if not is_list(elements):
         raise refusal("sort", elements, frozenset())
     return sort_by_keys(elements, elements)
 
 
 def sort_by_associated_keys(elements: Any, keys: Any) -> list[Any]:
-    if elements.__class__ is not list or keys.__class__ is not list:
-        raise refusal("@sortByAssociatedKeys", elements, frozenset({list}))
+    if not is_list(elements) or not is_list(keys):
+        raise refusal("@sortByAssociatedKeys", elements, frozenset({list, SetList, MapList}))
     return sort_by_keys(elements, keys)
 
 
@@ -116,7 +118,7 @@ def distinct(elements: Any) -> list[Any]:
 
     What is no list makes cel-go's cost tracker panic, so the error is not `no such overload`.
     """
-    if elements.__class__ is not list:
+    if not is_list(elements):
         raise _not_a_list(elements)
     kinds = {element.__class__ for element in elements}
     if len(kinds) == 1 and kinds <= {str, int, bool, bytes}:

@@ -17,6 +17,7 @@ from celadon.cel.parsing.macros import OPTIONAL_MACROS
 from celadon.cel.pricing.growth import Growth, single, together
 from celadon.cel.pricing.growth import first as first_of
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
+from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
@@ -45,7 +46,7 @@ def is_zero(value: Any) -> bool:
         return bool(value.seconds == MIN_SECONDS and value.nanos == 0)
     if isinstance(value, Opaque):
         return value.is_zero
-    return value is None or (isinstance(value, dict) and not value)
+    return value is None or (isinstance(value, dict | TypedList) and not value)
 
 
 def of_non_zero(value: Any) -> Optional:

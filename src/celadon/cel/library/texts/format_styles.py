@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Kind, Type
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.maps import is_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.runtime_types import type_name
@@ -127,7 +128,7 @@ def _simple(value: Any) -> str | None:
 
 
 def _legacy_container(value: Any) -> str | None:
-    if value.__class__ is list:
+    if is_list(value):
         return f"[{', '.join(map(_legacy_element, value))}]"
     if is_map(value):
         entries = [(_legacy_key(k), _legacy_element(v)) for k, v in value.items()]
@@ -251,7 +252,7 @@ def _plain_string(value: Any, precision: int | None) -> str:
     rendered = _simple(value)
     if rendered is not None:
         return rendered
-    if kind is list:
+    if is_list(value):
         return f"[{', '.join(_plain_string(element, None) for element in value)}]"
     if is_map(value):
         entries = [(_plain_string(k, None), _plain_string(v, None)) for k, v in value.items()]

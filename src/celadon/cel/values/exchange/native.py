@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel.types import Type
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.opaque import Opaque
@@ -75,9 +76,7 @@ def _integer(n: int, path: str) -> int:
 
 def _list(elements: list[Any] | tuple[Any, ...], path: str) -> list[Any]:
     converted = [to_cel(element, f"{path}[{i}]") for i, element in enumerate(elements)]
-    if elements.__class__ is list and all(
-        old is new for old, new in zip(elements, converted, strict=True)
-    ):
+    if is_list(elements) and all(old is new for old, new in zip(elements, converted, strict=True)):
         return elements
     return converted
 

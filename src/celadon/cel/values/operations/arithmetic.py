@@ -13,9 +13,10 @@ from typing import Any
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.operations.equality import refusal
+from celadon.cel.values.operations.typed_lists import MapList, SetList
 from celadon.cel.values.times.timestamps import Duration, Timestamp, timestamp_at
 
-_ADDERS = frozenset({int, Uint, float, str, bytes, list, Duration, Timestamp})
+_ADDERS = frozenset({int, Uint, float, str, bytes, list, SetList, MapList, Duration, Timestamp})
 _SUBTRACTORS = frozenset({int, Uint, float, Duration, Timestamp})
 _MULTIPLIERS = frozenset({int, Uint, float})
 _MODDERS = frozenset({int, Uint})
@@ -65,6 +66,8 @@ def add(a: Any, b: Any) -> Any:
         return timestamp_at(a.unix_nanoseconds + b.nanoseconds, a.offset_minutes)
     elif kind is Duration and b.__class__ is Timestamp:
         return timestamp_at(b.unix_nanoseconds + a.nanoseconds, b.offset_minutes)
+    if isinstance(a, list) and isinstance(b, list):
+        return a + b  # INVARIANT (typed lists)
     raise refusal("_+_", a, _ADDERS)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.values.list_classes import TypedList, is_list
 from celadon.cel.values.maps import (
     MISSING,
     AnyMap,
@@ -66,14 +67,14 @@ def index_out_of_bounds(key: Any) -> EvaluationError:
 
 def select(operand: Any, field: str) -> Any:
     """`operand.field`."""
-    if operand.__class__ is list:
-        raise EvaluationError("unsupported index type 'string' in list")
     if is_map(operand):
         value = find(operand, field)
         if value is not MISSING:
             return value
     if isinstance(operand, Record):
         return operand[field]
+    if is_list(operand):
+        raise EvaluationError("unsupported index type 'string' in list")
     raise no_such_key(field)
 
 
@@ -82,7 +83,7 @@ def index(operand: Any, key: Any) -> Any:
     value = find_index(operand, key)
     if value is not MISSING:
         return value
-    if operand.__class__ is list:
+    if is_list(operand):
         raise index_out_of_bounds(key)
     if isinstance(operand, Record):
         return operand[key]
@@ -91,10 +92,10 @@ def index(operand: Any, key: Any) -> Any:
 
 def find_field(operand: Any, field: str) -> Any:
     """`operand.field` inside an optional chain: `MISSING` unless a map or record has it."""
-    if operand.__class__ is list:
-        raise EvaluationError("unsupported index type 'string' in list")
     if is_map(operand):
         return find(operand, field)
+    if is_list(operand):
+        raise EvaluationError("unsupported index type 'string' in list")
     return _find_in_record(operand, field) if isinstance(operand, Record) else MISSING
 
 
@@ -110,10 +111,11 @@ def find_index(operand: Any, key: Any) -> Any:
     if key.__class__ not in _QUALIFIERS and (refused := qualifier_error(key)) is not None:
         raise refused
     if operand.__class__ is list:
-        position = _list_position(key)
-        return operand[position] if 0 <= position < len(operand) else MISSING
+        return _find_in_list(operand, key)
     if is_map(operand):
         return find(operand, key)
+    if isinstance(operand, TypedList):
+        return _find_in_list(operand, key)
     return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
 
 
@@ -123,15 +125,14 @@ def _find_in_record(record: Record, field: Any) -> Any:
     return record[field] if record.has(field) else MISSING
 
 
-def _list_position(key: Any) -> int:
+def _find_in_list(elements: list[Any], key: Any) -> Any:
     kind = key.__class__
-    if kind is int or kind is Uint:
-        return int(key)
-    if kind is float:
-        if key.is_integer():
-            return int(key)
-        raise EvaluationError(f"unsupported index value {display(key)} in list")
-    raise EvaluationError(f"unsupported index type '{type_of(key)}' in list")
+    if kind is not int and kind is not Uint:
+        if kind is not float:
+            raise EvaluationError(f"unsupported index type '{type_of(key)}' in list")
+        if not key.is_integer():
+            raise EvaluationError(f"unsupported index value {display(key)} in list")
+    return elements[int(key)] if 0 <= key < len(elements) else MISSING
 
 
 def has_field(operand: Any, field: str) -> bool:
@@ -146,7 +147,7 @@ def has_field(operand: Any, field: str) -> bool:
 def find_index_strictly(operand: Any, key: Any) -> Any:
     """`find_index` that fails for what has no keys at all."""
     value = find_index(operand, key)
-    if value is MISSING and operand.__class__ is not list and not _has_keys(operand):
+    if value is MISSING and not is_list(operand) and not _has_keys(operand):
         raise no_such_key(key)
     return value
 
@@ -170,6 +171,8 @@ def contains(element: Any, container: Any) -> bool:
         return _list_contains(element, container)
     if is_map(container):
         return find(container, element) is not MISSING
+    if isinstance(container, TypedList):
+        return _list_contains(element, container)
     raise no_such_overload()
 
 
@@ -199,7 +202,7 @@ def _equals_as_python(element: Any) -> bool:
 def size(value: Any) -> int:
     """Code points of a string, bytes, elements of a list, entries of a map. Raises EvaluationError
     for other values."""
-    if value.__class__ in _SIZED or is_map(value):
+    if value.__class__ in _SIZED or is_map(value) or isinstance(value, TypedList):
         return len(value)
     raise refusal("size", value, frozenset())
 
@@ -210,12 +213,14 @@ def iterate(value: Any) -> list[Any]:
         return value
     if is_map(value):
         return list(value)
+    if isinstance(value, TypedList):
+        return value
     raise EvaluationError(f"got '{go_name(value)}', expected iterable type")
 
 
 def iterate2(value: Any) -> list[tuple[Any, Any]]:
     """What a two-variable comprehension runs over: (index, element) or (key, value)."""
-    if value.__class__ is list:
+    if is_list(value):
         return list(enumerate(value))
     if is_map(value):
         return list(value.items())

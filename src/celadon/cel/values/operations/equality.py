@@ -18,6 +18,7 @@ from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
+from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MISSING, find
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
@@ -47,19 +48,23 @@ def equal(a: Any, b: Any) -> bool:
         if left is float or right is float:
             return float(a) == float(b)
         return bool(a == b)
-    elif a is None or b is None or left in _PLAIN or left is list:
+    elif a is None or b is None or left in _PLAIN:
         return False
+    elif left is list:
+        return isinstance(b, TypedList) and _containers_equal(a, b)
     return _objects_equal(a, b)
 
 
 def _objects_equal(a: Any, b: Any) -> bool:
-    """The left operand is a type, an optional, an abstract value or a map."""
+    """The left operand is a type, an optional, an abstract value, a typed list or a map."""
     if isinstance(a, Opaque):
         return bool(a == b)
     if a.__class__ is Type:
         return b.__class__ is Type and a.name == b.name
     if a.__class__ is Optional:
         return b.__class__ is Optional and _optionals_equal(a, b)
+    if isinstance(a, TypedList):
+        return isinstance(b, list) and a.matches(b)
     if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
         return False
     return _containers_equal(a, b)
@@ -70,11 +75,6 @@ def _containers_equal(a: Any, b: Any) -> bool:
     pending = [(a, b)]
     while pending:
         a, b = pending.pop()
-        if a.__class__ is list and type(a) is not list:  # INVARIANT (typed lists)
-            typed: Any = a
-            if not typed.matches(b):
-                return False
-            continue
         if len(a) != len(b):
             return False
         for x, y in _pairs(a, b):

@@ -8,10 +8,8 @@ operations, and in both the list on the *left* decides, as k8s.io/apiserver
     map list  `==` in any order, items matched by key; `a + b` is a with items replaced by those of
               b that have the same keys, then the other items of b
 
-Everything else takes them for plain lists. INVARIANT (typed lists): their `__class__` says `list`,
-so that code which dispatches by class needs no second case; `type` tells the truth, and only
-equality and `+` ask for it. Use `Program.evaluate_metered` for typed data: the plain variant may
-compare two lists with Python's own operator.
+Everything else takes them for plain lists (`list_classes`). Use `Program.evaluate_metered` for
+typed data: the plain variant may compare two lists with Python's own operator.
 """
 
 from __future__ import annotations
@@ -19,28 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
+from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.operations import equality
 
 _ABSENT = object()
-
-
-class TypedList(list[Any]):
-    """The part that sets and map lists share."""
-
-    __slots__ = ()
-
-    @property  # type: ignore[misc]  # INVARIANT (typed lists): every other dispatch sees a list
-    def __class__(self) -> type[list[Any]]:  # type: ignore[override]  # as above
-        return list
-
-    def matches(self, other: list[Any]) -> bool:
-        """CEL's `self == other`."""
-        raise NotImplementedError
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # lists are never keys
 
 
 class SetList(TypedList):
@@ -51,9 +31,6 @@ class SetList(TypedList):
     def matches(self, other: list[Any]) -> bool:
         """The same items in any order."""
         return len(self) == len(other) and all(_has(self, one) for one in other)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, list) and self.matches(other)
 
     def __add__(self, other: list[Any]) -> SetList:
         made = SetList(self)
@@ -81,9 +58,6 @@ class MapList(TypedList):
             if at is None or not _equal(self[at], one):
                 return False
         return True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, list) and self.matches(other)
 
     def __add__(self, other: list[Any]) -> MapList:
         made = MapList(self, self.keys)

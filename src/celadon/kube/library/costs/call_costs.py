@@ -24,10 +24,12 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.libraries import standard_costs
-from celadon.cel.value_functions import value_sizes
+from celadon.cel.value_functions import MapList, SetList, value_sizes
 
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
+
+_LISTS: Final = frozenset({list, SetList, MapList})
 
 
 def _track_first(args: Sequence[Any], result: Any) -> int:
@@ -70,7 +72,7 @@ def walk_cost(value: Any) -> int:
             ) // cost_rules.TRAVERSAL_DIVISOR
         elif kind is bytes:
             total += len(top) // cost_rules.TRAVERSAL_DIVISOR
-        elif kind is list:
+        elif kind in _LISTS:
             stack += top
         elif kind is dict or hasattr(top, "items"):
             for key, element in top.items():
