@@ -7,8 +7,9 @@ MAY_USE: dict[str, set[str]] = {
     "kube": {"cel"},
     "admission": {"cel", "kube"},
     "store": {"kube"},
-    "serve": {"cel", "kube", "admission", "store"},
-    "cli": {"cel", "kube", "admission", "store", "serve"},
+    "goyaml": {"kube"},
+    "serve": {"cel", "kube", "admission", "store", "goyaml"},
+    "cli": {"cel", "kube", "admission", "store", "goyaml", "serve"},
 }
 """Which rooms a room may import, besides itself."""
 
@@ -39,6 +40,7 @@ DOORS = {
     "celadon.admission.webhooks",
     "celadon.admission.writing",
     "celadon.store",
+    "celadon.goyaml",
     "celadon.serve",
     "celadon.serve.transport",
 }

@@ -10,7 +10,9 @@ from tests.architecture.documentation import documented_at_door, of_room, ratio
 from tests.architecture.rooms import DOORS, MAY_USE
 from tests.architecture.source_tree import MODULES, tree_of
 
-LEAST = {"cel": 86, "kube": 91, "admission": 90, "store": 78, "serve": 85, "cli": 98}
+LEAST = {
+    "cel": 86, "kube": 91, "admission": 90, "store": 78, "goyaml": 100, "serve": 85, "cli": 98,
+}  # fmt: skip
 """How many of a room's public names are documented, in percent; a number that only rises."""
 
 

@@ -132,18 +132,18 @@ def test_a_notice(copy: Copy) -> None:
 def test_a_yaml_shape(copy: Copy) -> None:
     """Keys in single quotes, which the complete reader had to read."""
     text = "'a b': 1\nc: 2\n"
-    read = f"from celadon.cli.reading.yaml_blocks import *; r = BlockReader().read({text!r})"
+    read = f"from celadon.goyaml.yaml_blocks import *; r = BlockReader().read({text!r})"
     assert "UnusualError" in copy.python("-c", read, code=1)
-    blocks = "src/celadon/cli/reading/yaml_blocks.py"
+    blocks = "src/celadon/goyaml/yaml_blocks.py"
     copy.replace(
         blocks,
         r'|"[^"\\\n]{{1,200}}")' + " :\n",
         r"""|"[^"\\\n]{{1,200}}"|'[^'\n]{{1,200}}')""" + " :\n",
     )
     copy.replace(blocks, """    if key[0] == '"':\n""", """    if key[0] in "\\"'":\n""")
-    copy.insert("tests/cli/reading/test_yaml_blocks.py", "UNDERSTOOD = [\n", f"    {text!r},\n")
+    copy.insert("tests/goyaml/test_yaml_blocks.py", "UNDERSTOOD = [\n", f"    {text!r},\n")
     copy.python("-c", f"{read}; assert r == {{'a b': 1, 'c': 2}}, r")
-    copy.pytest("tests/cli/reading/test_yaml_blocks.py", "-k", "understood")
+    copy.pytest("tests/goyaml/test_yaml_blocks.py", "-k", "understood")
 
 
 def test_an_example(copy: Copy) -> None:

@@ -413,7 +413,7 @@ class Server:
 
     def _delete(self, call: Call, target: Target) -> Outcome:
         body = call.body if isinstance(call.body, dict) else {}
-        options = deletions.delete_options(body, call.query)
+        options = deletions.delete_options(body or None, call.query)
         _raise(plugin_refusals.lifecycle_refusal(target, "DELETE", call.name, self._world))
         old = self._existing(target)
         preconditions.require_deletable(options.preconditions, old, target)
@@ -431,7 +431,7 @@ class Server:
 
     def _delete_collection(self, call: Call, target: Target) -> Outcome:
         body = call.body if isinstance(call.body, dict) else {}
-        options = deletions.delete_options(body, call.query)
+        options = deletions.delete_options(body or None, call.query)
         listed = self._list(call, target)
         for item in listed["items"]:
             old = {**item, "apiVersion": target.kind.api_version, "kind": target.kind.kind}

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-import yaml
-
+from celadon.goyaml import yaml_text
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
@@ -25,37 +24,8 @@ _HTML: Final = {
     0x2028: "\\u2028",
     0x2029: "\\u2029",
 }
-_TEXT: Final = "tag:yaml.org,2002:str"
-_BOOLEANS: Final = frozenset({"y", "Y", "n", "N"})
-"""Words that YAML 1.1 takes for booleans, besides those that PyYAML knows."""
-
-
-class _GoDumper(yaml.SafeDumper):
-    """Texts in the styles that go-yaml chooses; shared parts are written out."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
 NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
 """For paths that nobody answers: not a Status."""
-
-
-def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = None
-    if "\n" in text:
-        style = "|"
-    elif text in _BOOLEANS or _meaning(dumper, text) != _TEXT:
-        style = '"'
-    return dumper.represent_scalar(_TEXT, text, style=style)
-
-
-def _meaning(dumper: yaml.SafeDumper, text: str) -> str:
-    found: str = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # PyYAML's stubs lack the types
-    return found
-
-
-_GoDumper.add_representer(str, _text_node)
 
 
 def object_answer(
@@ -78,8 +48,7 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
     if accepted.media_type == PROTOBUF:
         return protobuf_bytes(obj)
     if accepted.media_type == YAML:
-        text: str = yaml.dump(obj, Dumper=_GoDumper, allow_unicode=True)
-        return text.encode("utf-8", "replace")
+        return yaml_text(obj).encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
         return pretty.translate(_HTML).encode("utf-8", "replace")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.reading.json_text import read_json
-from celadon.cli.reading.problems import UnreadableError
+from celadon.goyaml.unreadable import UnreadableError
 
 VALUES: list[tuple[str, Any]] = [
     ('{"a": 1}', {"a": 1}),

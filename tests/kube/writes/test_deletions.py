@@ -26,15 +26,24 @@ def obj(**meta: Any) -> dict[str, Any]:
 
 def test_options_come_from_the_body_or_else_from_the_query() -> None:
     query = {"propagationPolicy": ["Orphan"], "gracePeriodSeconds": ["-5"], "dryRun": ["All"]}
-    assert delete_options({}, query) == DeleteOptions(("All",), "Orphan", grace=1)
+    assert delete_options(None, query) == DeleteOptions(("All",), "Orphan", grace=1)
+    assert delete_options({}, query) == DeleteOptions()
     body = {"orphanDependents": False, "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3}
     wanted = DeleteOptions(orphan=False, grace=3, preconditions={"uid": "u"})
     assert delete_options(body, query) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "orphan"),
+    [("true", True), ("maybe", True), ("", True), ("0", False), ("False", False)],
+)
+def test_flags_of_the_query_are_read_as_go_reads_them(text: str, orphan: bool) -> None:
+    assert delete_options(None, {"orphanDependents": [text]}).orphan is orphan
+
+
 def test_wrong_options() -> None:
     with pytest.raises(StatusError, match=r'strconv\.ParseInt: parsing "x": invalid syntax'):
-        delete_options({}, {"gracePeriodSeconds": ["x"]})
+        delete_options(None, {"gracePeriodSeconds": ["x"]})
     with pytest.raises(StatusError, match='propagationPolicy: Unsupported value: "Bogus"'):
         delete_options({"propagationPolicy": "Bogus"}, {})
     with pytest.raises(StatusError, match="cannot be both set"):

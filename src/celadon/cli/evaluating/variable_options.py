@@ -9,7 +9,8 @@ from typing import Any, Final
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.json_text import read_json
-from celadon.cli.reading.problems import Problem, UnreadableError
+from celadon.cli.reading.problems import Problem
+from celadon.goyaml import UnreadableError
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -17,10 +17,9 @@ from celadon.cli.reading.input_limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_C
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.json_text import read_json
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem, UnreadableError
+from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
-from celadon.cli.reading.yaml_blocks import BlockReader, UnusualError
-from celadon.cli.reading.yaml_events import read_yaml
+from celadon.goyaml import BlockReader, UnreadableError, UnusualError, read_yaml
 
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
 _CONTENT: Final = re.compile(r"^[ \t]*([^#\s])", re.MULTILINE)

@@ -1,7 +1,7 @@
 """JSON as Kubernetes reads it.
 
 The standard decoder does the work; what differs is numbers (an integer beyond 64 bits is a double,
-a double without a fraction an integer, see `yaml_scalars`), duplicate keys and NaN (refused), and
+a double without a fraction an integer, see `celadon.goyaml`), duplicate keys and NaN (refused), and
 half a surrogate pair (the replacement character, as in Go).
 """
 
@@ -12,11 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.reading.depth import check_depth
-from celadon.cli.reading.input_limits import MAX_DEPTH
 from celadon.cli.reading.json_places import first_duplicate, first_word
-from celadon.cli.reading.problems import UnreadableError
-from celadon.cli.reading.yaml_scalars import NotJsonError, integer_or_double, whole
+from celadon.goyaml import (
+    MAX_DEPTH,
+    NotJsonError,
+    UnreadableError,
+    check_depth,
+    integer_or_double,
+    whole,
+)
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")

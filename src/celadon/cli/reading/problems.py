@@ -24,16 +24,3 @@ class Problem:
     def position(self) -> str:
         """`file:line`, or only the file."""
         return f"{self.file}:{self.line}" if self.line else self.file
-
-
-class UnreadableError(Exception):
-    """A document that cannot be read; becomes a `Problem` in `documents`, and nowhere else.
-
-    `line` counts from 1 inside the text that was given to the reader.
-    """
-
-    def __init__(self, line: int, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.line = line
-        self.message = message
-        self.help = help

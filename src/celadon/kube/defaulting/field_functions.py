@@ -14,7 +14,7 @@ from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.image_references import has_latest_tag
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.schemas.typed_values import DecodeError
 
 Rule = Mapping[str, Any]
@@ -108,13 +108,10 @@ def _integer_annotation(annotations: Mapping[str, str], name: str) -> int | None
     if text is None:
         return None
     path = FieldPath("metadata", "annotations", MapKey(name))
-    digits = text[1:] if text[:1] in {"+", "-"} else text
-    if not (digits.isascii() and digits.isdigit()):
-        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax", path)
-    number = int(text) if len(digits) < 40 else 2**64
-    if not -(2**63) <= number < 2**63:
-        raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: value out of range", path)
-    return number
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise DecodeError(str(error), path) from None
 
 
 def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:

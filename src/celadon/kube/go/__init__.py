@@ -1,11 +1,12 @@
 """What Go's standard library does to values and texts that Kubernetes' clients see.
 
 Each module answers for one package of Go: `json_reader` and `go_json_scanner` for `encoding/json`,
-`go_text` for `%q` and JSON output, `go_time`, `go_duration`, `go_base64`, `go_url` (`net/url`);
-`go_types` names types as Go's complaints do.
+`go_text` for `%q` and JSON output, `go_strconv`, `go_time`, `go_duration`, `go_base64`, `go_url`
+(`net/url`); `go_types` names types as Go's complaints do.
 """
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.go.go_text import json_text, quote, trim_space
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
@@ -19,6 +20,7 @@ __all__ = [
     "URLError",
     "canonical_time",
     "json_text",
+    "parse_int",
     "parse_url",
     "quote",
     "read_json",

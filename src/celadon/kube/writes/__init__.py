@@ -20,6 +20,7 @@ from celadon.kube.writes import (
 )
 from celadon.kube.writes.intake import request_bodies, request_options
 from celadon.kube.writes.intake.connect_options import connect_options
+from celadon.kube.writes.intake.delete_bodies import read_delete_options
 from celadon.kube.writes.intake.incoming_objects import (
     Incoming,
     read_document,
@@ -61,6 +62,7 @@ __all__ = [
     "patched",
     "plugin_refusals",
     "preconditions",
+    "read_delete_options",
     "read_document",
     "read_object",
     "read_patched",

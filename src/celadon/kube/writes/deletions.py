@@ -5,13 +5,13 @@ As k8s.io/apiserver `pkg/registry/rest/delete.go` and `pkg/registry/generic/regi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from celadon.kube import metadata, status
+from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.writes.intake import request_options
@@ -64,17 +64,18 @@ class DeleteOptions:
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
-def delete_options(given: Mapping[str, Any], query: Mapping[str, Sequence[str]]) -> DeleteOptions:
+def delete_options(
+    given: Mapping[str, Any] | None, query: Mapping[str, Sequence[str]]
+) -> DeleteOptions:
     """From a body, or from the query when there is none. StatusError when they are wrong."""
-    first = {key: values[0] for key, values in query.items() if values}
-    found: Mapping[str, Any] = given or first
-    orphan = found.get("orphanDependents")
-    dry_run = given.get("dryRun") if given else query.get("dryRun")
+    if given is None:
+        given = _members_of(query)
+    grace = given.get("gracePeriodSeconds")
     options = DeleteOptions(
-        dry_run=tuple(dry_run or ()),
-        propagation=found.get("propagationPolicy"),
-        orphan=None if orphan is None else orphan in (True, "true", "1"),
-        grace=_grace(found.get("gracePeriodSeconds")),
+        dry_run=tuple(given.get("dryRun") or ()),
+        propagation=given.get("propagationPolicy"),
+        orphan=given.get("orphanDependents"),
+        grace=None if grace is None else grace if grace >= 0 else 1,
         preconditions=given.get("preconditions") or {},
     )
     errors = request_options.delete_option_errors(
@@ -85,13 +86,27 @@ def delete_options(given: Mapping[str, Any], query: Mapping[str, Sequence[str]])
     return options
 
 
-def _grace(value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, str) and re.fullmatch("[+-]?[0-9]+", value) is None:
-        raise status.bad_request(f'strconv.ParseInt: parsing "{value}": invalid syntax')
-    seconds = int(value)
-    return seconds if seconds >= 0 else 1
+def _members_of(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """As a body would have them."""
+    found: dict[str, Any] = {"dryRun": query.get("dryRun")}
+    for name, convert in _PARAMETERS.items():
+        if query.get(name):
+            found[name] = convert(query[name][0])
+    return found
+
+
+def _seconds(text: str) -> int:
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise status.bad_request(str(error)) from None
+
+
+_PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "gracePeriodSeconds": _seconds,
+    "orphanDependents": lambda text: text != "0" and text.lower() != "false",
+    "propagationPolicy": str,
+}
 
 
 def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.catalogue import Resource
-from celadon.kube.go import quote
+from celadon.kube.go import parse_int, quote
 from celadon.kube.selection import (
     FieldSelector,
     FieldTerm,
@@ -29,7 +29,6 @@ LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
 MAX_REVISION: Final = (1 << 64) - 1
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _DIGITS: Final = re.compile(r"[0-9]+")
 
 
@@ -86,13 +85,10 @@ def integer(request: HttpRequest, parameter: str) -> int | None:
     """A number in the query; None where it is absent. Raises StatusError 400."""
     if parameter not in request.query:
         return None
-    text = request.first(parameter)
-    if _INTEGER.fullmatch(text) is None:
-        raise status.bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
-    value = int(text)
-    if not -(1 << 63) <= value < 1 << 63:
-        raise status.bad_request(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
-    return value
+    try:
+        return parse_int(request.first(parameter))
+    except ValueError as error:
+        raise status.bad_request(str(error)) from None
 
 
 def revision_of(text: str) -> int:

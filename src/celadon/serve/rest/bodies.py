@@ -1,47 +1,116 @@
-"""Bodies of writes as JSON, whatever they were sent as."""
+"""Bodies of writes, whatever they were sent as.
+
+As k8s.io/apimachinery `pkg/runtime/serializer`: what is not JSON becomes JSON, and that is read.
+Server-side apply reads its YAML in a way of its own (k8s.io/apiserver
+`pkg/endpoints/handlers/patch.go`).
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
-import yaml
-
+from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import status
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
-from celadon.kube.writes import request_bodies
-from celadon.serve.requests.negotiation import PROTOBUF, YAML
+from celadon.kube.schemas import json_kind
+from celadon.kube.writes import Incoming, read_object, request_bodies
+from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
 from celadon.serve.rest.calls import JSON_TYPE, Call
 
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
 
+STRICT: Final = "Strict"
+WARN: Final = "Warn"
+IGNORE: Final = "Ignore"
 
-def json_body(call: Call) -> bytes:
-    """Raises StatusError: 413 for a body that is too large, 415 for one of an unknown type."""
+
+@dataclass(frozen=True, slots=True)
+class SentBody:
+    """`json` is what it means, `sent` the bytes that came. `noticed` is what strict reading of YAML
+    complains about, in the words for the field validation that was asked for."""
+
+    json: bytes
+    sent: bytes
+    noticed: tuple[str, ...] = ()
+
+
+def checked_body(call: Call) -> bytes:
+    """The bytes that came. Raises StatusError 413 if there are too many."""
     body = call.request.body
     if len(body) > LIMIT:
         raise status.request_entity_too_large(f"limit is {LIMIT}")
+    return body
+
+
+def read_sent(call: Call, context: DefaultingContext) -> Incoming:
+    """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
+    body = read_body(call, call.field_validation)
+    return read_object(
+        body.json, call.target, context, call.field_validation, body.noticed, body.sent
+    )
+
+
+def read_body(call: Call, field_validation: str) -> SentBody:
+    """`field_validation` is `Warn`, `Strict` or `Ignore`. Raises StatusError: 413 for a body that
+    is too large, 415 for one of an unknown type, 400 for one that cannot be read."""
     media_type = call.content_type
+    if media_type not in call.endpoint.media_types:
+        raise status.unsupported_media_type(BUILT_IN_TYPES)
+    body = checked_body(call)
     if media_type == JSON_TYPE:
-        return body
-    if media_type == YAML and media_type in call.endpoint.media_types:
-        return _from_yaml(body, call)
-    if media_type == PROTOBUF and media_type in call.endpoint.media_types:
-        return _from_protobuf(body, call)
-    raise status.unsupported_media_type(call.endpoint.media_types)
-
-
-def _from_yaml(body: bytes, call: Call) -> bytes:
+        return SentBody(body, body)
     try:
-        return json.dumps(yaml.safe_load(body)).encode()
-    except (yaml.YAMLError, ValueError, TypeError) as error:
-        why = f"error converting YAML to JSON: {error}"
-        raise request_bodies.unrecognized(call.target.kind.kind, why, body) from None
-
-
-def _from_protobuf(body: bytes, call: Call) -> bytes:
-    try:
-        return json.dumps(decode(body), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
+    except UnreadableError as error:
+        why = error.upstream
     except ProtobufError as error:
-        raise request_bodies.unrecognized(call.target.kind.kind, str(error), body) from None
+        why = str(error)
+    raise request_bodies.unrecognized(call.target.kind.kind, why, body)
+
+
+def _from_yaml(body: bytes, field_validation: str) -> SentBody:
+    document = first_document(body)
+    # Members are sorted, as Go writes its maps.
+    text = json.dumps(document.value, ensure_ascii=False, sort_keys=True)
+    noticed = document.repeated
+    if noticed and field_validation == STRICT:
+        noticed = (document.strict_error(),)
+    return SentBody(text.encode("utf-8", "replace"), body, noticed)
+
+
+def _from_protobuf(body: bytes) -> SentBody:
+    text = json.dumps(decode(body), ensure_ascii=False)
+    return SentBody(text.encode("utf-8", "surrogatepass"), body)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What is applied. `strict_error` is what strict reading says about it, `warnings` the same
+    as warnings; both empty if nothing is wrong."""
+
+    value: dict[str, Any]
+    strict_error: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def read_configuration(call: Call) -> Configuration:
+    """The body of an apply. Raises StatusError: 413, 400."""
+    try:
+        document = first_document(checked_body(call))
+    except UnreadableError as error:
+        why = f"error converting YAML to JSON: {error.upstream}"
+        raise status.bad_request(f"error decoding YAML: {why}") from None
+    value = document.value
+    if value is None:
+        return Configuration({})
+    if not isinstance(value, dict):
+        go_type = f"{json_kind(value)} into Go value of type map[string]interface {{}}"
+        why = f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {go_type}"
+        raise status.bad_request(f"error decoding YAML: {why}")
+    said = document.strict_error()
+    strict_error = f"error converting YAML to JSON: {said}" if said else ""
+    return Configuration(value, strict_error, document.repeated)

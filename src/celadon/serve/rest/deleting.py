@@ -6,17 +6,20 @@ An object that finalizers hold, or that is given time, is marked and stays. As k
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.writes import deletions, plugin_refusals, preconditions
+from celadon.kube.writes import (
+    deletions,
+    plugin_refusals,
+    preconditions,
+    read_delete_options,
+)
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission, raise_refusal
-from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.bodies import IGNORE, read_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
@@ -132,7 +135,7 @@ class Deleter:
 
 def _options(call: Call) -> deletions.DeleteOptions:
     """From the body, or from the query if there is none."""
-    given: Any = {}
+    given = None
     if call.request.body:
-        given = json.loads(json_body(call))
+        given = read_delete_options(read_body(call, IGNORE).json)
     return deletions.delete_options(given, call.request.query)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from celadon.admission import World
 from celadon.kube import JsonObject, status
@@ -23,6 +21,7 @@ from celadon.kube.apply import (
 )
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import Incoming
+from celadon.serve.rest.bodies import STRICT, WARN, read_configuration
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
 
@@ -50,10 +49,14 @@ class FieldManagers:
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
         """What follows from the configuration in the body. Raises StatusError."""
-        config = _configuration(call)
+        config = read_configuration(call)
         force = bool(call.options.force)
-        merged = applied(config, live, call.target, self._writer(call), force=force)
-        return read_applied(merged, call.target, context, config)
+        merged = applied(config.value, live, call.target, self._writer(call), force=force)
+        if config.strict_error and call.field_validation == STRICT:
+            raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
+        if call.field_validation == WARN:
+            call.notes.warnings += config.warnings
+        return read_applied(merged, call.target, context, config.value)
 
     def _writer(self, call: Call) -> FieldWriter:
         custom = self.served.current().custom
@@ -68,11 +71,3 @@ def _manager(call: Call) -> str:
     agent = call.request.header("user-agent").partition("/")[0]
     printable = "".join(char for char in agent if char.isprintable())
     return printable.encode()[:MANAGER_BYTES].decode("utf-8", "ignore")
-
-
-def _configuration(call: Call) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(call.request.body)
-    except (yaml.YAMLError, ValueError) as error:
-        raise status.bad_request(f"error decoding YAML: {error}") from None
-    return found if isinstance(found, dict) else {}

@@ -24,7 +24,6 @@ from celadon.kube.writes import (
     patched,
     plugin_refusals,
     preconditions,
-    read_object,
     read_patched,
     require_version,
     strategy_of,
@@ -32,7 +31,7 @@ from celadon.kube.writes import (
 )
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission, raise_refusal
-from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
@@ -248,8 +247,7 @@ class Writer:
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
         """The body. It is read anew for every attempt, and complained about once."""
-        body = json_body(call)
-        read = read_object(body, call.target, context, call.field_validation)
+        read = read_sent(call, context)
         if not again:
             call.notes.warnings += read.warnings
         require_version(read, call.target)

@@ -27,10 +27,10 @@ from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
-from celadon.kube.writes import deletions, preconditions, read_object, require_version, write_path
+from celadon.kube.writes import deletions, preconditions, require_version, write_path
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting import Admission
-from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.object_writes import Written, in_order
@@ -79,7 +79,7 @@ class PodOperations:
     def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
-        read = read_object(json_body(call), call.target, context, call.field_validation)
+        read = read_sent(call, context)
         call.notes.warnings += read.warnings
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)

@@ -10,7 +10,7 @@ from typing import Final
 from celadon.admission import Operation
 from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import read_object, require_version, write_path
+from celadon.kube.writes import require_version, write_path
 from celadon.serve.access.access_reviews import (
     local_subject_access_review,
     self_subject_access_review,
@@ -21,7 +21,7 @@ from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.identity_reviews import self_subject_review, token_review
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.rest.admitting import Admission
-from celadon.serve.rest.bodies import json_body
+from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written
 from celadon.serve.views.role_view import RoleView
@@ -54,9 +54,7 @@ class Reviewer:
     def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = read_object(
-            json_body(call), call.target, self.new_context(call.user), call.field_validation
-        )
+        read = read_sent(call, self.new_context(call.user))
         call.notes.warnings += read.warnings
         require_version(read, call.target)
         draft = read.draft

@@ -66,12 +66,14 @@ def read_object(
     context: DefaultingContext,
     field_validation: str = WARN,
     noticed: Sequence[str] = (),
+    sent: bytes | None = None,
 ) -> Incoming:
     """A JSON body. StatusError (400) when it is not an object of the endpoint's kind; its version
-    is for `require_version`. `noticed` is what a reader of another format had to complain about."""
-    found, document = request_bodies.interpret(body, target.kind)
+    is for `require_version`. Of a body in another format, `sent` is what came, and `noticed` what
+    its reader had to complain about."""
+    found, document = request_bodies.interpret(body, target.kind, sent)
     if target.schema is not None:
-        _require_custom_kind(document, found, target, body)
+        _require_custom_kind(document, found, target, body if sent is None else sent)
     elif not _is_registered(found):
         raise request_bodies.not_registered(found, target.kind.kind)
     elif found.group_kind != target.group_kind:

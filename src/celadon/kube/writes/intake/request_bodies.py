@@ -27,40 +27,55 @@ _TYPE_META: Final = (
 )
 
 
-def interpret(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, Document]:
-    """What the document is, with the parts that it does not say taken from `expected`.
+class Uninterpretable(ValueError):
+    """A body that does not say what it is; the message is the decoder's."""
+
+
+def interpret(
+    body: bytes, expected: GroupVersionKind, sent: bytes | None = None
+) -> tuple[GroupVersionKind, Document]:
+    """What the document is, with the parts that it does not say taken from `expected`. `sent` is
+    what came, if that was not JSON.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
-    text = body.decode("utf-8", "replace")
     try:
-        document = read_json(text, merge=True)
+        return interpreted(body, expected)
+    except Uninterpretable as error:
+        shown = body if sent is None else sent
+        raise unrecognized(expected.kind, str(error), shown) from None
+
+
+def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, Document]:
+    """The same. Raises Uninterpretable."""
+    try:
+        document = read_json(body.decode("utf-8", "replace"), merge=True)
     except JsonSyntaxError as error:
-        raise unrecognized(expected.kind, f"{_UNREADABLE}{error}", body) from None
+        raise Uninterpretable(f"{_UNREADABLE}{error}") from None
     value = document.value
     if value is None:
         return expected, Document({})
     if not isinstance(value, dict):
         why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
-        raise unrecognized(expected.kind, _UNREADABLE + why, body)
-    parts = {key: _text(value, key, expected, body) for key in ("apiVersion", "kind")}
+        raise Uninterpretable(_UNREADABLE + why)
+    api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
     try:
-        group, version = parse_api_version(parts["apiVersion"])
+        group, version = parse_api_version(api_version)
     except ApiVersionError as error:
-        raise unrecognized(expected.kind, str(error), body) from None
-    if not parts["apiVersion"]:
+        raise Uninterpretable(str(error)) from None
+    if not api_version:
         group, version = expected.group, expected.version
-    return GroupVersionKind(group, version, parts["kind"] or expected.kind), document
+    return GroupVersionKind(group, version, kind or expected.kind), document
 
 
-def _text(value: dict[str, Any], key: str, expected: GroupVersionKind, body: bytes) -> str:
+def _text(value: dict[str, Any], key: str) -> str:
     found = value.get(key)
     if found is None:
         return ""
     if not isinstance(found, str):
         kind = json_kind(found)
         why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-        raise unrecognized(expected.kind, _UNREADABLE + why, body)
+        raise Uninterpretable(_UNREADABLE + why)
     return found
 
 

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.reading.problems import UnreadableError
-from celadon.cli.reading.yaml_blocks import BlockReader, UnusualError
-from celadon.cli.reading.yaml_events import read_yaml
+from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
+from celadon.goyaml.yaml_events import read_yaml
 
 DEPLOYMENT = """\
 # the shop's front end

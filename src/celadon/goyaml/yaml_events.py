@@ -5,7 +5,8 @@ built in); the values are made here from its events, because PyYAML's constructo
 rules than Kubernetes, accept duplicate keys, and spend three times as long.
 
 `yaml_blocks` is the quick reader for everyday documents; whatever it does not understand comes
-here, and for what it does understand the two must agree.
+here, and for what it does understand the two must agree. `yaml_documents` reads the bodies of
+requests with it.
 """
 
 from __future__ import annotations
@@ -18,23 +19,21 @@ from typing import Any, Final
 
 import yaml
 
-from celadon.cli.reading.depth import check_depth
-from celadon.cli.reading.input_limits import (
+from celadon.goyaml.nesting import check_depth, too_deep
+from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_limits import (
     ALIAS_FREE_COUNT,
     ALIAS_RATIO_HIGH,
     ALIAS_RATIO_LOW,
     ALIAS_SMALL_DOCUMENT,
     MAX_DEPTH,
 )
-from celadon.cli.reading.problems import UnreadableError
-from celadon.cli.reading.yaml_scalars import (
-    NotJsonError,
-    key_text,
-    resolve_plain,
-)
+from celadon.goyaml.yaml_scalars import NotJsonError, key_text, resolve_plain
+from celadon.kube.go import quote
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = "<<"
+_GO_NUMBERS: Final = {".nan": "NaN", ".inf": "+Inf", "-.inf": "-Inf"}
 _SCALAR, _ALIAS = yaml.ScalarEvent, yaml.AliasEvent
 _MAPPING, _SEQUENCE = yaml.MappingStartEvent, yaml.SequenceStartEvent
 _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
@@ -43,28 +42,35 @@ _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
 def read_yaml(text: str) -> Iterator[tuple[int, Any]]:
     """The documents of a text, each with the line (from 1) where it begins.
 
-    Raises `UnreadableError`, after the documents before the faulty one were given out.
+    Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
+    is given twice is a fault, too.
     """
-    reader = _Reader(text)
+    reader = EventReader(text)
     try:
         yield from reader.documents()
     except yaml.YAMLError as error:
-        raise _translated(error, text) from error
+        raise syntax_error(error, text) from error
 
 
-class _Reader:
-    """One pass over the events of a text; the state of the document being built."""
+class EventReader:
+    """One pass over the events of a text; the state of the document being built.
 
-    def __init__(self, text: str) -> None:
+    `noticed` gets the complaints about keys that are given twice, in Go's words, of which the last
+    one then counts; without it such a key is a fault.
+    """
+
+    def __init__(self, text: str | bytes, noticed: list[str] | None = None) -> None:
         loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
         self._next: Callable[[], Any] = loader(text).get_event
+        self._noticed = noticed
+        self._lines: dict[int, dict[str, int]] = {}
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._open_anchors: set[str] = set()
         self._values = 0
         self._aliased = 0
 
     def documents(self) -> Iterator[tuple[int, Any]]:
-        """Every document; an empty one is None."""
+        """Every document; an empty one is None. Raises UnreadableError, yaml.YAMLError."""
         while (event := self._next()) is not None:
             if event.__class__ is yaml.DocumentStartEvent:
                 self._anchors, self._values, self._aliased = {}, 0, 0
@@ -73,6 +79,13 @@ class _Reader:
                 if self._aliased:
                     check_depth(value, first.start_mark.line + 1)
                 yield first.start_mark.line + 1, value
+
+    def finish_document(self) -> None:
+        """Go on to the end of the document that a fault was found in: a syntax error further down
+        is found first by those who parse before they decode. Raises yaml.YAMLError."""
+        while (event := self._next()) is not None:
+            if event.__class__ is yaml.DocumentEndEvent:
+                return
 
     def _node(self, event: Any, depth: int) -> Any:
         kind = event.__class__
@@ -87,9 +100,7 @@ class _Reader:
         if kind is _SCALAR:
             value: Any = _scalar(event)
         elif depth > MAX_DEPTH:
-            raise UnreadableError(
-                event.start_mark.line + 1, f"nested deeper than {MAX_DEPTH} levels"
-            )
+            raise too_deep(event.start_mark.line + 1)
         elif kind is _MAPPING:
             value = self._mapping(depth + 1)
         else:
@@ -107,28 +118,31 @@ class _Reader:
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        own: set[str] = set()
+        lines: dict[str, int] = {}
+        if self._noticed is not None:
+            self._lines[id(result)] = lines
         while (event := self._next()).__class__ is not _MAPPING_END:
             if _is_merge(event):
-                self._merge(result, self._next(), depth)
+                self._merge(result, lines, self._next(), depth)
                 continue
-            key = self._key(event, depth)
-            if key in own:
-                raise UnreadableError(event.start_mark.line + 1, f'key "{key}" already set in map')
-            own.add(key)
-            result[key] = self._node(self._next(), depth)
+            line = event.start_mark.line + 1
+            raw = self._node(event, depth)
+            key = _key_text(raw, line)
+            following = self._next()
+            value = self._node(following, depth)
+            if key in lines:
+                self._notice(raw, key, line, following.start_mark.line + 1)
+            lines[key] = following.start_mark.line + 1
+            result[key] = value
         return result
 
-    def _key(self, event: Any, depth: int) -> str:
-        line = event.start_mark.line + 1
-        key = self._node(event, depth)
-        text = None if isinstance(key, dict | list) else key_text(key)
-        if text is None:
-            shown = "null" if key is None else "a map" if isinstance(key, dict) else "a list"
-            raise UnreadableError(line, f"{shown} cannot be a key")
-        return text
+    def _notice(self, raw: Any, key: str, line: int, value_line: int) -> None:
+        """Go complains about the line of the second value."""
+        if self._noticed is None:
+            raise UnreadableError(line, f'key "{key}" already set in map')
+        self._noticed.append(f"line {value_line}: key {_go_syntax(raw)} already set in map")
 
-    def _merge(self, result: dict[str, Any], event: Any, depth: int) -> None:
+    def _merge(self, result: dict[str, Any], lines: dict[str, int], event: Any, depth: int) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
         line = event.start_mark.line + 1
         value = self._node(event, depth)
@@ -138,14 +152,31 @@ class _Reader:
                 raise UnreadableError(
                     line, "map merge requires map or sequence of maps as the value"
                 )
+            self._notice_merged(lines, item)
             result.update(item)
+
+    def _notice_merged(self, lines: dict[str, int], item: dict[str, Any]) -> None:
+        if self._noticed is None:
+            return
+        for key, line in self._lines.get(id(item), {}).items():
+            if key in lines:
+                self._notice(key, key, line, line)
+            lines[key] = line
 
     def _alias(self, event: Any) -> Any:
         line = event.start_mark.line + 1
         if event.anchor in self._open_anchors:
-            raise UnreadableError(line, f"anchor `{event.anchor}` contains itself")
+            raise UnreadableError(
+                line,
+                f"anchor `{event.anchor}` contains itself",
+                upstream=f"yaml: anchor '{event.anchor}' value contains itself",
+            )
         if event.anchor not in self._anchors:
-            raise UnreadableError(line, f"unknown anchor `{event.anchor}` referenced")
+            raise UnreadableError(
+                line,
+                f"unknown anchor `{event.anchor}` referenced",
+                upstream=f"yaml: unknown anchor '{event.anchor}' referenced",
+            )
         value, size = self._anchors[event.anchor]
         self._values += size + 1
         self._aliased += size
@@ -155,7 +186,44 @@ class _Reader:
             and self._aliased > self._values * _allowed_alias_ratio(self._values)
         ):
             raise UnreadableError(line, "document contains excessive aliasing")
-        return copy.deepcopy(value) if isinstance(value, dict | list) else value
+        if not isinstance(value, dict | list):
+            return value
+        copied = copy.deepcopy(value)
+        if id(value) in self._lines:
+            self._lines[id(copied)] = self._lines[id(value)]
+        return copied
+
+
+def _key_text(key: Any, line: int) -> str:
+    if isinstance(key, dict | list):
+        shown = "a map" if isinstance(key, dict) else "a list"
+        go_type = "map[interface {}]interface {}" if isinstance(key, dict) else "[]interface {}"
+        upstream = f"yaml: invalid map key: {go_type}{{{_go_members(key)}}}"
+        raise UnreadableError(line, f"{shown} cannot be a key", upstream=upstream)
+    text = key_text(key)
+    if text is None:
+        upstream = "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>"
+        raise UnreadableError(line, "null cannot be a key", upstream=upstream)
+    return text
+
+
+def _go_members(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{_go_syntax(key)}:{_go_syntax(value[key])}" for key in sorted(value))
+    return ", ".join(map(_go_syntax, value))
+
+
+def _go_syntax(value: Any) -> str:
+    """As `%#v` prints it."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return f"map[interface {{}}]interface {{}}{{{_go_members(value)}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{_go_members(value)}}}"
+    return "interface {}(nil)" if value is None else str(value)
 
 
 def _allowed_alias_ratio(values: int) -> float:
@@ -195,6 +263,7 @@ def _not_json(event: Any) -> UnreadableError:
         event.start_mark.line + 1,
         f"the number `{event.value[:40]}` has no form in JSON",
         "put it in quotes if it is meant as text",
+        f"json: unsupported value: {_GO_NUMBERS.get(event.value.lstrip('+').lower(), event.value)}",
     )
 
 
@@ -241,7 +310,7 @@ def _binary(event: Any) -> str:
         ) from None
 
 
-def _translated(error: yaml.YAMLError, text: str) -> UnreadableError:
+def syntax_error(error: yaml.YAMLError, text: str) -> UnreadableError:
     """libyaml's complaint with its line; its words are those kubectl's users know."""
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
@@ -251,9 +320,22 @@ def _translated(error: yaml.YAMLError, text: str) -> UnreadableError:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark is not None else 1
     message = error.problem or error.context or "invalid YAML"
+    upstream = f"yaml: {_go_place(error)}{error.problem or 'unknown problem parsing YAML content'}"
+    hint = ""
     if "tab" in message or ("cannot start any token" in message and _has_tab(text, line)):
-        return UnreadableError(line, message, "indent with spaces: YAML does not allow tabs there")
-    return UnreadableError(line, message)
+        hint = "indent with spaces: YAML does not allow tabs there"
+    return UnreadableError(line, message, hint, upstream)
+
+
+def _go_place(error: yaml.MarkedYAMLError) -> str:
+    """The line as go-yaml `decode.go` counts it: of the scanner from 1, of the parser from 0, and
+    line 0 is no line."""
+    line = 0
+    if error.problem_mark is not None and error.problem_mark.line:
+        line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+    elif error.context_mark is not None:
+        line = error.context_mark.line
+    return f"line {line}: " if line else ""
 
 
 def _has_tab(text: str, line: int) -> bool:

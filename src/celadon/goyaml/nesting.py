@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cli.reading.input_limits import MAX_DEPTH
-from celadon.cli.reading.problems import UnreadableError
+from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_limits import MAX_DEPTH
+
+
+def too_deep(line: int) -> UnreadableError:
+    """Go gives up later; its words are for a depth of 10000."""
+    message = f"nested deeper than {MAX_DEPTH} levels"
+    return UnreadableError(line, message, upstream="yaml: exceeded max depth of 10000")
 
 
 def check_depth(value: Any, line: int) -> None:
@@ -18,7 +24,7 @@ def check_depth(value: Any, line: int) -> None:
     while level:
         depth += 1
         if depth > MAX_DEPTH + 1:
-            raise UnreadableError(line, f"nested deeper than {MAX_DEPTH} levels")
+            raise too_deep(line)
         level = [
             child
             for item in level

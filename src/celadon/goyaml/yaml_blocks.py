@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from celadon.cli.reading.input_limits import MAX_DEPTH
-from celadon.cli.reading.yaml_scalars import WORDS, NotJsonError, resolve_plain
+from celadon.goyaml.yaml_limits import MAX_DEPTH
+from celadon.goyaml.yaml_scalars import WORDS, NotJsonError, resolve_plain
 
 
 class UnusualError(Exception):

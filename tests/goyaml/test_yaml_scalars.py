@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.reading.yaml_scalars import NotJsonError, integer_or_double, resolve_plain, whole
+from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, resolve_plain, whole
 
 ROWS: list[tuple[str, Any]] = [
     ("", None),

@@ -1,0 +1,31 @@
+"""YAML as Kubernetes reads it: sigs.k8s.io/yaml, a fork of go-yaml v2 whose values become JSON.
+
+Read `yaml_scalars` first (what an unquoted word means), then `yaml_events` (the complete reader,
+from libyaml's events), `yaml_blocks` (the quick one for the style of everyday manifests) and
+`yaml_documents` (the body of a request, with what an API server says about it); `yaml_writer` is
+the way back. Files, and where things stand in them, are the commands' (`cli/reading`).
+"""
+
+from celadon.goyaml.nesting import check_depth
+from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
+from celadon.goyaml.yaml_documents import YamlDocument, first_document
+from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_limits import MAX_DEPTH
+from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
+from celadon.goyaml.yaml_writer import yaml_text
+
+__all__ = [
+    "MAX_DEPTH",
+    "BlockReader",
+    "NotJsonError",
+    "UnreadableError",
+    "UnusualError",
+    "YamlDocument",
+    "check_depth",
+    "first_document",
+    "integer_or_double",
+    "read_yaml",
+    "whole",
+    "yaml_text",
+]

@@ -1,0 +1,97 @@
+"""YAML as an API server takes it: the first document, with Go's words for what is wrong.
+
+As sigs.k8s.io/yaml `YAMLToJSON` and `YAMLToJSONStrict`: a key that is given twice is no fault, the
+last one counts, and strict reading complains about it. What follows the first document is not
+looked at; no document at all is null.
+
+Most of what is sent as YAML is JSON. JSON that YAML cannot take for something else is read as such,
+in a twentieth of the time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import yaml
+
+from celadon.goyaml.nesting import check_depth
+from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_events import EventReader, syntax_error
+from celadon.goyaml.yaml_scalars import integer_or_double
+
+_ONLY_YAML_KNOWS: Final = re.compile(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
+"""What the two read differently: tabs and escapes, and a key on a line before its colon."""
+
+_LONGEST_KEY: Final = 512
+"""Characters: YAML takes a key of 1024 bytes without a `?`, and escapes make it longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class YamlDocument:
+    """`repeated` has a text for every key that is given twice: `line 7: key "a" already set in
+    map`, in the order in which Go finds them."""
+
+    value: Any
+    repeated: tuple[str, ...] = ()
+
+    def strict_error(self) -> str:
+        """The text of the error of strict reading; empty if there is none."""
+        if not self.repeated:
+            return ""
+        return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in self.repeated)
+
+
+class _NotAlike(ValueError):
+    """JSON that YAML may read in another way."""
+
+
+def first_document(data: bytes) -> YamlDocument:
+    """Raises `UnreadableError`, whose `upstream` is the text for clients."""
+    if data.startswith(b"{") and data.isascii() and not _ONLY_YAML_KNOWS.search(data):
+        try:
+            return YamlDocument(_read_json(data))
+        except (ValueError, RecursionError):
+            pass  # not JSON, or to be read with care
+    noticed: list[str] = []
+    reader = EventReader(data, noticed)
+    try:
+        return _first(reader, noticed)
+    except yaml.YAMLError as error:
+        raise syntax_error(error, data.decode("utf-8", "replace")) from error
+
+
+def _first(reader: EventReader, noticed: list[str]) -> YamlDocument:
+    try:
+        for _, value in reader.documents():
+            reader.finish_document()
+            return YamlDocument(value, tuple(noticed))
+    except UnreadableError:
+        reader.finish_document()
+        raise
+    return YamlDocument(None)
+
+
+def _read_json(data: bytes) -> Any:
+    value = json.loads(
+        data,
+        object_pairs_hook=_distinct,
+        parse_int=integer_or_double,
+        parse_float=_refuse,
+        parse_constant=_refuse,
+    )
+    check_depth(value, 1)
+    return value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs) or any(len(key) > _LONGEST_KEY for key in made):
+        raise _NotAlike
+    return made
+
+
+def _refuse(_: str) -> NoReturn:
+    raise _NotAlike

@@ -1,0 +1,23 @@
+"""How deep a document may nest, and how much of it may come from aliases.
+
+A kilobyte of YAML can ask for the memory of a data centre; here it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_DEPTH: Final = 250
+"""Nested maps and lists in one document. The API's own types stay below 40."""
+
+ALIAS_FREE_COUNT: Final = 100
+"""Values reached through YAML aliases that are never questioned."""
+
+ALIAS_SMALL_DOCUMENT: Final = 1000
+"""Values in a document below which aliases are never questioned."""
+
+ALIAS_RATIO_LOW: Final = 400_000
+"""Values in a document up to which 99 of 100 may come from aliases (as go-yaml `decode.go`)."""
+
+ALIAS_RATIO_HIGH: Final = 4_000_000
+"""Values in a document from which only 10 of 100 may come from aliases; in between, a line."""

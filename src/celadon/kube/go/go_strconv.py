@@ -1,0 +1,24 @@
+"""Numbers in texts, as Go's `strconv` reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from celadon.kube.go.go_text import quote
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_MOST_DIGITS: Final = 64
+"""Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
+
+
+def parse_int(text: str, bits: int = 64) -> int:
+    """A decimal integer of so many bits. Raises ValueError with the text of Go's error."""
+    if _INTEGER.fullmatch(text) is None:
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+    digits = text.lstrip("+-0")
+    value = int(digits or "0") if len(digits) < _MOST_DIGITS else 1 << bits
+    value = -value if text[0] == "-" else value
+    if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+    return value

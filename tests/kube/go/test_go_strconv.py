@@ -1,0 +1,43 @@
+"""`strconv.ParseInt`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from celadon.kube.go.go_strconv import parse_int
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "value"),
+    [
+        ("0", 64, 0),
+        ("+7", 64, 7),
+        ("-7", 64, -7),
+        ("007", 64, 7),
+        ("0" * 5000 + "1", 64, 1),
+        ("9223372036854775807", 64, 2**63 - 1),
+        ("-2147483648", 32, -(2**31)),
+    ],
+)
+def test_integers(text: str, bits: int, value: int) -> None:
+    assert parse_int(text, bits) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "why"),
+    [
+        ("", 64, 'parsing "": invalid syntax'),
+        ("1.5", 64, 'parsing "1.5": invalid syntax'),
+        ("1_000", 64, 'parsing "1_000": invalid syntax'),
+        ("٣", 64, 'parsing "٣": invalid syntax'),
+        ("1\n", 64, 'parsing "1\\n": invalid syntax'),
+        ("9223372036854775808", 64, "value out of range"),
+        ("2147483648", 32, "value out of range"),
+        ("9" * 5000, 64, "value out of range"),
+    ],
+)
+def test_what_is_none(text: str, bits: int, why: str) -> None:
+    with pytest.raises(ValueError, match=f"strconv.ParseInt: .*{re.escape(why)}"):
+        parse_int(text, bits)
