@@ -22,7 +22,7 @@ from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map
 from celadon.cel.values.operations import container_access, equality
 from celadon.cel.values.operations.container_access import index
-from celadon.cel.values.operations.typed_lists import MapList, SetList
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
 from celadon.cel.values.value_display import display
@@ -438,6 +438,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "iterate_v": iterate_v,
     "len": len,
     "list": list,
+    "list_classes": LIST_CLASSES,
     "list_with_optionals": list_with_optionals,
     "make_map": make_map,
     "make_strict_map": make_strict_map,

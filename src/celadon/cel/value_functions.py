@@ -8,10 +8,11 @@ from celadon.cel.values.conversions import duration_to_string
 from celadon.cel.values.exchange.value_notation import notation
 from celadon.cel.values.operations.arithmetic import add
 from celadon.cel.values.operations.equality import compare, equal, is_comparable
-from celadon.cel.values.operations.typed_lists import MapList, SetList
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
 from celadon.cel.values.times.timestamps import format_timestamp, parse_duration, parse_timestamp
 
 __all__ = [
+    "LIST_CLASSES",
     "MapList",
     "SetList",
     "add",

@@ -66,7 +66,7 @@ def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> It
     listed = e.assign(
         f"{iterate}({items})"
         if two
-        else f"{items} if {items}.__class__ is {e.runtime('list')} else {iterate}({items})",
+        else f"{items} if {items}.__class__ in {e.runtime('list_classes')} else {iterate}({items})",
         node.iter_range.id,
     )
     with w.branch(f"if {w.is_error(listed)}:", node.id):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.optional_values import NONE, Optional
 
-_LENGTHS = frozenset({str, list, dict, bytes})
+_LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})
 
 
@@ -27,4 +27,4 @@ def size_of(value: Any) -> int:
         return 1 if value is NONE else size_of(value.value)
     if isinstance(value, Opaque):
         return value.cost_size
-    return len(value) if isinstance(value, TypedList) or hasattr(value, "items") else 1
+    return len(value) if hasattr(value, "items") else 1

@@ -98,7 +98,8 @@ def _size(w: PlainWriter, node: Call) -> str:
 
 def _metered_size(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     x = atoms[0]
-    test = " or ".join(is_class(w, x, kind) for kind in ("str", "list", "dict"))
+    lists = f"{x}.__class__ in {w.emitter.runtime('list_classes')}"
+    test = f"{is_class(w, x, 'str')} or {lists} or {is_class(w, x, 'dict')}"
     return Native(test, length(w, x), (length(w, x),))
 
 

@@ -31,7 +31,7 @@ from celadon.cel.types import (
 from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.operations.equality import equal, refusal
-from celadon.cel.values.operations.typed_lists import MapList, SetList
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 
@@ -93,7 +93,7 @@ def sort(elements: Any) -> list[Any]:
 
 def sort_by_associated_keys(elements: Any, keys: Any) -> list[Any]:
     if not is_list(elements) or not is_list(keys):
-        raise refusal("@sortByAssociatedKeys", elements, frozenset({list, SetList, MapList}))
+        raise refusal("@sortByAssociatedKeys", elements, LIST_CLASSES)
     return sort_by_keys(elements, keys)
 
 

@@ -17,10 +17,10 @@ from celadon.cel.parsing.macros import OPTIONAL_MACROS
 from celadon.cel.pricing.growth import Growth, single, together
 from celadon.cel.pricing.growth import first as first_of
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
-from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import OPTIONAL
 from celadon.cel.values.times.timestamps import MIN_SECONDS, Duration, Timestamp
@@ -33,7 +33,7 @@ _OPTIONAL = optional_of(_V)
 _LIST = list_of(_V)
 _MAP = map_of(_K, _V)
 
-_EMPTY_IS_ZERO = frozenset({str, bytes, list, dict, MixedMap, bool, int, Uint, float})
+_EMPTY_IS_ZERO = frozenset({str, bytes, dict, MixedMap, bool, int, Uint, float}) | LIST_CLASSES
 
 
 def is_zero(value: Any) -> bool:
@@ -46,7 +46,7 @@ def is_zero(value: Any) -> bool:
         return bool(value.seconds == MIN_SECONDS and value.nanos == 0)
     if isinstance(value, Opaque):
         return value.is_zero
-    return value is None or (isinstance(value, dict | TypedList) and not value)
+    return value is None or (isinstance(value, dict) and not value)
 
 
 def of_non_zero(value: Any) -> Optional:

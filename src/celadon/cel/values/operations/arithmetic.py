@@ -13,10 +13,10 @@ from typing import Any
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.operations.equality import refusal
-from celadon.cel.values.operations.typed_lists import MapList, SetList
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.times.timestamps import Duration, Timestamp, timestamp_at
 
-_ADDERS = frozenset({int, Uint, float, str, bytes, list, SetList, MapList, Duration, Timestamp})
+_ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp}) | LIST_CLASSES
 _SUBTRACTORS = frozenset({int, Uint, float, Duration, Timestamp})
 _MULTIPLIERS = frozenset({int, Uint, float})
 _MODDERS = frozenset({int, Uint})

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.values.list_classes import TypedList, is_list
+from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.maps import (
     MISSING,
     AnyMap,
@@ -25,6 +25,7 @@ from celadon.cel.values.maps import (
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Record
 from celadon.cel.values.operations.equality import equal, refusal
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name, type_of
 from celadon.cel.values.value_display import display
@@ -49,7 +50,7 @@ __all__ = [
     "size",
 ]
 
-_SIZED: frozenset[type] = frozenset({str, bytes, list, dict})
+_SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
 _NEVER_EQUAL_TO_OTHERS: frozenset[type] = frozenset({type(None), str, bytes})
 _FIRST_INEXACT = 1 << 53
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
@@ -110,12 +111,10 @@ def find_index(operand: Any, key: Any) -> Any:
     """`operand[key]` inside an optional chain; bad key types still raise."""
     if key.__class__ not in _QUALIFIERS and (refused := qualifier_error(key)) is not None:
         raise refused
-    if operand.__class__ is list:
+    if operand.__class__ in LIST_CLASSES:
         return _find_in_list(operand, key)
     if is_map(operand):
         return find(operand, key)
-    if isinstance(operand, TypedList):
-        return _find_in_list(operand, key)
     return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
 
 
@@ -167,12 +166,10 @@ def has_field_strictly(operand: Any, field: str) -> bool:
 
 def contains(element: Any, container: Any) -> bool:
     """`element in container`. Comparisons that fail count as different."""
-    if container.__class__ is list:
+    if container.__class__ in LIST_CLASSES:
         return _list_contains(element, container)
     if is_map(container):
         return find(container, element) is not MISSING
-    if isinstance(container, TypedList):
-        return _list_contains(element, container)
     raise no_such_overload()
 
 
@@ -202,19 +199,17 @@ def _equals_as_python(element: Any) -> bool:
 def size(value: Any) -> int:
     """Code points of a string, bytes, elements of a list, entries of a map. Raises EvaluationError
     for other values."""
-    if value.__class__ in _SIZED or is_map(value) or isinstance(value, TypedList):
+    if value.__class__ in _SIZED or is_map(value):
         return len(value)
     raise refusal("size", value, frozenset())
 
 
 def iterate(value: Any) -> list[Any]:
     """What a one-variable comprehension runs over: elements, or keys."""
-    if value.__class__ is list:
+    if value.__class__ in LIST_CLASSES:
         return value
     if is_map(value):
         return list(value)
-    if isinstance(value, TypedList):
-        return value
     raise EvaluationError(f"got '{go_name(value)}', expected iterable type")
 
 

@@ -14,7 +14,7 @@ typed data: the plain variant may compare two lists with Python's own operator.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.list_classes import TypedList
@@ -79,6 +79,10 @@ class MapList(TypedList):
     def _key(self, item: Any) -> list[Any]:
         members = item if isinstance(item, dict) else {}
         return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
+
+
+LIST_CLASSES: Final[frozenset[type[list[Any]]]] = frozenset({list, SetList, MapList})
+"""All there are, for tables and for code in which `is_list` would be slow."""
 
 
 def _has(items: list[Any], wanted: Any) -> bool:

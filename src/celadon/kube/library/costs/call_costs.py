@@ -24,12 +24,10 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.libraries import standard_costs
-from celadon.cel.value_functions import MapList, SetList, value_sizes
+from celadon.cel.value_functions import LIST_CLASSES, value_sizes
 
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
-
-_LISTS: Final = frozenset({list, SetList, MapList})
 
 
 def _track_first(args: Sequence[Any], result: Any) -> int:
@@ -72,7 +70,7 @@ def walk_cost(value: Any) -> int:
             ) // cost_rules.TRAVERSAL_DIVISOR
         elif kind is bytes:
             total += len(top) // cost_rules.TRAVERSAL_DIVISOR
-        elif kind in _LISTS:
+        elif kind in LIST_CLASSES:
             stack += top
         elif kind is dict or hasattr(top, "items"):
             for key, element in top.items():
