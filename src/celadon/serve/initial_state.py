@@ -5,8 +5,8 @@ Objects that are there already stay as they are: after a restart nothing is done
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
@@ -18,14 +18,16 @@ from celadon.serve.access.initial_objects import (
     initial_namespaces,
     initial_priority_classes,
 )
+from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore
 
 
-def initial_objects() -> Iterator[JsonObject]:
+@cache
+def initial_objects() -> Sequence[JsonObject]:
     """In an order in which each finds what it needs."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
-    return chain(namespaces, accounts, initial_priority_classes(), bootstrap_roles())
+    return (*namespaces, *accounts, *initial_priority_classes(), *bootstrap_roles())
 
 
 async def create_initial_objects(
@@ -36,7 +38,7 @@ async def create_initial_objects(
         resource = catalog.by_gvk(metadata.gvk(obj))
         assert resource is not None, f"no resource for {metadata.gvk(obj)}"
         namespace, name = metadata.namespace(obj), metadata.name(obj)
-        if objects.get(resource, namespace, name) is None:
+        if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
             made = write_path.created(obj, target, context)

@@ -1,11 +1,15 @@
-"""A store that lives as long as the process: for tests, and for servers that begin empty."""
+"""A store that lives as long as the process: for tests, and for servers that begin empty.
+
+It may begin with what another store has, which costs nothing for each entry but its place: entries
+are shared, as nobody changes them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 
-from celadon.store.contract import Event
+from celadon.store.contract import Event, Page
 from celadon.store.keyspace import Keyspace
 from celadon.store.local_store import Carrier, LocalStore, at_once
 from celadon.store.retention import Retention
@@ -28,8 +32,16 @@ def open_memory(
     retention: Retention | None = None,
     clock: Callable[[], float] = time.monotonic,
     carry: Carrier = at_once,
+    beginning: Page | None = None,
 ) -> LocalStore:
-    """An empty store. Writes are carried out by the caller: unless `carry` delays them (see
+    """An empty store, or one with the entries of a page, at its revision, which is the oldest that
+    can be read. Writes are carried out by the caller: unless `carry` delays them (see
     `LocalStore`), futures are done on return, and watches have been notified by then. `retention`
     as `Retention()` unless given; `clock` in seconds."""
-    return LocalStore(Keyspace(), _Nowhere(), DirectWriter, retention or Retention(), clock, carry)
+    space = Keyspace() if beginning is None else _keyspace(beginning)
+    return LocalStore(space, _Nowhere(), DirectWriter, retention or Retention(), clock, carry)
+
+
+def _keyspace(page: Page) -> Keyspace:
+    changes = ((entry.mod_revision, entry.key, entry) for entry in page.entries)
+    return Keyspace.restored(changes, page.revision)

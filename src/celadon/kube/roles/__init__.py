@@ -15,7 +15,7 @@ from celadon.kube.roles.role_index import (
     RoleIndex,
     RoleRef,
     role_ref,
-    selects_role,
+    role_selectors,
 )
 from celadon.kube.roles.rule_covering import compacted, uncovered
 
@@ -31,7 +31,7 @@ __all__ = [
     "policy_rules",
     "quoted_list",
     "role_ref",
-    "selects_role",
+    "role_selectors",
     "service_account_of",
     "service_account_user",
     "uncovered",

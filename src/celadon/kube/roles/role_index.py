@@ -19,7 +19,12 @@ from celadon.kube.authorization import SERVICE_ACCOUNT_PREFIX, User
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules
-from celadon.kube.selection.label_selectors import SelectorError, label_selector
+from celadon.kube.selection.label_selectors import (
+    NOTHING,
+    LabelSelector,
+    SelectorError,
+    label_selector,
+)
 
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""
@@ -170,14 +175,15 @@ class RoleIndex:
 
     def _collect(self, key: Key, seen: frozenset[Key]) -> tuple[PolicyRule, ...]:
         role = self._roles[key]
-        selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors")
+        selectors = role_selectors(role)
         if not selectors or not self._aggregating:
             return policy_rules(role)
         collected: list[PolicyRule] = []
         for other in sorted(self._roles):
             if other[0] or other == key or other in seen:
                 continue
-            if any(selects_role(one, self._roles[other]) for one in selectors):
+            labels = metadata.labels(self._roles[other])
+            if any(one.matches(labels) for one in selectors):
                 collected += self._collect(other, seen | {key})
         return tuple(collected)
 
@@ -220,9 +226,15 @@ def _identities(user: User) -> dict[Who, None]:
     return dict.fromkeys([("User", user.name), ("ServiceAccount", user.name), *groups])
 
 
-def selects_role(selector: JsonObject, role: JsonObject) -> bool:
-    """Whether a selector of an aggregation rule chooses the role; a bad selector chooses none."""
+def role_selectors(role: JsonObject) -> tuple[LabelSelector, ...]:
+    """Of a role's aggregation rule; none for a role that says its rules itself. A bad selector
+    chooses nothing."""
+    given = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
+    return tuple([_selector(one) for one in given])
+
+
+def _selector(given: JsonObject) -> LabelSelector:
     try:
-        return label_selector(selector).matches(metadata.labels(role))
+        return label_selector(given)
     except SelectorError:
-        return False
+        return NOTHING

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from celadon.kube import JsonObject, metadata
-from celadon.kube.roles import selects_role
+from celadon.kube.roles import role_selectors
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.status_writes import StatusWrites
 
@@ -16,7 +16,7 @@ from celadon.serve.controllers.status_writes import StatusWrites
 def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[JsonObject] | None:
     """The rules the role should have, each once, in the order of selectors and of the names of the
     roles; None for a role that says its rules itself."""
-    selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors")
+    selectors = role_selectors(role)
     if not selectors:
         return None
     others = sorted(
@@ -25,7 +25,7 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
     found: list[JsonObject] = []
     for selector in selectors:
         for other in others:
-            if selects_role(selector, other):
+            if selector.matches(metadata.labels(other)):
                 found += [one for one in other.get("rules") or () if one not in found]
     return found
 
