@@ -10,6 +10,7 @@ MAY_USE: dict[str, set[str]] = {
     "goyaml": {"kube"},
     "serve": {"cel", "kube", "admission", "store", "goyaml"},
     "cli": {"cel", "kube", "admission", "store", "goyaml", "serve"},
+    "testing": {"cel", "kube", "admission", "store", "goyaml", "serve", "cli"},
 }
 """Which rooms a room may import, besides itself."""
 
@@ -43,6 +44,8 @@ DOORS = {
     "celadon.goyaml",
     "celadon.serve",
     "celadon.serve.transport",
+    "celadon.cli.reading",
+    "celadon.testing",
 }
 """What one room may import of another."""
 

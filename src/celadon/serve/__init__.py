@@ -2,9 +2,21 @@
 
 At its core there are no sockets and no threads: `http_messages` has requests and answers as values,
 and one handler turns the first into the second. Read `http_messages`, then `rest` (what a request
-means and how its answer is written).
+means and how its answer is written). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.token_file import TokenFile
+from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
+from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
 
-__all__ = ["HttpAnswer", "HttpRequest"]
+__all__ = [
+    "AccessSettings",
+    "ApiServer",
+    "Handler",
+    "HttpAnswer",
+    "HttpRequest",
+    "Settings",
+    "Signer",
+    "TokenFile",
+]

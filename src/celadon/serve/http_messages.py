@@ -83,6 +83,7 @@ class HttpAnswer:
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]
+"""What a server is, without its network."""
 
 
 def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:

@@ -5,3 +5,9 @@ Read in this order: `sources` (paths, folders, globs and standard input to texts
 `locations` finds the line of a field, and does so only when somebody asks. A file that cannot be
 read becomes a `Problem`, never an exception that stops the other files.
 """
+
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import expand, read
+
+__all__ = ["Document", "DocumentReader", "Problem", "expand", "read"]

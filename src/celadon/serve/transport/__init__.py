@@ -4,6 +4,10 @@ Needs the packages of `celadon[serve]`. Read first `server_process` (how it all 
 then `asgi_app` (between HTTP and the handler).
 """
 
+from celadon.serve.transport.asgi_app import AsgiApp
+from celadon.serve.transport.generated_credentials import CredentialsFolder
+from celadon.serve.transport.http_server import HttpServer
+from celadon.serve.transport.kubeconfig import kubeconfig
 from celadon.serve.transport.server_process import Serving, run
 from celadon.serve.transport.server_settings import (
     MEMORY,
@@ -13,14 +17,23 @@ from celadon.serve.transport.server_settings import (
     TlsSettings,
     parse_address,
 )
+from celadon.serve.transport.starting_objects import collection_path, in_creation_order
+from celadon.serve.transport.tls_context import server_tls
 
 __all__ = [
     "MEMORY",
     "Address",
+    "AsgiApp",
+    "CredentialsFolder",
+    "HttpServer",
     "ServerSettings",
     "Serving",
     "StartError",
     "TlsSettings",
+    "collection_path",
+    "in_creation_order",
+    "kubeconfig",
     "parse_address",
     "run",
+    "server_tls",
 ]

@@ -1,0 +1,46 @@
+"""Manifests as a test gives them: objects, files, folders.
+
+Files are read like those of `celadon serve --manifests`, and errors name the line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from celadon.cli.reading import DocumentReader, Problem, expand, read
+from celadon.kube import JsonObject
+
+Manifest: TypeAlias = JsonObject | str | os.PathLike[str]
+"""An object, or the path of a file or a folder with YAML or JSON."""
+
+
+class ManifestError(ValueError):
+    """A manifest that cannot be read; the text begins with the file and the line."""
+
+
+def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
+    """The objects, in order, each with its place. Raises ManifestError."""
+    for given in manifests:
+        if isinstance(given, str | os.PathLike):
+            yield from _read(os.fspath(given))
+        else:
+            yield _place(given), given
+
+
+def _place(given: JsonObject) -> str:
+    name = (given.get("metadata") or {}).get("name")
+    return f"{given.get('kind')} `{name}`" if name else f"{given.get('kind')}"
+
+
+def _read(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    reader = DocumentReader()
+    for file in expand([path]):
+        text = file if isinstance(file, Problem) else read(file)
+        documents = [text] if isinstance(text, Problem) else reader.read(text)
+        for found in documents:
+            if isinstance(found, Problem):
+                help = f" ({found.help})" if found.help else ""
+                raise ManifestError(f"{found.position()}: {found.message}{help}")
+            yield found.position(), found.value

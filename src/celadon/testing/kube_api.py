@@ -1,0 +1,156 @@
+"""A server for a test: HTTPS on loopback, in a thread of its own, with its data in memory.
+
+    with KubeApi(["policies/"]) as api:
+        subprocess.run(["kubectl", "get", "pods"], env=api.admin.environment())
+
+From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be used once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from celadon.kube import User
+from celadon.serve import HttpAnswer, HttpRequest
+from celadon.serve.transport import kubeconfig
+from celadon.testing.client_access import ClientAccess
+from celadon.testing.fresh_server import LOOPBACK, ServerOptions, loopback_tls, new_token
+from celadon.testing.given_manifests import Manifest
+from celadon.testing.handler_access import HandlerAccess
+from celadon.testing.loop_thread import LoopThread
+from celadon.testing.loopback_server import LoopbackServer, loopback_listener
+
+_T = TypeVar("_T")
+
+
+class KubeApi:
+    """A server of the caller's own. Its methods may be called from any thread.
+
+    `manifests` are created before it is ready: objects, files or folders. `options` say how it
+    differs from a usual server.
+    """
+
+    def __init__(
+        self, manifests: Iterable[Manifest] = (), options: ServerOptions | None = None
+    ) -> None:
+        self._manifests = tuple(manifests)
+        self._options = ServerOptions() if options is None else options
+        self._admin: ClientAccess | None = None
+        self._running = ExitStack()
+
+    @property
+    def admin(self) -> ClientAccess:
+        """The way in for somebody who may do everything. Raises RuntimeError before the start."""
+        if self._admin is None:
+            raise RuntimeError("the server does not run: use `with` or `start`")
+        return self._admin
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self.admin.url
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig file."""
+        return self.admin.kubeconfig
+
+    def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:
+        """The way in for a user who may do what roles allow, no more: nothing, at first."""
+        token = new_token()
+        self._handler.users[token] = User(name, tuple(groups))
+        return self._access(token)
+
+    def create(self, *manifests: Manifest) -> list[dict[str, Any]]:
+        """Create objects as the administrator; what the server made of them. Raises
+        RequestRefused, ManifestError."""
+        return self._call(self._handler.create(manifests))
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        user: ClientAccess | None = None,
+        content_type: str = "",
+    ) -> Any:
+        """One request without the network, and the object in its answer. `path` is with the query;
+        a PATCH is a merge patch unless `content_type` says otherwise; `user` is the administrator
+        unless given. Raises RequestRefused."""
+        token = "" if user is None else user.token
+        asked = self._handler.request(method, path, body, token=token, content_type=content_type)
+        return self._call(asked)
+
+    def handle(self, request: HttpRequest) -> HttpAnswer:
+        """Any request without the network, with the headers it has; not for watches."""
+        return self._call(self._handler.handle(request))
+
+    def settle(self) -> None:
+        """Wait until the server's controllers have nothing to do."""
+        self._call(self._handler.settle())
+
+    def start(self) -> Self:
+        """Be ready. Raises RequestRefused, ManifestError for manifests."""
+        with ExitStack() as stack:
+            self._folder = Path(stack.enter_context(TemporaryDirectory(prefix="celadon-")))
+            self._thread = LoopThread("celadon-kube-api")
+            stack.callback(self._thread.close)
+            listener = stack.enter_context(loopback_listener(LOOPBACK))
+            self._port = listener.getsockname()[1]
+            self._handler = HandlerAccess(self._options, self._port)
+            self._call(self._handler.__aenter__())
+            stack.callback(lambda: self._call(self._handler.__aexit__(None, None, None)))
+            http = LoopbackServer(listener, loopback_tls().context if self._options.tls else None)
+            self._call(http.begin(self._handler.handle))
+            stack.callback(lambda: self._call(http.end()))
+            self.create(*self._manifests)
+            self._admin = self._access(self._handler.admin_token)
+            self._running = stack.pop_all()
+        return self
+
+    def stop(self) -> None:
+        """Cut all connections and forget everything. May be repeated."""
+        self._admin = None
+        self._running.close()
+
+    def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return self._thread.call(work)
+
+    def _access(self, token: str) -> ClientAccess:
+        authority = loopback_tls().trusted if self._options.tls else b""
+        url = f"{'https' if self._options.tls else 'http'}://{LOOPBACK}:{self._port}"
+        trusted = self._folder / "ca.crt"
+        config = self._folder / f"kubeconfig-{len(self._handler.users)}"
+        trusted.write_bytes(authority)
+        config.write_text(kubeconfig(url, authority, token), encoding="utf-8")
+        config.chmod(0o600)
+        return ClientAccess(url, token, config, trusted)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.to_thread(self.start)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self.stop)

@@ -1,0 +1,160 @@
+"""The fixtures for users' tests, in test runs of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tests.paths import ROOT
+
+pytest_plugins = ["pytester"]
+
+COUNTING = """
+    import pytest
+
+    def config_map(name):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_a_server(kube_api, number):
+        kube_api.create(config_map("the-only-one"))
+"""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return Runner(pytester)
+
+
+class Runner:
+    """Runs tests with the plugin and no other, in this process."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+
+    def __call__(self, *arguments: str, **outcomes: int) -> pytest.RunResult:
+        result = self._pytester.runpytest_inprocess("-p", "celadon.pytest_plugin", *arguments)
+        if outcomes:
+            result.assert_outcomes(**outcomes)
+        return result
+
+
+def test_each_test_has_a_server_of_its_own(pytester: pytest.Pytester, run: Runner) -> None:
+    pytester.makepyfile(COUNTING)
+    run(passed=2)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--kube-api-scope=module",), ("-o", "kube_api_scope=session")]
+)
+def test_a_server_can_be_shared(
+    pytester: pytest.Pytester, run: Runner, arguments: tuple[str, ...]
+) -> None:
+    pytester.makepyfile(COUNTING)
+    result = run(*arguments, passed=1, failed=1)
+    result.stdout.fnmatch_lines(['*RequestRefused: *configmaps "the-only-one" already exists'])
+
+
+def test_what_a_marker_says(pytester: pytest.Pytester, run: Runner) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def namespace(name):
+            return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+        pytestmark = pytest.mark.kube_api(manifests=[namespace("of-module")], version="1.34")
+
+        @pytest.mark.kube_api(manifests=["here/n.yaml", namespace("of-test")], tls=False)
+        def test_marked(kube_api):
+            assert kube_api.url.startswith("http:")
+            assert kube_api.request("GET", "/version")["minor"] == "34"
+            for name in ("of-module", "of-file", "of-test"):
+                kube_api.request("GET", f"/api/v1/namespaces/{name}")
+        """
+    )
+    pytester.mkdir("here").joinpath("n.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: of-file}\n"
+    )
+    run(passed=1)
+
+
+def test_manifests_of_the_configuration(pytester: pytest.Pytester, run: Runner) -> None:
+    pytester.makeini("[pytest]\nkube_api_manifests = n.yaml\n")
+    pytester.path.joinpath("n.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: everywhere}\n"
+    )
+    pytester.makepyfile(
+        """
+        def test_in_every_server(kube_api, new_kube_api):
+            other = new_kube_api(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}},
+                version="1.35",
+            )
+            def names(api):
+                found = api.request("GET", "/api/v1/namespaces")["items"]
+                return {one["metadata"]["name"] for one in found}
+
+            assert "everywhere" in names(kube_api) & names(other)
+            assert names(other) - names(kube_api) == {"other"}
+            assert other.request("GET", "/version")["minor"] == "35"
+        """
+    )
+    run(passed=1)
+
+
+def test_servers_end_with_their_tests(pytester: pytest.Pytester, run: Runner) -> None:
+    pytester.makepyfile(
+        """
+        import threading
+
+        def servers():
+            return sum(one.name == "celadon-kube-api" for one in threading.enumerate())
+
+        before = servers()
+
+        def test_two(kube_api, new_kube_api):
+            new_kube_api()
+            assert servers() == before + 2
+
+        def test_none():
+            assert servers() == before
+        """
+    )
+    run(passed=2)
+
+
+def test_a_mark_that_could_have_no_effect(pytester: pytest.Pytester, run: Runner) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.kube_api(version="1.34")
+        def test_marked(kube_api):
+            pass
+        """
+    )
+    result = run("--kube-api-scope=session")
+    result.stderr.fnmatch_lines(["*test_marked: the marker `kube_api` on a test needs the scope*"])
+
+
+def test_a_scope_that_is_none(pytester: pytest.Pytester, run: Runner) -> None:
+    result = run("-o", "kube_api_scope=galaxy")
+    result.stderr.fnmatch_lines(["*kube_api_scope: `galaxy` is none of function, class, *"])
+
+
+def test_pytest_finds_the_plugin() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"celadon": "celadon.pytest_plugin"}
+
+
+def test_who_asks_for_no_server_loads_none() -> None:
+    code = "import sys, celadon.pytest_plugin; print([m for m in sys.modules if 'celadon' in m])"
+    loaded = subprocess.run(  # our own interpreter, our own code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert loaded.strip() == "['celadon', 'celadon.pytest_plugin']"

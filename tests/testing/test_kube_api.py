@@ -1,0 +1,239 @@
+"""A server in the process of the test: there at once, on its own, gone without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.testing import (
+    ClientAccess,
+    HttpRequest,
+    KubeApi,
+    ManifestError,
+    RequestRefused,
+    ServerOptions,
+)
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+NO_PRIVILEGED_NAMES = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {"name": "names"},
+    "spec": {
+        "matchConstraints": {
+            "resourceRules": [
+                {
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }
+            ]
+        },
+        "validations": [{"expression": "!object.metadata.name.startsWith('root')"}],
+    },
+}
+BINDING = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {"name": "names"},
+    "spec": {"policyName": "names", "validationActions": ["Deny"]},
+}
+
+
+def config_map(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[KubeApi]:
+    with KubeApi() as running:
+        yield running
+
+
+def get(access: ClientAccess, path: str) -> Any:
+    """Over the network, with nothing but the standard library."""
+    tls = None
+    if access.url.startswith("https"):
+        tls = ssl.create_default_context(cafile=str(access.certificate_authority))
+    request = urllib.request.Request(  # loopback only
+        access.url + path, headers={"Authorization": f"Bearer {access.token}"}
+    )
+    with urllib.request.urlopen(request, context=tls) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_it_is_on_the_network(tls: bool) -> None:
+    with KubeApi(options=ServerOptions(tls=tls)) as api:
+        assert api.url.startswith("https:" if tls else "http:")
+        names = {one["metadata"]["name"] for one in get(api.admin, "/api/v1/namespaces")["items"]}
+        assert names == {"default", "kube-node-lease", "kube-public", "kube-system"}
+
+
+def test_servers_know_nothing_of_each_other(api: KubeApi) -> None:
+    with KubeApi() as other:
+        other.create(config_map("only-there"))
+        assert other.url != api.url
+        with pytest.raises(RequestRefused) as refused:
+            api.request("GET", f"{CONFIG_MAPS}/only-there")
+    assert (refused.value.code, refused.value.reason) == (404, "NotFound")
+    assert str(refused.value) == 'configmaps "only-there" not found'
+
+
+def test_a_token_is_good_for_one_server(api: KubeApi) -> None:
+    with KubeApi() as other, pytest.raises(RequestRefused, match="Unauthorized"):
+        other.request("GET", CONFIG_MAPS, user=api.admin)
+
+
+def test_an_ended_server_leaves_nothing_behind() -> None:
+    with KubeApi() as api:
+        access = api.admin
+        assert any(one.name == "celadon-kube-api" for one in threading.enumerate())
+    assert not access.kubeconfig.exists()
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        urllib.request.urlopen(access.url.replace("https", "http"))  # loopback only
+    with pytest.raises(RuntimeError, match="does not run"):
+        api.admin  # noqa: B018  a property that raises
+    api.stop()
+
+
+def test_the_end_cuts_watches() -> None:
+    with KubeApi() as other:
+        tls = ssl.create_default_context(cafile=str(other.admin.certificate_authority))
+        request = urllib.request.Request(  # loopback only
+            f"{other.url}/api/v1/namespaces?watch=true",
+            headers={"Authorization": f"Bearer {other.admin.token}"},
+        )
+        answer = urllib.request.urlopen(request, context=tls)
+        assert json.loads(answer.readline())["type"] == "ADDED"
+    with answer:
+        assert answer.read().count(b"\n") == 3
+
+
+def test_from_a_coroutine() -> None:
+    async def names() -> list[str]:
+        async with KubeApi([config_map("a")]) as api:
+            found = await asyncio.to_thread(get, api.admin, CONFIG_MAPS)
+            return [one["metadata"]["name"] for one in found["items"]]
+
+    assert "a" in asyncio.run(names())
+
+
+def test_manifests_are_enforced_from_the_start() -> None:
+    with KubeApi([BINDING, NO_PRIVILEGED_NAMES]) as api:
+        api.create(config_map("harmless"))
+        with pytest.raises(RequestRefused) as refused:
+            api.create(config_map("root-of-all"))
+    assert refused.value.reason == "Invalid"
+    assert str(refused.value).startswith(
+        'ConfigMap `root-of-all`: configmaps "root-of-all" is forbidden: '
+        "ValidatingAdmissionPolicy 'names' with binding 'names' denied request: "
+    )
+    assert refused.value.message == refused.value.status["message"]
+
+
+def test_manifests_from_files(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(
+        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: made}\n---\n"
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: made}\n"
+    )
+    (tmp_path / "c.json").write_text(json.dumps(widgets()))
+    with KubeApi([tmp_path]) as api:
+        path = "/apis/example.com/v1/namespaces/made/widgets/w"
+        assert api.request("GET", path)["metadata"]["uid"]
+
+
+def widgets() -> dict[str, Any]:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("kind: [\n", "m.yaml:2: "),
+        ("apiVersion: v1\nkind: Namespice\n", "m.yaml:1: no kind Namespice in v1"),
+    ],
+)
+def test_manifests_that_cannot_be_read(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(text)
+    with pytest.raises(ManifestError) as error:
+        KubeApi([path]).start()
+    assert complaint in str(error.value)
+
+
+def test_users_may_do_what_roles_allow(api: KubeApi) -> None:
+    alice = api.as_user("alice", ["devs"])
+    with pytest.raises(RequestRefused) as refused:
+        api.request("GET", CONFIG_MAPS, user=alice)
+    assert str(refused.value) == (
+        'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" '
+        'in the namespace "default"'
+    )
+    api.create(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "devs-view", "namespace": "default"},
+            "subjects": [{"kind": "Group", "name": "devs"}],
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "view",
+            },
+        }
+    )
+    assert get(alice, CONFIG_MAPS)["kind"] == "ConfigMapList"
+
+
+def test_requests_without_the_network(api: KubeApi) -> None:
+    api.create(config_map("patched"))
+    changed = api.request("PATCH", f"{CONFIG_MAPS}/patched", {"data": {"a": "1"}})
+    assert changed["data"] == {"a": "1"}
+    assert api.request("GET", "/readyz") == "ok"
+    answer = api.handle(HttpRequest("GET", "/version"))
+    assert json.loads(answer.body)["minor"] == "36"
+
+
+def test_another_release() -> None:
+    with KubeApi(options=ServerOptions(version="1.32")) as api:
+        assert api.request("GET", "/version")["minor"] == "32"
+
+
+def test_controllers_can_be_waited_for_and_switched_off(api: KubeApi) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}}
+    accounts = "/api/v1/namespaces/short-lived/serviceaccounts"
+    api.create(namespace)
+    api.settle()
+    assert [one["metadata"]["name"] for one in api.request("GET", accounts)["items"]] == ["default"]
+    with KubeApi([namespace], ServerOptions(controllers=False)) as quiet:
+        quiet.settle()
+        assert quiet.request("GET", accounts)["items"] == []
