@@ -1,0 +1,192 @@
+"""TCP and TLS for `httpcore`, over asyncio, whose failures have the words of Go's net packages.
+
+A client of the API server reads these words when a webhook cannot be called, so a failure is told
+where it happens: `NetworkFailure`, whose text is what follows `Post "https://...": `. As Go's
+`net`, `crypto/tls` and `net/http` word them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import Callable, Iterable
+from ipaddress import ip_address
+from typing import Any, Final
+
+import httpcore
+
+from celadon.kube.go import quote
+from celadon.serve.webhooks.certificate_failures import handshake_failure
+
+READ_BYTES: Final = 65536
+LINE_BYTES: Final = 1024
+"""Of an answer that is none, so much is looked at for the end of its first line."""
+_ERROR_NAMES: Final = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.ECONNRESET: "connection reset by peer",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.EPIPE: "broken pipe",
+    errno.ETIMEDOUT: "connection timed out",
+}
+"""Go has its own words for these, in lower case."""
+
+Route = Callable[[str, int], tuple[str, int]]
+"""Where a host of a URL is dialed; may raise NetworkFailure."""
+
+
+class NetworkFailure(Exception):
+    """Why no answer came. `is_stale` is when a connection that had been kept turned out to be
+    closed, so that another one may do."""
+
+    def __init__(self, text: str, *, is_stale: bool = False) -> None:
+        super().__init__(text)
+        self.is_stale = is_stale
+
+
+class GoNetwork(httpcore.AsyncNetworkBackend):
+    """The network as `httpcore` wants it."""
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to wherever the host is. Raises NetworkFailure."""
+        host, port = self._route(host, port)
+        address, family = await _looked_up(host, port)
+        try:
+            reader, writer = await asyncio.open_connection(address, port, family=family)
+        except OSError as error:
+            shown = f"[{address}]" if ":" in address else address
+            text = f"dial tcp {shown}:{port}: connect: {_words(error)}"
+            raise NetworkFailure(text) from None
+        return GoStream(reader, writer)
+
+    async def sleep(self, seconds: float) -> None:
+        """Part of the interface."""
+        await asyncio.sleep(seconds)
+
+
+async def _looked_up(host: str, port: int) -> tuple[str, int]:
+    """The first address of a host, and its family."""
+    try:
+        ip_address(host)
+    except ValueError:
+        pass
+    else:
+        return host, 0
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+    except OSError:
+        raise NetworkFailure(f"dial tcp: lookup {host}: no such host") from None
+    # Loopback names have an address of each family; servers listen on that of version 4.
+    family, _, _, _, address = min(found, key=lambda one: one[0])
+    return str(address[0]), family
+
+
+def _words(error: OSError) -> str:
+    number = error.errno or 0
+    return _ERROR_NAMES.get(number) or os.strerror(number).lower()
+
+
+class GoStream(httpcore.AsyncNetworkStream):
+    """One connection. It knows whether the first bytes of an answer are still to come, for that is
+    what tells a closed connection from a broken answer."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._answers = 0
+        self._waiting = False
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Raises NetworkFailure."""
+        try:
+            data = await self._reader.read(min(max_bytes, READ_BYTES))
+        except OSError as error:
+            raise self._broken("read", error) from None
+        if self._waiting:
+            self._waiting = False
+            if not data:
+                raise NetworkFailure("EOF", is_stale=self._answers > 0)
+            self._require_http(data)
+            self._answers += 1
+        return data
+
+    def _require_http(self, data: bytes) -> None:
+        over_http2 = self._selected_protocol() == "h2"
+        if over_http2 or data.startswith(b"HTTP/"[: len(data)]):
+            return
+        line = data[:LINE_BYTES].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
+        what = "version" if " " in line else "response"
+        shown = quote(line.split(" ", 1)[0] if what == "version" else line)
+        raise NetworkFailure(
+            f"net/http: HTTP/1.x transport connection broken: malformed HTTP {what} {shown}"
+        )
+
+    def _selected_protocol(self) -> str | None:
+        tls = self._writer.get_extra_info("ssl_object")
+        return None if tls is None else tls.selected_alpn_protocol()
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Raises NetworkFailure."""
+        self._waiting = True
+        try:
+            self._writer.write(buffer)
+            await self._writer.drain()
+        except OSError as error:
+            raise self._broken("write", error) from None
+
+    def _broken(self, operation: str, error: OSError) -> NetworkFailure:
+        here, there = (self._address(name) for name in ("sockname", "peername"))
+        text = f"{operation} tcp {here}->{there}: {operation}: {_words(error)}"
+        return NetworkFailure(text, is_stale=self._waiting and self._answers > 0)
+
+    def _address(self, name: str) -> str:
+        found = self._writer.get_extra_info(name)
+        if not found:
+            return ""
+        host, port = found[:2]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    async def aclose(self) -> None:
+        """Without waiting for the other side."""
+        self._writer.close()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """The same connection, encrypted. Raises NetworkFailure."""
+        peer = self._writer.get_extra_info("peername")
+        try:
+            await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
+        except ssl.SSLError as error:
+            self._writer.close()
+            raise NetworkFailure(
+                await handshake_failure(error, peer[0], peer[1], server_hostname or "")
+            ) from None
+        except ConnectionResetError as error:
+            raise self._broken("read", error) from None
+        except OSError:
+            raise NetworkFailure("EOF") from None
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        """What `httpcore` asks for: the TLS session, and whether the connection is done for."""
+        if info == "ssl_object":
+            return self._writer.get_extra_info("ssl_object")
+        if info == "is_readable":
+            return self._reader.at_eof() or self._writer.is_closing()
+        return None

@@ -1,0 +1,209 @@
+"""Webhooks called over HTTPS, on connections that are kept.
+
+As the REST client of k8s.io/client-go: answers 429 and 5xx that say when to come again are asked
+again within the time there is, redirects are followed, an answer may be compressed. Proxies are not
+used (docs/decisions/0015).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+import httpcore
+
+from celadon.admission.webhooks import Call, NoReply, Reply, call_url
+from celadon.kube.go import quote
+from celadon.serve.webhooks.go_network import GoNetwork, NetworkFailure, Route
+from celadon.serve.webhooks.trusted_roots import UnusableRoots, tls_context
+
+POOLS: Final = 200
+"""Connections are kept for so many combinations of host and authorities."""
+IDLE_CONNECTIONS: Final = 25
+RETRIES: Final = 10
+REDIRECTS: Final = 10
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+"""Ours: kube-apiserver reads without end."""
+_SAME_METHOD: Final = frozenset({307, 308})
+_REDIRECTIONS: Final = frozenset({301, 302, 303}) | _SAME_METHOD
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_HEADERS: Final = (
+    (b"Accept-Encoding", b"gzip"),
+    (b"Accept", b"application/json, */*"),
+    (b"Content-Type", b"application/json"),
+    (b"User-Agent", b"kube-apiserver-admission"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    code: int
+    headers: dict[bytes, bytes]
+    body: bytes
+
+
+class WebhookClient:
+    """Makes the calls of one server. Belongs to the event loop in which it is first used."""
+
+    def __init__(self, route: Route) -> None:
+        self._network = GoNetwork(route)
+        self._pools: OrderedDict[tuple[str, str], httpcore.AsyncConnectionPool] = OrderedDict()
+        self._closing: asyncio.Future[None] | None = None
+
+    async def call(self, call: Call, seconds: float) -> Reply | NoReply:
+        """`seconds` are what is left of the request's own time."""
+        seconds = min(seconds, call.timeout_seconds)
+        url = call_url(call.hook, max(1, math.ceil(seconds)))
+        try:
+            pool = self._pool(url, call.hook.webhook.client_config.ca_bundle)
+        except UnusableRoots as error:
+            return NoReply(str(error), 500, "could not get REST client")
+        asked = _Exchange(pool, url, call.body)
+        try:
+            async with asyncio.timeout(seconds):
+                return await asked.reply()
+        except TimeoutError:
+            return NoReply(f"Post {quote(url)}: context deadline exceeded")
+        except NetworkFailure as error:
+            return NoReply(f"Post {quote(asked.url)}: {error}")
+        except BrokenBody as error:
+            return NoReply(
+                "unexpected error when reading response body. Please retry. Original error: "
+                f"{error}"
+            )
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        while self._pools:
+            _, pool = self._pools.popitem()
+            await pool.aclose()
+
+    def _pool(self, url: str, ca_bundle: str) -> httpcore.AsyncConnectionPool:
+        parts = urlsplit(url)
+        key = (parts.netloc, ca_bundle)
+        pool = self._pools.get(key)
+        if pool is None:
+            http2 = parts.hostname in _LOOPBACK
+            protocols = ["h2", "http/1.1"] if http2 else ["http/1.1"]
+            pool = httpcore.AsyncConnectionPool(
+                ssl_context=tls_context(ca_bundle, protocols),
+                max_connections=None,
+                max_keepalive_connections=IDLE_CONNECTIONS,
+                http1=True,
+                http2=http2,
+                network_backend=self._network,
+            )
+            self._pools[key] = pool
+            if len(self._pools) > POOLS:
+                _, oldest = self._pools.popitem(last=False)
+                self._closing = asyncio.ensure_future(oldest.aclose())
+        self._pools.move_to_end(key)
+        return pool
+
+
+class BrokenBody(Exception):
+    """An answer that ends too early, or is more than anyone wants to read."""
+
+
+class _Exchange:
+    """One call: the requests that it takes. `url` is that of the latest."""
+
+    def __init__(self, pool: httpcore.AsyncConnectionPool, url: str, body: bytes) -> None:
+        self._pool = pool
+        self._body = body
+        self.url = url
+
+    async def reply(self) -> Reply:
+        """Raises NetworkFailure, BrokenBody."""
+        for _ in range(RETRIES):
+            answer = await self._followed()
+            wait = _retry_after(answer)
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
+        else:
+            answer = await self._followed()
+        content_type = answer.headers.get(b"content-type")
+        return Reply(
+            answer.code,
+            answer.body,
+            None if content_type is None else content_type.decode("latin-1"),
+        )
+
+    async def _followed(self) -> _Answer:
+        start = self.url
+        method, body = "POST", self._body
+        for _ in range(REDIRECTS):
+            answer = await self._sent(method, body)
+            location = answer.headers.get(b"location", b"").decode("latin-1")
+            if answer.code not in _REDIRECTIONS or not location:
+                self.url = start
+                return answer
+            self.url = urljoin(self.url, location)
+            if answer.code not in _SAME_METHOD:
+                method, body = "GET", b""
+        self.url = location
+        raise NetworkFailure(f"stopped after {REDIRECTS} redirects")
+
+    async def _sent(self, method: str, body: bytes) -> _Answer:
+        """On a kept connection, or on a new one if that was closed meanwhile."""
+        try:
+            return await self._tried(method, body)
+        except NetworkFailure as error:
+            if not error.is_stale:
+                raise
+        return await self._tried(method, body)
+
+    async def _tried(self, method: str, body: bytes) -> _Answer:
+        parts = urlsplit(self.url)
+        headers = [(b"Host", parts.netloc.encode()), *_HEADERS]
+        if method == "POST":
+            headers.append((b"Content-Length", str(len(body)).encode()))
+        try:
+            async with self._pool.stream(method, self.url, headers=headers, content=body) as got:
+                found = {name.lower(): value for name, value in got.headers}
+                return _Answer(got.status, found, await _read(got, found))
+        except httpcore.RemoteProtocolError as error:
+            raise NetworkFailure(f"net/http: HTTP/1.x transport connection broken: {error}") from None
+
+
+async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in got.aiter_stream():
+            size += len(part)
+            if size > MAX_ANSWER_BYTES:
+                raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
+            parts.append(part)
+    except httpcore.RemoteProtocolError:
+        raise BrokenBody("unexpected EOF") from None
+    except NetworkFailure as error:
+        raise BrokenBody(str(error)) from None
+    body = b"".join(parts)
+    return _expanded(body) if headers.get(b"content-encoding") == b"gzip" else body
+
+
+def _expanded(body: bytes) -> bytes:
+    """A gzip body, up to the limit."""
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        text = inflater.decompress(body, MAX_ANSWER_BYTES)
+    except zlib.error:
+        raise BrokenBody("gzip: invalid header") from None
+    if inflater.unconsumed_tail:
+        raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
+    return text
+
+
+def _retry_after(answer: _Answer) -> int | None:
+    """The seconds after which to ask again; None if the answer stands."""
+    if answer.code != 429 and answer.code < 500:
+        return None
+    text = answer.headers.get(b"retry-after", b"").decode("latin-1").strip()
+    return int(text) if text.isdecimal() and len(text) < 10 else None
