@@ -8,7 +8,7 @@ makes a `Reply` or `NoReply` of each `Call`.
 """
 
 from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
-from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply
+from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply, UnreadableBody
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
 from celadon.admission.webhooks.outgoing_reviews import Call, call_url
@@ -26,6 +26,7 @@ __all__ = [
     "Readmit",
     "Reply",
     "Selected",
+    "UnreadableBody",
     "ValidatingPhase",
     "WebhookNotes",
     "call_url",

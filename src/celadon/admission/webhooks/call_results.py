@@ -16,7 +16,7 @@ from celadon.kube.go import quote
 from celadon.kube.writes import request_bodies
 
 AsJson = Callable[[bytes], bytes]
-"""A body to JSON, should it be YAML; StatusError where it is neither."""
+"""A body to JSON, should it be YAML; UnreadableBody where it is neither."""
 
 STATUS_KIND: Final = GroupVersionKind("", "v1", "Status")
 SERVER_TEXT_BYTES: Final = 2048
@@ -60,6 +60,10 @@ class NoReply:
     canceled: bool = False
 
 
+class UnreadableBody(Exception):
+    """A body that is no document; the text is what Go's reader says."""
+
+
 class CallError(Exception):
     """A call that failed, which the failure policy decides upon. `code` is for metrics."""
 
@@ -98,7 +102,7 @@ def _said_status(body: bytes, as_json: AsJson) -> Mapping[str, Any] | None:
         return None
     try:
         found, document = request_bodies.interpret(as_json(body), STATUS_KIND)
-    except StatusError:
+    except (StatusError, UnreadableBody):
         return None
     said = document.value
     failed = found == STATUS_KIND and said.get("status") == status.FAILURE

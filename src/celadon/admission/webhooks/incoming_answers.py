@@ -19,6 +19,7 @@ from celadon.admission.webhooks.call_results import (
     CallError,
     NoReply,
     Reply,
+    UnreadableBody,
     failed_call,
     require_success,
 )
@@ -64,6 +65,8 @@ def read_answer(
         said, decoded = _decoded(as_json(reply.body), call)
     except StatusError as error:
         raise failed_call(_cause(error)) from None
+    except UnreadableBody as error:
+        raise failed_call(str(error)) from None
     return _verified(call, said, decoded, mutating=mutating)
 
 

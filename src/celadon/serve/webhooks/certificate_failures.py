@@ -68,8 +68,7 @@ def certificate_failure(certificate: x509.Certificate, name: str, now: datetime)
 def _out_of_date(now: datetime, side: str, bound: datetime) -> str:
     times = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (now, bound)]
     return (
-        "certificate has expired or is not yet valid: current time "
-        f"{times[0]} is {side} {times[1]}"
+        f"certificate has expired or is not yet valid: current time {times[0]} is {side} {times[1]}"
     )
 
 

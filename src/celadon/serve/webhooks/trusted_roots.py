@@ -12,9 +12,7 @@ from typing import Final
 
 from cryptography import x509
 
-_BLOCK: Final = re.compile(
-    rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL
-)
+_BLOCK: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
 _UNUSABLE: Final = "unable to load root certificates: "
 
 

@@ -137,7 +137,7 @@ class _Exchange:
 
     async def _followed(self) -> _Answer:
         start = self.url
-        method, body = "POST", self._body
+        method, body, location = "POST", self._body, ""
         for _ in range(REDIRECTS):
             answer = await self._sent(method, body)
             location = answer.headers.get(b"location", b"").decode("latin-1")
@@ -169,7 +169,9 @@ class _Exchange:
                 found = {name.lower(): value for name, value in got.headers}
                 return _Answer(got.status, found, await _read(got, found))
         except httpcore.RemoteProtocolError as error:
-            raise NetworkFailure(f"net/http: HTTP/1.x transport connection broken: {error}") from None
+            raise NetworkFailure(
+                f"net/http: HTTP/1.x transport connection broken: {error}"
+            ) from None
 
 
 async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:

@@ -1,0 +1,98 @@
+"""The webhooks of a request, asked: what `celadon.admission.webhooks` wants to know is found out.
+
+Nothing here has a socket: a `Caller` makes the calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+from celadon.admission import Request, World
+from celadon.admission.webhooks import (
+    Call,
+    MutatingPhase,
+    NoReply,
+    Readmit,
+    Reply,
+    UnreadableBody,
+    ValidatingPhase,
+)
+from celadon.goyaml import UnreadableError, first_document
+from celadon.kube import JsonObject
+from celadon.serve.views.webhook_view import WebhookView
+
+Caller = Callable[[Call, float], Awaitable[Reply | NoReply]]
+"""Makes a call, within so many seconds."""
+Remaining = Callable[[], float]
+"""The seconds that are left of a request's time."""
+
+
+class Webhooks:
+    """Both types of webhooks of a server."""
+
+    def __init__(
+        self,
+        mutating: WebhookView,
+        validating: WebhookView,
+        world: World,
+        caller: Caller,
+        new_uid: Callable[[], str],
+    ) -> None:
+        self._mutating = mutating
+        self._validating = validating
+        self._world = world
+        self._caller = caller
+        self._new_uid = new_uid
+
+    def mutation(
+        self, request: Request, readmit: Readmit, *, coarse_times: bool
+    ) -> MutatingPhase | None:
+        """A phase for requests like this one; None if no webhook could have a say."""
+        hooks = self._mutating.hooks()
+        if not hooks.concerns(request, self._world):
+            return None
+        return MutatingPhase(
+            hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
+        )
+
+    async def run_round(
+        self, phase: MutatingPhase, request: Request, number: int, remaining: Remaining
+    ) -> JsonObject | None:
+        """The object as a round of mutating webhooks has left it. Raises StatusError."""
+        asking = phase.round(request, number)
+        try:
+            call = next(asking)
+            while True:
+                call = asking.send(await self._caller(call, remaining()))
+        except StopIteration as end:
+            made: JsonObject | None = end.value
+            return made
+
+    async def validate(self, request: Request, remaining: Remaining) -> ValidatingPhase | None:
+        """The phase when all have answered; None if nobody was asked. Raises StatusError where it
+        cannot be told whom to ask."""
+        hooks = self._validating.hooks()
+        if not hooks.concerns(request, self._world):
+            return None
+        phase = ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+
+        async def ask(call: Call) -> None:
+            phase.answer(call, await self._caller(call, remaining()))
+
+        async with asyncio.TaskGroup() as group:
+            for call in phase.calls:
+                group.create_task(ask(call))
+        return phase
+
+
+def as_json(body: bytes) -> bytes:
+    """A body that may be YAML. Raises UnreadableBody."""
+    if body.lstrip().startswith(b"{"):
+        return body
+    try:
+        value = first_document(body).value
+    except UnreadableError as error:
+        raise UnreadableBody(error.upstream) from None
+    return json.dumps(value).encode()
