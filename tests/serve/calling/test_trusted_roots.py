@@ -7,8 +7,8 @@ import ssl
 
 import pytest
 
-from celadon.serve.webhooks.trusted_roots import UnusableRoots, tls_context
-from tests.serve.webhooks.loopback import CA_BUNDLE
+from celadon.serve.calling.trusted_roots import UnusableRoots, tls_context
+from tests.serve.calling.loopback import CA_BUNDLE
 
 
 def test_a_bundle_is_all_that_is_trusted() -> None:

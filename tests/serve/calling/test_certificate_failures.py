@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.serve.webhooks.certificate_failures import certificate_failure
-from tests.serve.webhooks.loopback import DAY, NOW, certificate
+from celadon.serve.calling.certificate_failures import certificate_failure
+from tests.serve.calling.loopback import DAY, NOW, certificate
 
 UNKNOWN = "certificate signed by unknown authority"
 

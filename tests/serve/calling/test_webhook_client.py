@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from celadon.admission.webhooks import Call, NoReply, Reply
-from celadon.serve.webhooks.webhook_client import WebhookClient
+from celadon.serve.calling.webhook_client import WebhookClient
 from tests.admission.webhooks.hooking import hooks, webhook
-from tests.serve.webhooks.loopback import (
+from tests.serve.calling.loopback import (
     CA_BUNDLE,
     DAY,
     NOW,
