@@ -22,6 +22,7 @@ An `impl` takes the evaluated arguments, receiver first, as native values (see
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -32,7 +33,7 @@ from celadon.cel.types import Kind, Type
 
 if TYPE_CHECKING:
     from celadon.cel.parsing.expansion import Macro
-    from celadon.cel.pricing.cost_rules import CostRule
+    from celadon.cel.pricing.cost_rules import CostRule, Lazily
     from celadon.cel.validator import Validator
 
 Impl = Callable[..., Any]
@@ -53,6 +54,14 @@ class Inline(NamedTuple):
     whole: Callable[..., Callable[..., str] | None] | None = None
 
 
+class Contents(enum.Enum):
+    """Which part of its arguments a result is, so that what is known of the part is known of it."""
+
+    ITEM = "an item of the first"
+    VALUE = "a value of the first"
+    JOINED = "the items of all"
+
+
 class Overload(NamedTuple):
     """One signature of a function. `params` has the receiver first when `member`.
 
@@ -60,6 +69,9 @@ class Overload(NamedTuple):
     the result; None means that nothing is known but its type (see `result_growth`). `inline` is how
     code generation may write calls; None means that the implementation is called. `examples` are
     pairs of CEL source and the source of its expected value (`('"abc".charAt(1)', '"b"')`).
+
+    Two facts are for estimates alone: `contents` of the result, and `lazily`, the estimate of a
+    call that may leave out some of its operands, these included; otherwise all are evaluated.
     """
 
     id: str
@@ -72,6 +84,8 @@ class Overload(NamedTuple):
     examples: tuple[tuple[str, str], ...] = ()
     growth: Growth | None = None
     inline: Inline | None = None
+    contents: Contents | None = None
+    lazily: Lazily | None = None
 
     @property
     def result_growth(self) -> Growth:

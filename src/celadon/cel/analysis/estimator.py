@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from celadon.cel.analysis.comprehension_shapes import Bind, classify
-from celadon.cel.declarations import Function
+from celadon.cel.declarations import Contents, Function, Overload
 from celadon.cel.pricing.cost_rules import (
     LIST_CREATE_COST,
     MAP_CREATE_COST,
@@ -27,7 +27,6 @@ from celadon.cel.pricing.cost_rules import (
     UNKNOWN,
     ZERO,
     CallEstimate,
-    CostRule,
     Range,
     Sized,
     fixed,
@@ -58,8 +57,7 @@ KEYS = "@keys"
 VALUES = "@values"
 
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
-#: Overloads that reach into a container, and what they reach.
-_ENTRIES = {"index_list": ITEMS, "index_map": VALUES}
+_STEPS = {Contents.ITEM: ITEMS, Contents.VALUE: VALUES}
 _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
@@ -174,46 +172,28 @@ class _Estimator:
         """The union over all candidate overloads, arguments included."""
         total: Range | None = None
         size: Range | None = None
-        base = self.paths.get(node.args[0].id, ()) if node.args else ()
-        for overload in overloads:
-            one = self._overload(node, overload, costs, sized)
+        function = self.functions.get(node.function)
+        for name in overloads:
+            overload = _named(function, name)
+            one = _called(function, overload, costs, sized)
             total = one.cost if total is None else total.union(one.cost)
             if one.size is not None:
                 size = one.size if size is None else size.union(one.size)
-            if overload in _ENTRIES:
-                self.paths[node.id] = (*base, _ENTRIES[overload])
-                if sized[0].element is not None:
-                    self._adopt(node, sized[0].element)
-            elif overload == "add_list":
-                self._merge_entries(node, sized)
+            if overload is not None and overload.contents is not None:
+                self._hold(node, overload.contents, sized)
         assert total is not None, "there is at least one overload"
         return total, size
 
-    def _overload(
-        self, node: Call, overload: str, costs: list[Range], sized: list[Sized]
-    ) -> CallEstimate:
-        if overload in ("logical_and", "logical_or"):
-            left, right = costs
-            return CallEstimate(Range(left.min, left.plus(right).max))
-        if overload == "conditional":
-            condition, yes, no = costs
-            size = sized[1].size.union(sized[2].size)
-            return CallEstimate(condition.plus(yes.union(no)), size)
-        arguments = ZERO
-        for cost in costs:
-            arguments = arguments.plus(cost)
-        rule = self._rule(node.function, overload)
-        if rule is None:
-            return CallEstimate(arguments.plus(ONE))
-        estimated = rule.estimated(sized)
-        return CallEstimate(arguments.plus(estimated.cost), estimated.size)
-
-    def _rule(self, function: str, overload: str) -> CostRule | None:
-        declared = self.functions.get(function)
-        if declared is None:
-            return None
-        own = next((one.cost for one in declared.overloads if one.id == overload), None)
-        return declared.cost if own is None else own
+    def _hold(self, node: Call, contents: Contents, sized: list[Sized]) -> None:
+        """Give a call what is known of what it returns a part of."""
+        if contents is Contents.JOINED:
+            elements = [s.element for s in sized if s.element is not None]
+            if elements:
+                self.entries[node.id] = _union(elements), None
+            return
+        self.paths[node.id] = (*self.paths.get(node.args[0].id, ()), _STEPS[contents])
+        if sized[0].element is not None:
+            self._adopt(node, sized[0].element)
 
     # --- comprehensions ---------------------------------------------------------------------------
 
@@ -320,10 +300,28 @@ class _Estimator:
         if sized.element is not None or sized.key is not None:
             self.entries[node.id] = sized.element, sized.key
 
-    def _merge_entries(self, node: Expr, sized: list[Sized]) -> None:
-        elements = [s.element for s in sized if s.element is not None]
-        if elements:
-            self.entries[node.id] = _union(elements), None
+
+def _named(function: Function | None, name: str) -> Overload | None:
+    overloads = () if function is None else function.overloads
+    return next((one for one in overloads if one.id == name), None)
+
+
+def _called(
+    function: Function | None, overload: Overload | None, costs: list[Range], sized: list[Sized]
+) -> CallEstimate:
+    """One overload: its operands, and what it costs itself."""
+    if overload is not None and overload.lazily is not None:
+        return overload.lazily(costs, sized)
+    arguments = ZERO
+    for cost in costs:
+        arguments = arguments.plus(cost)
+    rule = None if overload is None else overload.cost
+    if rule is None and function is not None:
+        rule = function.cost
+    if rule is None:
+        return CallEstimate(arguments.plus(ONE))
+    estimated = rule.estimated(sized)
+    return CallEstimate(arguments.plus(estimated.cost), estimated.size)
 
 
 def _is_scalar(t: Type) -> bool:

@@ -115,6 +115,8 @@ class CallEstimate(NamedTuple):
 #: argument or result that is an error is passed as the EvaluationError (its size counts 1).
 Tracked = Callable[[Sequence[Any], Any], int]
 Estimated = Callable[[Sequence[Sized]], CallEstimate]
+Lazily = Callable[[Sequence[Range], Sequence[Sized]], CallEstimate]
+"""From the costs and sizes of the operands, some of which may not be evaluated."""
 
 SizeSource = int | str
 """The size of an argument in generated code: a number, or the Python source that computes it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import operator_forms
-from celadon.cel.declarations import Function, Overload
+from celadon.cel.declarations import Contents, Function, Overload
 from celadon.cel.library.standard import standard_costs as costs
 from celadon.cel.library.standard.binary_overloads import binary
 from celadon.cel.pricing import growth
@@ -75,6 +75,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 ("[1] + [2]", "[1, 2]"),
                 costs.LIST_CONCATENATION,
                 growth.together,
+                contents=Contents.JOINED,
             ),
             binary(
                 "add_string",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from celadon.cel.declarations import Inline, Overload
-from celadon.cel.pricing.cost_rules import CostRule
+from celadon.cel.declarations import Contents, Inline, Overload
+from celadon.cel.pricing.cost_rules import CostRule, Lazily
 from celadon.cel.pricing.growth import Growth
 from celadon.cel.types import Type
 
@@ -18,6 +18,8 @@ def binary(
     cost: CostRule | None = None,
     growth: Growth | None = None,
     inline: Inline | None = None,
+    contents: Contents | None = None,
+    lazily: Lazily | None = None,
 ) -> Overload:
     return Overload(
         id,
@@ -28,4 +30,6 @@ def binary(
         examples=(example,),
         growth=growth,
         inline=inline,
+        contents=contents,
+        lazily=lazily,
     )

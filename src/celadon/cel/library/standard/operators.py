@@ -12,7 +12,7 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import container_forms, lazy_forms, operator_forms
-from celadon.cel.declarations import Function, Impl, Inline, Overload
+from celadon.cel.declarations import Contents, Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.library.standard import arithmetic_operators
 from celadon.cel.library.standard import standard_costs as costs
@@ -100,6 +100,7 @@ _LOGIC = (
                 doc="The second operand if the first is true, else the third.",
                 examples=(("1 < 2 ? 'a' : 'b'", "'a'"),),
                 growth=lambda test, yes, no: yes.size | no.size,
+                lazily=costs.chosen,
             ),
         ),
     ),
@@ -113,6 +114,7 @@ _LOGIC = (
                 BOOL,
                 "True if both are true. A false operand decides even if the other fails.",
                 ("true && false", "false"),
+                lazily=costs.either_or_both,
             ),
         ),
     ),
@@ -126,6 +128,7 @@ _LOGIC = (
                 BOOL,
                 "True if either is true. A true operand decides even if the other fails.",
                 ("true || 1 / 0 > 1", "true"),
+                lazily=costs.either_or_both,
             ),
         ),
     ),
@@ -240,6 +243,7 @@ _CONTAINERS = (
                 "The element at a position, from 0; none there is an error.",
                 ("['a', 'b'][1]", "'b'"),
                 growth=growth.first,
+                contents=Contents.ITEM,
             ),
             binary(
                 "index_map",
@@ -249,6 +253,7 @@ _CONTAINERS = (
                 "The value for a key; an absent key is an error.",
                 ("{'a': 1}['a']", "1"),
                 growth=growth.first,
+                contents=Contents.VALUE,
             ),
         ),
         container_access.index,

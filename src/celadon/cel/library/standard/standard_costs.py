@@ -31,6 +31,18 @@ from celadon.cel.values.value_sizes import size_of
 _QUOTES = Range(2, 2)
 
 
+def either_or_both(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
+    """`&&`, `||`: the left operand, and perhaps the right one."""
+    left, right = costs
+    return CallEstimate(Range(left.min, left.plus(right).max))
+
+
+def chosen(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
+    """`?:`: the condition, and one of the others."""
+    condition, yes, no = costs
+    return CallEstimate(condition.plus(yes.union(no)), sized[1].size.union(sized[2].size))
+
+
 def _traverse_first(args: Sequence[Any], result: Any) -> int:
     return traversal(size_of(args[0]))
 
