@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test check coverage mutants packs bench bench-server clean
+.PHONY: demo test conformance check coverage mutants packs bench bench-server clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -14,6 +14,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.developed
 	$(BIN)/pytest
+
+# Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
+conformance: $(VENV)/.developed
+	$(BIN)/python -m tests.recorded
 
 check: $(VENV)/.developed
 	$(BIN)/ruff format --check .

@@ -32,9 +32,6 @@ UNMIRRORED: dict[str, str] = {
     "kube/protobuf/test_independent_reader.py": "what is written, read by another library",
     "kube/protobuf/test_round_trips.py": "reading what was written, of every kind",
     "kube/validation/test_damaged.py": "objects of all kinds, damaged",
-    "serve/access/test_recorded_access.py": "recorded requests, through all of access",
-    "serve/test_recorded.py": "answers of a real server, all of it in process",
-    "serve/tables/test_recorded.py": "tables that a real server answered",
     "store/test_crash.py": "a process that writes is killed",
     "store/test_model.py": "every store against a model",
 }

@@ -1,47 +1,30 @@
 """Recorded scenarios against the server in process: `python -m tests.serve.replaying PATH...`.
 
-What is compared, and how, is said by the shared replaying tool, which is loaded as it is; only its
-connection is exchanged for a call of the handler.
+What is compared, and how, is said by the shared replaying tool; only its connection is exchanged
+for a call of the handler. Texts of headers are sent and read as that tool's HTTP client does it.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
 import json
 import sys
 import threading
-import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from celadon.kube.defaulting import service_ca_source
 from celadon.serve.apiserver import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from tests.paths import shared_folder
+from celadon.serve.transport.asgi_app import header_text
+from tests.recorded.replay_tool import differences, tool
+from tests.recorded.scenarios import ALL_VERSIONS
 from tests.serve.in_process import Running
 
-TOKEN_SOURCE = {
-    "configMap": {
-        "items": [{"key": "service-ca.crt", "path": "service-ca.crt"}],
-        "name": "openshift-service-ca.crt",
-    }
-}
-
-
-def tool() -> ModuleType:
-    """The shared replaying tool as a module."""
-    path = shared_folder() / "tools" / "replay.py"
-    spec = importlib.util.spec_from_file_location("shared_replay", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SERVICE_CA = "openshift-service-ca.crt"
 
 
 def request_of(step: dict[str, Any], path: str) -> HttpRequest:
@@ -57,7 +40,7 @@ def request_of(step: dict[str, Any], path: str) -> HttpRequest:
     for name, values in given.items():
         headers = [one for one in headers if one[0] != name.lower()]
         for value in values if isinstance(values, list) else [values]:
-            headers.append((name.lower(), value))
+            headers.append((name.lower(), header_text(value.encode("latin-1"))))
     return HttpRequest(step.get("method", "GET"), path, headers, data)
 
 
@@ -73,8 +56,7 @@ def connected(replay: Any, running: Running) -> Any:
             self.headers = {name.lower(): value for name, value in answer.headers}
             if answer.content_type:
                 self.headers["content-type"] = answer.content_type
-            answer = plain(answer)
-            self.raw = answer.body.decode(errors="replace")
+            self.raw = sent_body(answer).decode(errors="replace")
             audit = self.headers["audit-id"]
             self.audit_events[audit] = {"annotations": dict(answer.audit)}
             return answer.code, parsed(answer), warnings(replay, answer), audit
@@ -111,54 +93,36 @@ def connected(replay: Any, running: Running) -> Any:
     return Server()
 
 
-def plain(answer: HttpAnswer) -> HttpAnswer:
-    """With its body as it was before it was compressed."""
-    if ("Content-Encoding", "gzip") not in answer.headers:
-        return answer
-    return replace(answer, body=gzip.decompress(answer.body))
+def sent_body(answer: HttpAnswer) -> bytes:
+    """What a client reads, unpacked."""
+    if ("Content-Encoding", "gzip") in answer.headers:
+        return gzip.decompress(answer.body)
+    return answer.body
 
 
 def parsed(answer: HttpAnswer) -> Any:
+    body = sent_body(answer)
     try:
-        return json.loads(answer.body) if answer.body else None
+        return json.loads(body) if body else None
     except ValueError:
-        return answer.body.decode(errors="replace")
+        return body.decode(errors="replace")
 
 
 def warnings(replay: Any, answer: HttpAnswer) -> list[str]:
     found = [value for name, value in answer.headers if name == "Warning"]
-    return [replay.parse_warning(value) for value in found]
+    return [replay.parse_warning(value.encode().decode("latin-1")) for value in found]
 
 
-def started(needs: Iterable[str]) -> Running:
-    """A server set up as a recording needs it."""
-    every = "api/all" in needs
-    return Running(Settings(all_versions=every, extra_token_sources=(TOKEN_SOURCE,)))
+def started(*, all_versions: bool = False) -> Running:
+    """A server set up as the recording one was."""
+    extra = (service_ca_source(SERVICE_CA),)
+    return Running(Settings(all_versions=all_versions, extra_token_sources=extra))
 
 
-def replayed(path: Path, running: Running | None = None) -> list[str]:
-    """What differs in one scenario, on a server of its own if none is given."""
-    scenario = json.loads(path.read_text())
-    if running is not None:
-        return _differences(scenario, running)
-    own = started(scenario.get("needs", ()))
-    try:
-        return _differences(scenario, own)
-    finally:
-        own.close()
-
-
-def _differences(scenario: dict[str, Any], running: Running) -> list[str]:
+def replayed(path: Path, running: Running) -> list[str]:
+    """What differs in one scenario."""
     replay = tool()
-    try:
-        answers = replay.run(connected(replay, running), scenario, 0.0)
-    except Exception:  # noqa: BLE001  the scenario cannot go on: that is what is reported
-        return ["failed: " + traceback.format_exc().strip()[-600:]]
-    found = []
-    for number, (step, answer) in enumerate(zip(scenario["steps"], answers, strict=False)):
-        different = replay.differences(step["want"], answer)
-        found += [f"step {number} {replay.title(step)}: {one}" for one in different]
-    return found
+    return differences(replay, connected(replay, running), json.loads(path.read_text()))
 
 
 def replayed_together(paths: Sequence[Path], jobs: int) -> Iterator[tuple[Path, list[str]]]:
@@ -167,21 +131,18 @@ def replayed_together(paths: Sequence[Path], jobs: int) -> Iterator[tuple[Path, 
     They keep out of each other's way, except those that give rights to the same users: these are
     for `jobs` 1. Most of a scenario is waiting, so that several at once are done sooner.
     """
-    servers: dict[tuple[str, ...], Running] = {}
-    needs = {path: tuple(json.loads(path.read_text()).get("needs", ())) for path in paths}
-    for one in set(needs.values()):
-        servers[one] = started(one)
+    every = {path: ALL_VERSIONS in json.loads(path.read_text()).get("needs", ()) for path in paths}
+    servers = {one: started(all_versions=one) for one in set(every.values())}
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            yield from zip(
-                paths, pool.map(lambda one: replayed(one, servers[needs[one]]), paths), strict=True
-            )
+            found = pool.map(lambda path: replayed(path, servers[every[path]]), paths)
+            yield from zip(paths, found, strict=True)
     finally:
         for running in servers.values():
             running.close()
 
 
-def files(paths: list[Path]) -> list[Path]:
+def files(paths: Iterable[Path]) -> list[Path]:
     return [
         f for path in paths for f in (sorted(path.rglob("*.json")) if path.is_dir() else [path])
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.catalogue.lookups import ObjectIndex
-from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.defaulting_context import DefaultingContext, service_ca_source
 from celadon.kube.defaulting.write_stages import admit_form
 from celadon.kube.names import GroupVersionKind
 
@@ -84,7 +84,8 @@ def test_no_token() -> None:
 
 
 def test_more_token_sources() -> None:
-    source = {"configMap": {"name": "more.crt", "items": [{"key": "a", "path": "b"}]}}
+    source = service_ca_source("more.crt")
+    assert source["configMap"]["items"] == [{"key": "service-ca.crt", "path": "service-ca.crt"}]
     context = DefaultingContext(extra_token_sources=(source,))
     (volume,) = admit_form({"spec": pod()}, POD, context)["spec"]["volumes"]
     (upstream,) = admitted(pod())["spec"]["volumes"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import urllib.parse
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -158,24 +157,3 @@ def decoded(body: Mapping[str, Any], info: RequestInfo) -> dict[str, Any]:
     kind = KINDS.get(info.resource, "TokenRequest")
     typed = {**body, "apiVersion": f"{group}/v1", "kind": kind}
     return drafted(typed, metadata.gvk(typed)).form()
-
-
-def recorded_request(step: Mapping[str, Any], saved: Mapping[str, str]) -> HttpRequest:
-    """The request of a recorded step; `user` absent is the administrator, empty nobody."""
-    headers: list[tuple[str, str]] = []
-    user = step.get("user", "admin")
-    given = step.get("headers", {})
-    if user and "Authorization" not in given:
-        headers.append(("authorization", f"Bearer {user}-token"))
-    for name, values in given.items():
-        for value in values if isinstance(values, list) else [values]:
-            headers.append((name.lower(), filled(value, saved)))
-    body = filled(json.dumps(step["body"]), saved).encode() if "body" in step else b""
-    target = urllib.parse.quote(step["path"], safe="/?&=%:+,")
-    return HttpRequest(step["method"], target, headers, body)
-
-
-def filled(text: str, saved: Mapping[str, str]) -> str:
-    for name, value in saved.items():
-        text = text.replace(f"${{{name}}}", value)
-    return text

@@ -64,6 +64,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CONFIG",
         help="api/all=true serves every version of every kind",
     )
+    parser.add_argument(
+        "--service-ca-config-map",
+        default="",
+        metavar="NAME",
+        help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
+    )
     add_version(parser)
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="a line on standard error for each request"
@@ -149,6 +155,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         audit_policy=options.audit_policy_file,
         version=options.kubernetes_version,
         all_versions=options.runtime_config == "api/all=true",
+        service_ca_config_map=options.service_ca_config_map,
         manifests=tuple(_manifests(options.manifests)),
     )
 

@@ -11,6 +11,7 @@ from celadon.kube.defaulting.defaulting_context import (
     DEFAULT_PLUGINS,
     DefaultingContext,
     ServiceNetwork,
+    service_ca_source,
 )
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES, LOOKED_UP
 from celadon.kube.defaulting.write_stages import (
@@ -40,6 +41,7 @@ __all__ = [
     "finish_create",
     "finish_update",
     "run_plugins",
+    "service_ca_source",
     "stored_form",
     "updated_form",
 ]

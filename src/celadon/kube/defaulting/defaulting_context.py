@@ -68,6 +68,13 @@ class DefaultingContext:
     network: ServiceNetwork = ServiceNetwork()
 
 
+def service_ca_source(config_map: str) -> dict[str, Any]:
+    """The token source of clusters that publish the authority of their services in a ConfigMap of
+    every namespace, as OpenShift does in `openshift-service-ca.crt`."""
+    key = "service-ca.crt"
+    return {"configMap": {"name": config_map, "items": [{"key": key, "path": key}]}}
+
+
 @dataclass(slots=True)
 class Run:
     """One object on its way through the rules."""

@@ -174,7 +174,7 @@ async def _body(receive: Receive) -> tuple[bytes, bool]:
 def _request(scope: Scope, body: bytes) -> HttpRequest:
     query = scope["query_string"]
     target = scope["raw_path"] + (b"?" + query if query else b"")
-    headers = [(name.decode("latin-1"), _text(value)) for name, value in scope["headers"]]
+    headers = [(name.decode("latin-1"), header_text(value)) for name, value in scope["headers"]]
     client = scope.get("client")
     return HttpRequest(
         scope["method"],
@@ -186,7 +186,7 @@ def _request(scope: Scope, body: bytes) -> HttpRequest:
     )
 
 
-def _text(value: bytes) -> str:
+def header_text(value: bytes) -> str:
     """A header's value is UTF-8 to Go's clients; what is not is taken byte by byte."""
     try:
         return value.decode()

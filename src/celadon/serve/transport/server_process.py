@@ -22,6 +22,7 @@ from typing import Final
 import uvloop
 
 from celadon.kube import MASTERS, User
+from celadon.kube.defaulting import service_ca_source
 from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
 from celadon.serve.access.credentials.token_file import (
     TokenFile,
@@ -151,11 +152,14 @@ def _listener(address: Address) -> socket.socket:
 async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
-    api = ApiServer(
-        _store(settings.data, loop),
-        prepared.access,
-        Settings(settings.version, settings.all_versions, f"{host}:{port}"),
+    service_ca = settings.service_ca_config_map
+    served = Settings(
+        settings.version,
+        settings.all_versions,
+        f"{host}:{port}",
+        (service_ca_source(service_ca),) if service_ca else (),
     )
+    api = ApiServer(_store(settings.data, loop), prepared.access, served)
     try:
         await api.start()
         await create_objects(api, settings.manifests, prepared.admin_token)

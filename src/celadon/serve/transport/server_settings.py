@@ -86,5 +86,7 @@ class ServerSettings:
     audit_policy: Path | None = None
     version: str = "1.36"
     all_versions: bool = False
+    service_ca_config_map: str = ""
+    """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     verbose: bool = False

@@ -1,0 +1,135 @@
+"""Replays all recordings, in process and over HTTPS: `make conformance`.
+
+For each group and each way it prints how many scenarios agree and which do not; it ends with 1 if
+one differs that `unreached.txt` does not list, or if one that it lists agrees. With `--update`, the
+latter are taken off the list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.recorded.replay_tool import tool_path
+from tests.recorded.scenarios import GROUPS, UNREACHED, Group, Scenario, scenarios, unreached
+from tests.recorded.server_process import served
+from tests.serve.replaying import replayed_together
+
+FAILED = re.compile(r"FAIL (\S+)\.json:")
+SIDE_BY_SIDE = 2
+"""Groups at once; each has a server process of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of some scenarios; `failed` are names, `log` is what differs."""
+
+    way: str
+    group: Group
+    asked: Sequence[Scenario]
+    failed: frozenset[str]
+    log: str
+
+    @property
+    def line(self) -> str:
+        good = len(self.asked) - len(self.failed)
+        return f"{self.group.name:12} {self.way:12} {good:4} passed {len(self.failed):4} failed\n"
+
+
+def in_process(group: Group, asked: Sequence[Scenario]) -> Outcome:
+    found = {one.name: "" for one in asked}
+    replayed = replayed_together([one.path for one in asked], group.jobs)
+    for one, (_, wrong) in zip(asked, replayed, strict=True):
+        found[one.name] = "".join(f"    {line}\n" for line in wrong[:8])
+    failed = {name: log for name, log in found.items() if log}
+    text = "".join(f"FAIL {name}\n{log}" for name, log in failed.items())
+    return Outcome("in process", group, asked, frozenset(failed), text)
+
+
+def over_https(group: Group, asked: Sequence[Scenario]) -> Outcome:
+    """By the shared tool's own command, as anybody else would run it."""
+    log = ""
+    for every in (False, True):
+        paths = [str(one.path) for one in asked if one.needs_all_versions == every]
+        if paths:
+            log += _checked(paths, all_versions=every)
+    failed = {f"{group.name}/{stem}" for stem in FAILED.findall(log)}
+    return Outcome("over HTTPS", group, asked, frozenset(failed), log)
+
+
+def _checked(paths: Sequence[str], *, all_versions: bool) -> str:
+    with (
+        tempfile.TemporaryDirectory(prefix="celadon-recorded-") as folder,
+        served(Path(folder), all_versions=all_versions) as server,
+    ):
+        where = ("--server", server.url, "--audit-log", str(server.audit_log))
+        command = [sys.executable, str(tool_path()), "check", *where, *paths]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines(keepends=True)
+    if done.stderr or not lines or not lines[-1].endswith("failed\n"):
+        raise RuntimeError(f"the replaying tool did not finish: {done.stderr or done.stdout}")
+    return "".join(lines[:-1])
+
+
+def outcomes(
+    way: Callable[[Group, Sequence[Scenario]], Outcome], groups: Iterable[Group], jobs: int
+) -> Iterator[Outcome]:
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(lambda group: way(group, scenarios([group])), groups)
+
+
+def complaints(outcome: Outcome, known: Iterable[str]) -> Iterator[str]:
+    """Where the list of what is not reached is wrong."""
+    for one in outcome.asked:
+        if one.name in outcome.failed and one.name not in known:
+            yield f"{one.name} differs ({outcome.way})"
+        if one.name not in outcome.failed and one.name in known:
+            yield f"{one.name} agrees ({outcome.way}): take it off {UNREACHED.name}"
+
+
+def take_off(names: Iterable[str]) -> None:
+    gone = set(names)
+    lines = UNREACHED.read_text().splitlines(keepends=True)
+    UNREACHED.write_text("".join(line for line in lines if line.strip() not in gone))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.recorded", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="all, if none is named")
+    parser.add_argument("--only", choices=["process", "https"], help="one way instead of both")
+    parser.add_argument("--update", action="store_true", help="take off the list what agrees")
+    options = parser.parse_args()
+    groups = [one for one in GROUPS if not options.groups or one.name in options.groups]
+    found: list[Outcome] = []
+    if options.only != "https":
+        found += _shown(outcomes(in_process, groups, 1))
+    if options.only != "process":
+        found += _shown(outcomes(over_https, groups, SIDE_BY_SIDE))
+    known = unreached()
+    failed = frozenset().union(*(one.failed for one in found))
+    if options.update:
+        take_off({name for one in found for name in (s.name for s in one.asked)} - failed)
+        known = unreached()
+    for name in sorted(failed & known.keys()):
+        sys.stdout.write(f"not reached: {name} ({known[name]})\n")
+    wrong = [complaint for one in found for complaint in complaints(one, known)]
+    sys.stdout.writelines(f"error: {one}\n" for one in wrong)
+    return 1 if wrong else 0
+
+
+def _shown(found: Iterable[Outcome]) -> Iterator[Outcome]:
+    for one in found:
+        sys.stdout.write(one.log + one.line)
+        sys.stdout.flush()
+        yield one
+
+
+if __name__ == "__main__":
+    sys.exit(main())

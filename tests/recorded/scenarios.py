@@ -1,0 +1,81 @@
+"""Which recordings there are, which need a server of their own, and which are not reached yet.
+
+`unreached.txt` lists the latter by reason. It is only allowed to shrink: a listed scenario that
+passes is an error, as is one that fails and is not listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.paths import shared_folder
+
+ALL_VERSIONS: Final = "api/all"
+"""What a scenario needs that was recorded with `--runtime-config api/all=true`."""
+
+UNREACHED: Final = Path(__file__).with_name("unreached.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A folder of recordings. `jobs` is how many scenarios may run side by side: those that share
+    users, names or namespaces with others may not."""
+
+    name: str
+    jobs: int = 1
+
+    @property
+    def folder(self) -> Path:
+        return shared_folder() / "conformance" / self.name
+
+
+GROUPS: Final = (
+    Group("policy"),
+    Group("api"),
+    Group("defaulting"),
+    Group("watch", jobs=16),
+    Group("apply", jobs=4),
+    Group("tables", jobs=4),
+    Group("clients", jobs=16),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`needs` is how the recording server was set up, where that matters."""
+
+    group: Group
+    path: Path
+    needs: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.group.name}/{self.path.stem}"
+
+    @property
+    def needs_all_versions(self) -> bool:
+        return ALL_VERSIONS in self.needs
+
+
+def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:
+    """Those of some groups, in the order of their names; none where there are no recordings."""
+    return [
+        Scenario(group, path, tuple(json.loads(path.read_text()).get("needs", ())))
+        for group in groups
+        for path in sorted(group.folder.glob("*.json"))
+    ]
+
+
+def unreached() -> Mapping[str, str]:
+    """Names of scenarios, each with the reason."""
+    found, reason = {}, ""
+    for line in UNREACHED.read_text().splitlines():
+        if line.startswith("#"):
+            reason = line.removeprefix("#").strip()
+        elif line:
+            found[line] = reason
+    return found
