@@ -86,7 +86,9 @@ class Connection(asyncio.Protocol):
 class WatchConnection(asyncio.Protocol):
     """Counts the events of a watch; `told` is called with each."""
 
-    def __init__(self, request: bytes, told: Callable[[], None], opened: Callable[[], None]) -> None:
+    def __init__(
+        self, request: bytes, told: Callable[[], None], opened: Callable[[], None]
+    ) -> None:
         self._request = request
         self._told = told
         self._opened = opened

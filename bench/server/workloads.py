@@ -49,7 +49,9 @@ def _policies_and_bindings(texts: list[list[str]]) -> list[bytes]:
     found = []
     for number, expressions in enumerate(texts):
         name = f"policy-{number:05}"
-        found.append(_post(f"{REGISTRATION}/validatingadmissionpolicies", policy(name, expressions)))
+        found.append(
+            _post(f"{REGISTRATION}/validatingadmissionpolicies", policy(name, expressions))
+        )
         found.append(_post(f"{REGISTRATION}/validatingadmissionpolicybindings", binding(name)))
     return found
 
