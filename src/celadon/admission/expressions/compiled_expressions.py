@@ -174,11 +174,16 @@ class PolicyScope:
         return compile_expression(env, text, BOOL_RESULT)
 
     def mutation(
-        self, text: str, allowed: tuple[types.Type, ...], *, stored: bool = False
+        self,
+        text: str,
+        allowed: tuple[types.Type, ...],
+        *,
+        stored: bool = False,
+        source: Source = WHOLE,
     ) -> Expression:
         """The expression of a mutation, which may name the types of patches."""
         env = self._environment(stored=stored, has_patch_types=True)
-        return compile_expression(env, text, allowed)
+        return compile_expression(env, text, allowed, source, self._owner)
 
     def _environment(
         self, *, stored: bool, authorizer: bool = True, has_patch_types: bool = False

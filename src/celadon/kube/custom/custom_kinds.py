@@ -117,7 +117,7 @@ def custom_kinds(
         gvk: CustomKind(
             gvk,
             schema,
-            rule_validator(schema, rules_of),
+            rule_validator(schema, rules_of, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
             _member(offered, gvk.version, "status") is not None,
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),

@@ -237,3 +237,20 @@ def test_rules_wait_for_the_schema() -> None:
         "spec.a: Required value",
         f"<nil>: Invalid value: null: {rule_texts.SKIPPED}",
     ]
+
+
+def test_tracebacks_name_definition_field_and_rule() -> None:
+    message = {"rule": "self != ''", "messageExpression": "'empty: ' + self"}
+    tag = {**TEXT, "x-kubernetes-validations": [{"rule": "true"}, message]}
+    nested = ruled(struct(tags={"type": "array", "items": tag}), "self.tags.size() < 9")
+    assert nested.rules is not None
+    spec = nested.rules.properties["spec"]
+    items = spec.properties["tags"].items
+    assert items is not None
+    [own] = spec.node.rules
+    second = items.node.rules[1]
+    assert [one.program.name for one in (own.rule, second.rule, second.message) if one] == [
+        "Gizmo.v1.example.com spec x-kubernetes-validations[0]",
+        "Gizmo.v1.example.com spec.tags[*] x-kubernetes-validations[1]",
+        "Gizmo.v1.example.com spec.tags[*] x-kubernetes-validations[1].messageExpression",
+    ]

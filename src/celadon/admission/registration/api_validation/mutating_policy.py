@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.admission.decision_source import Source
 from celadon.admission.expressions.compiled_expressions import PolicyScope, trim_space
 from celadon.admission.registration.api_validation.condition_validation import expression_errors
 from celadon.admission.registration.api_validation.match_rules import validate_mutating_operations
@@ -40,7 +41,12 @@ def validate_mutating_policy(
 ) -> list[FieldError]:
     """A defaulted policy; `old` is the stored object on update."""
     spec = policy.spec
-    scope = PolicyScope(version, has_params=spec.param_kind is not None, has_variables=True)
+    scope = PolicyScope(
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=True,
+        owner=policy.name,
+    )
     errors = validate_object_meta(policy.metadata)
     old_spec = None if old is None else old.spec
     errors += validate_policy_parts(spec, old_spec, scope, (), validate_mutating_operations)
@@ -94,5 +100,5 @@ def _patch(
     text = trim_space(expression)
     if not text:
         return [fieldpath.required(path)]
-    compiled = scope.mutation(text, _RESULTS[chosen], stored=text in known)
+    compiled = scope.mutation(text, _RESULTS[chosen], stored=text in known, source=Source(path))
     return expression_errors(compiled.error, text, path, expression.find(text))

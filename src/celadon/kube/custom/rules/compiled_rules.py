@@ -54,8 +54,11 @@ class NodeRules:
     error: str = ""
 
 
-def compile_rules(schema: Schema, environment: Environment, *, is_root: bool) -> NodeRules:
-    """Compiles the rules of one node, not of those below it."""
+def compile_rules(
+    schema: Schema, environment: Environment, *, is_root: bool, place: str = "schema"
+) -> NodeRules:
+    """Compiles the rules of one node, not of those below it. Tracebacks call the programs by the
+    `place` of the node (definition and field) and the rule's index."""
     if not schema.rules:
         return NodeRules((), None)
     found = declared_type(schema, TYPE_NAME, is_root=is_root)
@@ -71,8 +74,14 @@ def compile_rules(schema: Schema, environment: Environment, *, is_root: bool) ->
         for old in (found.type, types.optional_of(found.type))
     )
     compiled = tuple(
-        _compile(rule, optional if rule.optional_old_self else plain, found, schema)
-        for rule in schema.rules
+        _compile(
+            rule,
+            optional if rule.optional_old_self else plain,
+            found,
+            schema,
+            f"{place} x-kubernetes-validations[{i}]",
+        )
+        for i, rule in enumerate(schema.rules)
     )
     return NodeRules(compiled, found)
 
@@ -106,18 +115,20 @@ class _Refused(Exception):
 
 
 def _compile(
-    source: ValidationRule, environment: Environment, found: SchemaType, schema: Schema
+    source: ValidationRule, environment: Environment, found: SchemaType, schema: Schema, name: str
 ) -> CompiledRule:
     if not trim_space(source.rule):
         return CompiledRule(source)
     try:
-        checked, rule = _expression(source.rule, environment, found, _RULE)
+        checked, rule = _expression(source.rule, environment, found, _RULE, name)
     except _Refused as error:
         return CompiledRule(source, error=str(error))
     message, message_error = None, ""
     if source.message_expression:
         try:
-            _, message = _expression(source.message_expression, environment, found, _MESSAGE)
+            _, message = _expression(
+                source.message_expression, environment, found, _MESSAGE, f"{name}.messageExpression"
+            )
         except _Refused as error:
             message_error = str(error)
     uses_old_self = any(one.name == OLD_SELF for one in checked.references.values())
@@ -126,7 +137,7 @@ def _compile(
 
 
 def _expression(
-    text: str, environment: Environment, found: SchemaType, texts: _Texts
+    text: str, environment: Environment, found: SchemaType, texts: _Texts, name: str
 ) -> tuple[CheckedAst, Expression]:
     compilation = environment.compile(text)
     checked = compilation.ast
@@ -135,7 +146,7 @@ def _expression(
     if checked.type != texts.result:
         raise _Refused(texts.wrong_result)
     try:
-        program = environment.program(checked)
+        program = environment.program(checked, name)
     except ProgramError as error:
         raise _Refused(f"{texts.uninstantiated}: {error}") from None
     cost = environment.estimate(checked, SchemaSizes(found)).max

@@ -73,25 +73,31 @@ class RuleOutcome:
     cost: int = 0
 
 
-def rule_validator(schema: Schema, environment: Environment) -> RuleValidator | None:
-    """Compiles all rules of a resource's schema; None if it has none."""
-    return _build(schema, environment, is_root=True)
+def rule_validator(
+    schema: Schema, environment: Environment, owner: str = "schema"
+) -> RuleValidator | None:
+    """Compiles all rules of a resource's schema; None if it has none. Tracebacks call the rules by
+    their owner, the definition's name, and the field that they are about."""
+    return _build(schema, environment, owner, is_root=True)
 
 
 def _build(
-    schema: Schema | None, environment: Environment, *, is_root: bool = False
+    schema: Schema | None, environment: Environment, place: str, *, is_root: bool = False
 ) -> RuleValidator | None:
     if schema is None:
         return None
-    members = ((key, _build(one, environment)) for key, one in schema.properties.items())
+    below = f"{place} " if is_root else f"{place}."
+    members = (
+        (key, _build(one, environment, below + key)) for key, one in schema.properties.items()
+    )
     properties = {key: one for key, one in members if one is not None}
-    additional = _build(schema.additional_properties, environment)
-    items = _build(schema.items, environment)
-    branches = (_build(_typed_as(one, schema), environment) for one in schema.all_of)
+    additional = _build(schema.additional_properties, environment, f"{place}[*]")
+    items = _build(schema.items, environment, f"{place}[*]")
+    branches = (_build(_typed_as(one, schema), environment, place) for one in schema.all_of)
     all_of = tuple(one for one in branches if one is not None)
     if not (schema.rules or properties or additional or items or all_of):
         return None
-    node = compile_rules(schema, environment, is_root=is_root)
+    node = compile_rules(schema, environment, is_root=is_root, place=place)
     return RuleValidator(schema, node, is_root, properties, additional, items, all_of)
 
 
