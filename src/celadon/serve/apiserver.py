@@ -261,7 +261,7 @@ class ApiServer:
         check_timeout(request, info)
         user = self._user(request, info, notes)
         reason = check_access(request_attributes(user, info, request), self.authorizer)
-        notes.annotate(dict(audit_annotations(True, reason)))
+        notes.annotate(dict(audit_annotations(reason, allowed=True)))
         await self.controllers.caught_up()
         return await self._routed(request, info, user, notes)
 

@@ -124,7 +124,9 @@ def _function(
     member: bool = False,
 ) -> Function:
     """Addresses and prefixes count for one each, whatever text they were made of."""
-    overload = Overload(id, params, result, impl, member, None, doc, examples, growth.single)
+    overload = Overload(
+        id, params, result, impl, member=member, doc=doc, examples=examples, growth=growth.single
+    )
     return Function(name, (overload,))
 
 
@@ -175,7 +177,7 @@ _IP = Function(
             (CIDR_TYPE,),
             IP_TYPE,
             lambda cidr: IP(cidr.prefix.addr),
-            True,
+            member=True,
             doc="The address before the slash, with all its bits.",
             examples=(("cidr('192.168.0.1/24').ip() == ip('192.168.0.1')", "true"),),
             growth=growth.single,
@@ -191,7 +193,7 @@ _CONTAINS_IP = Function(
             (CIDR_TYPE, IP_TYPE),
             BOOL,
             lambda cidr, ip: cidr.prefix.contains(ip.addr),
-            True,
+            member=True,
             doc="Whether an address lies within; no address of the other family does.",
             examples=(("cidr('::/0').containsIP(ip('1.2.3.4'))", "false"),),
         ),
@@ -200,7 +202,7 @@ _CONTAINS_IP = Function(
             (CIDR_TYPE, STRING),
             BOOL,
             lambda cidr, text: cidr.prefix.contains(parse_ip(text).addr),
-            True,
+            member=True,
             doc="Whether an address lies within; no address of the other family does.",
             examples=(("cidr('192.168.0.0/24').containsIP('192.168.0.5')", "true"),),
         ),
@@ -215,7 +217,7 @@ _CONTAINS_CIDR = Function(
             (CIDR_TYPE, CIDR_TYPE),
             BOOL,
             lambda cidr, other: cidr.prefix.covers(other.prefix),
-            True,
+            member=True,
             doc="Whether all of another prefix lies within.",
             examples=(("cidr('10.0.0.0/24').containsCIDR(cidr('10.0.0.0/16'))", "false"),),
         ),
@@ -224,7 +226,7 @@ _CONTAINS_CIDR = Function(
             (CIDR_TYPE, STRING),
             BOOL,
             lambda cidr, text: cidr.prefix.covers(parse_cidr(text).prefix),
-            True,
+            member=True,
             doc="Whether all of another prefix lies within.",
             examples=(("cidr('192.168.0.0/16').containsCIDR('192.168.1.0/24')", "true"),),
         ),

@@ -126,7 +126,14 @@ def _overload(
 ) -> Overload:
     examples = ((example[0], example[1]),) if example else ()
     return Overload(
-        id, (types.list_of(element),), result, impl, True, None, doc, examples, growth.first
+        id,
+        (types.list_of(element),),
+        result,
+        impl,
+        member=True,
+        doc=doc,
+        examples=examples,
+        growth=growth.first,
     )
 
 

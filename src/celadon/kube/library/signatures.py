@@ -40,5 +40,7 @@ def method(
     growth: Growth | None = None,
 ) -> Function:
     """`receiver.name(others)`, the receiver being the first of `params`."""
-    overload = Overload(overload_id, params, result, impl, True, None, doc, examples, growth)
+    overload = Overload(
+        overload_id, params, result, impl, member=True, doc=doc, examples=examples, growth=growth
+    )
     return Function(name, (overload,), cost=cost)

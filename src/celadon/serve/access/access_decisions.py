@@ -132,7 +132,7 @@ def check_access(attributes: Attributes, authorizer: AuthorizerBackend) -> str:
     raise forbidden(attributes, reason)
 
 
-def audit_annotations(allowed: bool, reason: str) -> Iterable[tuple[str, str]]:
+def audit_annotations(reason: str, *, allowed: bool) -> Iterable[tuple[str, str]]:
     """What the audit event says about the decision."""
     yield "authorization.k8s.io/decision", "allow" if allowed else "forbid"
     yield "authorization.k8s.io/reason", reason

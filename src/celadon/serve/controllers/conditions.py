@@ -7,15 +7,16 @@ k8s.io/apiextensions-apiserver `pkg/apihelpers/helpers.go`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from celadon.kube import JsonObject
 
 
-def condition(type_: str, status: bool, reason: str, message: str) -> dict[str, Any]:
+def condition(
+    type_: str, status: Literal["True", "False"], reason: str, message: str
+) -> dict[str, Any]:
     """Without a time."""
-    said = "True" if status else "False"
-    return {"type": type_, "status": said, "reason": reason, "message": message}
+    return {"type": type_, "status": status, "reason": reason, "message": message}
 
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:

@@ -18,26 +18,26 @@ _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
     condition(
         "NamespaceDeletionDiscoveryFailure",
-        False,
+        "False",
         "ResourcesDiscovered",
         "All resources successfully discovered",
     ),
     condition(
         "NamespaceDeletionGroupVersionParsingFailure",
-        False,
+        "False",
         "ParsedGroupVersions",
         "All legacy kube types successfully parsed",
     ),
     condition(
         _CONTENT_FAILURE,
-        False,
+        "False",
         "ContentDeleted",
         "All content successfully deleted, may be waiting on finalization",
     ),
-    condition(_CONTENT_REMAINING, False, "ContentRemoved", "All content successfully removed"),
+    condition(_CONTENT_REMAINING, "False", "ContentRemoved", "All content successfully removed"),
     condition(
         _FINALIZERS_REMAINING,
-        False,
+        "False",
         "ContentHasNoFinalizers",
         "All content-preserving finalizers finished",
     ),
@@ -71,18 +71,18 @@ def _bad(remains: Remains) -> list[JsonObject]:
             f"Failed to delete all resource types, {len(remains.failures)} remaining: "
             + ", ".join(sorted(remains.failures))
         )
-        found.append(condition(_CONTENT_FAILURE, True, "ContentDeletionFailed", text))
+        found.append(condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
     if remains.objects:
         left = sorted(
             f"{one.resource}.{one.group} has {number} resource instances"
             for one, number in remains.objects.items()
         )
         text = "Some resources are remaining: " + ", ".join(left)
-        found.append(condition(_CONTENT_REMAINING, True, "SomeResourcesRemain", text))
+        found.append(condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
     if remains.finalizers:
         held = sorted(
             f"{one} in {number} resource instances" for one, number in remains.finalizers.items()
         )
         text = "Some content in the namespace has finalizers remaining: " + ", ".join(held)
-        found.append(condition(_FINALIZERS_REMAINING, True, "SomeFinalizersRemain", text))
+        found.append(condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
     return found

@@ -128,7 +128,9 @@ def _authority(key: bytes, now: datetime.datetime) -> bytes:
         _begun(name, name, private.public_key(), now)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .add_extension(usage, critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(private.public_key()), False)
+        .add_extension(
+            x509.SubjectKeyIdentifier.from_public_key(private.public_key()), critical=False
+        )
     )
     return built.sign(private, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
@@ -137,11 +139,13 @@ def _server(authority: Pair, key: bytes, names: Iterable[str], now: datetime.dat
     signer, public = _key(authority.key), _key(key).public_key()
     built = (
         _begun(_name(SERVER_NAME), _name(AUTHORITY_NAME), public, now)
-        .add_extension(x509.SubjectAlternativeName([_general(one) for one in names]), False)
+        .add_extension(
+            x509.SubjectAlternativeName([_general(one) for one in names]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), False
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
     )
     return built.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)

@@ -103,7 +103,7 @@ def _metered_size(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     return Native(test, length(w, x), (length(w, x),))
 
 
-def _set_test(method: str, constant: int, negated: bool = False) -> PlainForm:
+def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm:
     """`sets.f(a, b)` with a constant list of strings, as a method of a frozenset: a string equals
     nothing but a string, and elements that cannot be hashed give up."""
 

@@ -97,14 +97,24 @@ def _one(
     params: tuple[Type, ...],
     result: Type,
     impl: Impl,
-    member: bool,
     doc: str,
     *examples: tuple[str, str],
+    member: bool = False,
     growth: Growth = together,
     inline: Inline | None = None,
 ) -> Function:
     """No result is larger than all arguments in one value."""
-    overload = Overload(id, params, result, impl, member, None, doc, examples, growth, inline)
+    overload = Overload(
+        id,
+        params,
+        result,
+        impl,
+        member=member,
+        doc=doc,
+        examples=examples,
+        growth=growth,
+        inline=inline,
+    )
     return Function(name, (overload,))
 
 
@@ -119,7 +129,6 @@ _FUNCTIONS = (
         (_V,),
         _OPTIONAL,
         Optional,
-        False,
         "A present value, null included.",
         ("optional.of(1).value()", "1"),
     ),
@@ -129,7 +138,6 @@ _FUNCTIONS = (
         (_V,),
         _OPTIONAL,
         of_non_zero,
-        False,
         "A present value, unless it is zero, empty or null.",
         ("optional.ofNonZeroValue('').hasValue()", "false"),
         ("optional.ofNonZeroValue(1).hasValue()", "true"),
@@ -140,7 +148,6 @@ _FUNCTIONS = (
         (),
         _OPTIONAL,
         none,
-        False,
         "The absent value.",
         ("optional.none().hasValue()", "false"),
     ),
@@ -150,9 +157,9 @@ _FUNCTIONS = (
         (_OPTIONAL,),
         _V,
         value_of,
-        True,
         "The value; an error if absent.",
         ("optional.of(1).value()", "1"),
+        member=True,
     ),
     _one(
         "hasValue",
@@ -160,11 +167,11 @@ _FUNCTIONS = (
         (_OPTIONAL,),
         BOOL,
         has_value,
-        True,
         "Whether it is present.",
         ("optional.of(1).hasValue()", "true"),
         growth=single,
         inline=lazy_forms.HAS_VALUE,
+        member=True,
     ),
     _one(
         "or",
@@ -172,10 +179,10 @@ _FUNCTIONS = (
         (_OPTIONAL, _OPTIONAL),
         _OPTIONAL,
         or_optional,
-        True,
         "This if present, else the other.",
         ("optional.none().or(optional.of(1)).value()", "1"),
         inline=lazy_forms.OR,
+        member=True,
     ),
     _one(
         "orValue",
@@ -183,10 +190,10 @@ _FUNCTIONS = (
         (_OPTIONAL, _V),
         _V,
         or_value,
-        True,
         "The value if present, else the argument.",
         ("{'a': 1}.?b.orValue(2)", "2"),
         inline=lazy_forms.OR_VALUE,
+        member=True,
     ),
     Function(
         syntax.OPT_SELECT,
@@ -261,9 +268,9 @@ _VERSION_2 = (
         (_LIST,),
         _OPTIONAL,
         first,
-        True,
         "The first element, absent for an empty list.",
         ("[1, 2].first().value()", "1"),
+        member=True,
     ),
     _one(
         "last",
@@ -271,9 +278,9 @@ _VERSION_2 = (
         (_LIST,),
         _OPTIONAL,
         last,
-        True,
         "The last element, absent for an empty list.",
         ("[1, 2].last().value()", "2"),
+        member=True,
     ),
     _one(
         "optional.unwrap",
@@ -281,7 +288,6 @@ _VERSION_2 = (
         (list_of(_OPTIONAL),),
         _LIST,
         unwrap,
-        False,
         "The values of those that are present.",
         ("optional.unwrap([optional.of(1), optional.none()])", "[1]"),
     ),
@@ -291,9 +297,9 @@ _VERSION_2 = (
         (list_of(_OPTIONAL),),
         _LIST,
         unwrap,
-        True,
         "The values of those that are present.",
         ("[optional.of(1), optional.none()].unwrapOpt()", "[1]"),
+        member=True,
     ),
 )
 

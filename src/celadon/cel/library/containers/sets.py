@@ -64,7 +64,14 @@ def _function(
 ) -> Function:
     id = f"list_sets_{name}_list"
     overload = Overload(
-        id, (_LIST, _LIST), BOOL, impl, False, _cost(factor), doc, examples, inline=inline
+        id,
+        (_LIST, _LIST),
+        BOOL,
+        impl,
+        cost=_cost(factor),
+        doc=doc,
+        examples=examples,
+        inline=inline,
     )
     return Function(f"sets.{name}", (overload,))
 

@@ -68,7 +68,7 @@ def logical_not(value: Any) -> bool:
 
 
 def _ordering(
-    name: str, prefix: str, symbol: str, impl: Impl, doc: str, holds: bool, inline: Inline
+    name: str, prefix: str, symbol: str, impl: Impl, doc: str, inline: Inline, *, holds: bool
 ) -> Function:
     """One ordering operator; `holds` says whether a smaller left operand satisfies it."""
     return Function(
@@ -199,8 +199,8 @@ _ORDERING = (
         "<",
         equality.less,
         "Smaller than.",
-        True,
         operator_forms.LESS,
+        holds=True,
     ),
     _ordering(
         syntax.LESS_EQUALS,
@@ -208,8 +208,8 @@ _ORDERING = (
         "<=",
         equality.less_equals,
         "Smaller or equal.",
-        True,
         operator_forms.LESS_EQUALS,
+        holds=True,
     ),
     _ordering(
         syntax.GREATER,
@@ -217,8 +217,8 @@ _ORDERING = (
         ">",
         equality.greater,
         "Greater than.",
-        False,
         operator_forms.GREATER,
+        holds=False,
     ),
     _ordering(
         syntax.GREATER_EQUALS,
@@ -226,8 +226,8 @@ _ORDERING = (
         ">=",
         equality.greater_equals,
         "Greater or equal.",
-        False,
         operator_forms.GREATER_EQUALS,
+        holds=False,
     ),
 )
 

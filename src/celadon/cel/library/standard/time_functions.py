@@ -99,14 +99,14 @@ def _zoned_id(id: str) -> str:
 def _overloads(part: _Part) -> tuple[Overload, ...]:
     name, id, impl, doc, utc, zoned, of_duration = part
     plain = Overload(
-        id, (TIMESTAMP,), INT, impl, True, doc=doc, examples=((f"{_T}.{name}()", str(utc)),)
+        id, (TIMESTAMP,), INT, impl, member=True, doc=doc, examples=((f"{_T}.{name}()", str(utc)),)
     )
     in_zone = Overload(
         _zoned_id(id),
         (TIMESTAMP, STRING),
         INT,
         impl,
-        True,
+        member=True,
         doc=f"{doc[:-1]}, in a time zone.",
         examples=((f"{_T}.{name}('Asia/Tokyo')", str(zoned)),),
     )
@@ -118,7 +118,7 @@ def _overloads(part: _Part) -> tuple[Overload, ...]:
         (DURATION,),
         INT,
         duration_impl,
-        True,
+        member=True,
         doc=duration_doc,
         examples=((f"{_D}.{name}()", str(value)),),
     )

@@ -34,7 +34,7 @@ _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-_NOTHING = Argument(ZERO, True, "")
+_NOTHING = Argument(ZERO, is_constant=True, value="")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
@@ -158,7 +158,18 @@ def _member(
     """A text is no longer than the receiver, unless `growth` says so."""
     if growth is None and result is STRING:
         growth = first
-    return Overload(id, params, result, impl, True, cost, doc, examples, growth, inline)
+    return Overload(
+        id,
+        params,
+        result,
+        impl,
+        member=True,
+        cost=cost,
+        doc=doc,
+        examples=examples,
+        growth=growth,
+        inline=inline,
+    )
 
 
 def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
@@ -372,11 +383,10 @@ _QUOTE = Function(
             (STRING,),
             STRING,
             quote,
-            False,
-            QUOTE,
-            "The string in double quotes, with control characters escaped.",
-            (("strings.quote('a\\nb')", "'\"a\\\\nb\"'"),),
-            times(2),
+            cost=QUOTE,
+            doc="The string in double quotes, with control characters escaped.",
+            examples=(("strings.quote('a\\nb')", "'\"a\\\\nb\"'"),),
+            growth=times(2),
         ),
     ),
 )

@@ -197,13 +197,15 @@ def made_type(schema: Schema, *, keeps_unknown: bool = False) -> MergeType:
     keeps_unknown = keeps_unknown or schema.preserve_unknown
     if schema.int_or_string or not schema.type:
         return MergeType(
-            UNTYPED, _map_rule(schema, keeps_unknown), _list_rule(schema, keeps_unknown)
+            UNTYPED,
+            _map_rule(schema, keeps_unknown=keeps_unknown),
+            _list_rule(schema, keeps_unknown=keeps_unknown),
         )
     match schema.type:
         case "object":
-            return MergeType(map_rule=_map_rule(schema, keeps_unknown))
+            return MergeType(map_rule=_map_rule(schema, keeps_unknown=keeps_unknown))
         case "array":
-            return MergeType(list_rule=_list_rule(schema, keeps_unknown))
+            return MergeType(list_rule=_list_rule(schema, keeps_unknown=keeps_unknown))
         case "integer" | "number":
             return _NUMERIC
         case "boolean":
@@ -235,7 +237,7 @@ def _component_type(name: str, map_type: str) -> MergeType:
     return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), exact=True)
 
 
-def _map_rule(schema: Schema, keeps_unknown: bool) -> MapRule:
+def _map_rule(schema: Schema, *, keeps_unknown: bool) -> MapRule:
     element: MergeType | None = None
     if schema.additional_properties is not None:
         element = made_type(schema.additional_properties, keeps_unknown=keeps_unknown)
@@ -245,7 +247,7 @@ def _map_rule(schema: Schema, keeps_unknown: bool) -> MapRule:
     return MapRule(schema.properties, element, atomic=atomic, keeps_unknown=keeps_unknown)
 
 
-def _list_rule(schema: Schema, keeps_unknown: bool) -> ListRule:
+def _list_rule(schema: Schema, *, keeps_unknown: bool) -> ListRule:
     kind = schema.list_type
     return ListRule(
         schema.items,

@@ -77,7 +77,7 @@ def _read_double(data: bytes, position: int, end: int) -> tuple[float, int]:
 
 
 SCALARS: Final = {
-    "bool": Scalar(VARINT, False, _write_bool, _read_bool),
+    "bool": Scalar(VARINT, zero=False, write=_write_bool, read=_read_bool),
     "int32": _integer(32),
     "int64": _integer(64),
     "double": Scalar(FIXED64, 0, _write_double, _read_double),

@@ -21,7 +21,7 @@ from celadon.serve.views.served_resources import Served
 FINALIZER: Final = deletions.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"
 _IN_PROGRESS: Final = condition(
-    _TERMINATING, True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"
+    _TERMINATING, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
 AGAIN: Final = 1.0
 """Seconds until objects that were still there are looked at again."""
@@ -64,7 +64,7 @@ class DefinitionCleanup:
             if failures:
                 text = f"could not issue all deletes: {'; '.join(failures)}"
                 await self._said(
-                    stored, condition(_TERMINATING, True, "InstanceDeletionFailed", text)
+                    stored, condition(_TERMINATING, "True", "InstanceDeletionFailed", text)
                 )
             if left or failures:
                 return AGAIN
@@ -101,7 +101,9 @@ class DefinitionCleanup:
             if not await self._definitions.delete(stored):
                 raise Stale
             return
-        done = condition(_TERMINATING, False, "InstanceDeletionCompleted", "removed all instances")
+        done = condition(
+            _TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances"
+        )
         status = stored.object.get("status") or {}
         conditions = with_condition(status.get("conditions"), done, self._now())
         obj = {**stored.object, "metadata": meta, "status": {**status, "conditions": conditions}}

@@ -32,10 +32,10 @@ def named_status(definition: JsonObject, others: Iterable[JsonObject], now: str)
     status = definition.get("status") or {}
     conditions: Sequence[JsonObject] = status.get("conditions") or ()
     accepted, conflict = _accepted_names(definition, others)
-    good = condition(NAMES_ACCEPTED, True, "NoConflicts", "no conflicts found")
+    good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     conditions = with_condition(conditions, conflict or good, now)
     if not is_true(conditions, ESTABLISHED):
-        conditions = with_condition(conditions, _unestablished(conflict is None), now)
+        conditions = with_condition(conditions, _unestablished(accepted=conflict is None), now)
     return {
         **status,
         "conditions": list(_with_approval(definition, conditions, now)),
@@ -51,15 +51,15 @@ def established_status(definition: JsonObject, now: str) -> JsonObject:
     if not is_true(conditions, NAMES_ACCEPTED) or is_true(conditions, ESTABLISHED):
         return status
     message = "the initial names have been accepted"
-    served = condition(ESTABLISHED, True, "InitialNamesAccepted", message)
+    served = condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
     return {**status, "conditions": with_condition(conditions, served, now)}
 
 
-def _unestablished(accepted: bool) -> JsonObject:
+def _unestablished(*, accepted: bool) -> JsonObject:
     if accepted:
         message = "the initial names have been accepted"
-        return condition(ESTABLISHED, False, "Installing", message)
-    return condition(ESTABLISHED, False, "NotAccepted", "not all names are accepted")
+        return condition(ESTABLISHED, "False", "Installing", message)
+    return condition(ESTABLISHED, "False", "NotAccepted", "not all names are accepted")
 
 
 def _stored_versions(definition: JsonObject) -> list[str]:
@@ -93,7 +93,7 @@ def _accepted_names(
             problems = [name] if name and name != own.get(field) and name in taken else []
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
-            conflict = condition(NAMES_ACCEPTED, False, reason, _in_use(problems))
+            conflict = condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
         elif wanted.get(field):
             made[field] = wanted[field]
         elif field not in ("plural", "kind"):
@@ -137,13 +137,13 @@ def _approval(given: str) -> JsonObject:
     needed = f'protected groups must have approval annotation "{APPROVAL}"'
     if not given:
         text = f"{needed}, see {_APPROVAL_PLACE}"
-        return condition(APPROVED, False, "MissingAnnotation", text)
+        return condition(APPROVED, "False", "MissingAnnotation", text)
     if given.startswith("unapproved"):
-        return condition(APPROVED, False, "UnapprovedAnnotation", f'not approved: "{given}"')
+        return condition(APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"')
     address = urlsplit(given)
     if address.scheme and address.netloc:
-        return condition(APPROVED, True, "ApprovedAnnotation", f"approved in {given}")
+        return condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
     text = (
         f'{needed} with either a URL or a reason starting with "unapproved", see {_APPROVAL_PLACE}'
     )
-    return condition(APPROVED, False, "InvalidAnnotation", text)
+    return condition(APPROVED, "False", "InvalidAnnotation", text)
