@@ -95,9 +95,10 @@ def complaints(outcome: Outcome, known: Iterable[str]) -> Iterator[str]:
 
 
 def take_off(names: Iterable[str]) -> None:
-    gone = set(names)
-    lines = UNREACHED.read_text().splitlines(keepends=True)
-    UNREACHED.write_text("".join(line for line in lines if line.strip() not in gone))
+    """Reasons that nothing is left of go, too."""
+    gone, sections = set(names), UNREACHED.read_text().split("\n\n")
+    kept = ("\n".join(one for one in each.split("\n") if one not in gone) for each in sections)
+    UNREACHED.write_text("\n\n".join(each for each in kept if "/" in each))
 
 
 def main() -> int:
