@@ -164,7 +164,7 @@ class Plain:
         return f"({t} if ({t} := {code}) is True or {t} is False else {e.runtime('not_bool')}())"
 
     @contextmanager
-    def scope(self, **names: str) -> Iterator[None]:
+    def scope(self, names: Mapping[str, str]) -> Iterator[None]:
         """Comprehension variables visible inside: CEL name to Python name."""
         outer, self.locals = self.locals, {**self.locals, **names}
         yield
@@ -245,7 +245,7 @@ class Plain:
         if parts is None or not parts[1].isidentifier():
             return None
         test, value = parts
-        with self.emitter.capture() as captured, self.scope(**{bind.name: value}):
+        with self.emitter.capture() as captured, self.scope({bind.name: value}):
             body = self.value(bind.body)
         return None if captured[0] else (test, body)
 
@@ -407,7 +407,7 @@ class Plain:
         match shape:
             case Bind():
                 value = self.atom(shape.value)
-                with self.scope(**{shape.name: value}):
+                with self.scope({shape.name: value}):
                     return self.value(shape.body)
             case Quantified():
                 return self._quantified(node, shape)
@@ -436,7 +436,7 @@ class Plain:
             element = e.name("v")
             names = {node.iter_var: element}
             header = f"for {element} in {self._iterable(node.iter_range)}:"
-        with e.loop(header, node.id), self.scope(**names):
+        with e.loop(header, node.id), self.scope(names):
             hoisted = self._hoist(node)
             yield
             self.prefixes.release(hoisted)

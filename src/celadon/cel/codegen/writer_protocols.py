@@ -43,7 +43,7 @@ class PlainWriter(Writer, Protocol):
         """An optional as a condition that holds when it is present and the source of the value
         then, without building it; None if this node has no such form."""
 
-    def scope(self, **names: str) -> AbstractContextManager[None]:
+    def scope(self, names: Mapping[str, str]) -> AbstractContextManager[None]:
         """Variables visible inside: CEL name to Python name."""
 
 

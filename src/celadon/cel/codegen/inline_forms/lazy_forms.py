@@ -75,9 +75,9 @@ def _block(w: PlainWriter, node: Call) -> str:
     slots, body = node.args
     names: dict[str, str] = {}
     for position, slot in enumerate(block_slots(slots)):
-        with w.scope(**names):
+        with w.scope(names):
             names[f"@index{position}"] = w.atom(slot)
-    with w.scope(**names):
+    with w.scope(names):
         return w.value(body)
 
 
