@@ -37,6 +37,7 @@ DOORS = {
     "celadon.kube.writes",
     "celadon.admission",
     "celadon.admission.lint",
+    "celadon.admission.plugins",
     "celadon.admission.registration",
     "celadon.admission.webhooks",
     "celadon.admission.writing",

@@ -26,6 +26,7 @@ Read `names` first, then `catalogue` and `defaulting`.
 
 from celadon.kube import fieldpath, metadata, name_rules, status
 from celadon.kube.authorization import (
+    ANY_VERSION,
     MASTERS,
     Answer,
     Attributes,
@@ -48,6 +49,7 @@ from celadon.kube.names import (
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 
 __all__ = [
+    "ANY_VERSION",
     "MASTERS",
     "Answer",
     "ApiVersionError",

@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
+from celadon.admission.plugins import PluginChain
 from celadon.kube import StatusError, User, status
-from celadon.kube.catalogue import known_resources
+from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
@@ -115,6 +116,8 @@ class Settings:
     """Host and port at which clients find the server."""
     extra_token_sources: tuple[dict[str, Any], ...] = ()
     controllers: bool = True
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    """Names of the admission plugins that are asked."""
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
 
@@ -160,7 +163,8 @@ class ApiServer:
         sources, version = self.sources, self.settings.version
         reader = Reader(self.objects, self.world)
         policies = PolicyView(self.objects, version)
-        admission = Admission(policies, self.world, self.authorizer, roles)
+        plugins = PluginChain(self.settings.plugins)
+        admission = Admission(policies, self.world, self.authorizer, roles, plugins)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)

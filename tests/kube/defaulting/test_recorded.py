@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.plugins.pod_plugins.limit_ranges import exceeded_limits
 from celadon.kube import metadata, status
 from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.catalogue.resources import Resource, known_resources
@@ -23,7 +24,6 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
 from celadon.kube.defaulting.write_stages import admit_form, stored_form
 from celadon.kube.names import GroupVersionResource
-from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
 from celadon.kube.validation.validated_kinds import validate_create
 from tests.paths import recordings
 

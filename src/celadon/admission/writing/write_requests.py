@@ -24,7 +24,6 @@ from celadon.kube.writes import (
     Target,
     WriteOptions,
     deletions,
-    plugin_refusals,
     write_errors,
 )
 
@@ -41,12 +40,11 @@ def errors_of(
 def refusal(
     target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
 ) -> StatusError | None:
-    """Validation (422), then the built-in plugins that look at valid objects (403)."""
-    name = metadata.name(new) or target.name
+    """Validation (422)."""
     errors = errors_of(target, new, old, surroundings)
-    if errors:
-        return status.invalid(target.group_kind, name, errors)
-    return plugin_refusals.limits_refusal(target, new, name, surroundings.lookups)
+    if not errors:
+        return None
+    return status.invalid(target.group_kind, metadata.name(new) or target.name, errors)
 
 
 def request_of(

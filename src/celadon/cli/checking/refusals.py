@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission import Operation
+from celadon.admission.plugins import within_limits
 from celadon.admission.writing import errors_of
 from celadon.cli.checking.check_report import Fault, Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.kube import FieldError, Status, metadata, status
-from celadon.kube.writes import plugin_refusals
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""
@@ -41,9 +41,9 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     if errors:
         found = status.invalid(request.kind.group_kind, request.name, errors).status
         return Refusal(found, tuple(_faults(asked, errors)))
-    refused = plugin_refusals.limits_refusal(
-        asked.target, request.object, request.name, prepare.surroundings.lookups
-    )
+    if request.subresource:
+        return None
+    refused = within_limits(request, prepare.surroundings.lookups)
     return None if refused is None else Refusal(refused.status)
 
 

@@ -5,6 +5,12 @@ from celadon.kube.catalogue.ages import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.catalogue.ages import human_duration
 from celadon.kube.catalogue.deprecated_kinds import DEPRECATED
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
+from celadon.kube.catalogue.plugin_facts import (
+    DEFAULT_PLUGINS,
+    PLUGINS,
+    UnusablePlugins,
+    enabled_plugins,
+)
 from celadon.kube.catalogue.printer_columns import Column, columns_of
 from celadon.kube.catalogue.resources import (
     ApiGroup,
@@ -19,7 +25,9 @@ from celadon.kube.catalogue.resources import (
 )
 
 __all__ = [
+    "DEFAULT_PLUGINS",
     "DEPRECATED",
+    "PLUGINS",
     "UNKNOWN_AGE",
     "ApiGroup",
     "Catalog",
@@ -28,9 +36,11 @@ __all__ = [
     "ObjectIndex",
     "Resource",
     "Subresource",
+    "UnusablePlugins",
     "api_groups",
     "columns_of",
     "custom_resources",
+    "enabled_plugins",
     "guess_resource",
     "guessed_resource",
     "human_duration",

@@ -8,12 +8,23 @@ decides.
 """
 
 from celadon.kube.defaulting.defaulting_context import (
-    DEFAULT_PLUGINS,
     DefaultingContext,
     ServiceNetwork,
     service_ca_source,
 )
-from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES, LOOKED_UP
+from celadon.kube.defaulting.mutating_plugins import (
+    LIMIT_RANGES,
+    LOOKED_UP,
+    NODES,
+    PRIORITY_CLASSES,
+    RUNTIME_CLASSES,
+    SERVICE_ACCOUNTS,
+    STORAGE_CLASSES,
+    TOPOLOGY_LABELS,
+    default_priority_class,
+)
+from celadon.kube.defaulting.pod_defaults import qos_class
+from celadon.kube.defaulting.tolerations import covers, merged
 from celadon.kube.defaulting.write_stages import (
     Draft,
     admit_form,
@@ -22,26 +33,44 @@ from celadon.kube.defaulting.write_stages import (
     drafted,
     finish_create,
     finish_update,
+    plugin_rules,
+    run_plugin,
     run_plugins,
+    settle_plugins,
     stored_form,
     updated_form,
 )
+from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
 __all__ = [
-    "DEFAULT_PLUGINS",
     "LIMIT_RANGES",
     "LOOKED_UP",
+    "MIRROR_POD",
+    "NODES",
+    "PRIORITY_CLASSES",
+    "RUNTIME_CLASSES",
+    "SERVICE_ACCOUNTS",
+    "STORAGE_CLASSES",
+    "SYSTEM_PRIORITIES",
+    "TOPOLOGY_LABELS",
     "DefaultingContext",
     "Draft",
     "ServiceNetwork",
     "admit_form",
     "begin_create",
+    "covers",
+    "default_priority_class",
     "defaulted",
     "drafted",
     "finish_create",
     "finish_update",
+    "merged",
+    "plugin_rules",
+    "qos_class",
+    "run_plugin",
     "run_plugins",
     "service_ca_source",
+    "settle_plugins",
     "stored_form",
     "updated_form",
 ]

@@ -12,24 +12,8 @@ from typing import Any, Final
 
 from celadon.kube.authorization import User
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
+from celadon.kube.catalogue.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.json_types import JsonObject
-
-PLUGIN_ORDER: Final = (
-    "LimitRanger",
-    "ServiceAccount",
-    "TaintNodesByCondition",
-    "Priority",
-    "DefaultTolerationSeconds",
-    "DefaultStorageClass",
-    "StorageObjectInUseProtection",
-    "RuntimeClass",
-    "DefaultIngressClass",
-    "PodTopologyLabels",
-)
-"""The mutating plugins that are on by default and change objects, in the order of their work."""
-
-DEFAULT_PLUGINS: Final = frozenset(PLUGIN_ORDER)
-"""The mutating plugins that a server runs unless told otherwise, and that are known here."""
 
 NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()

@@ -15,7 +15,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube.defaulting.defaulting_context import PLUGIN_ORDER, Run
+from celadon.kube.catalogue.plugin_facts import PLUGIN_ORDER
+from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
@@ -68,7 +69,7 @@ def compiled(
     listed = (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
     if phase == "plugins":
         chosen = (rule for rule in listed if rule["plugin"] in plugins)
-        listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER.index(rule["plugin"])))
+        listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER[rule["plugin"]]))
     return compile_rules(listed, gates)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.catalogue.lookups import DEFAULT_NAMESPACE
+from celadon.kube.catalogue.lookups import DEFAULT_NAMESPACE, Lookups
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.field_functions import FieldFunction, Rule
 from celadon.kube.defaulting.rule_paths import Apply
@@ -24,10 +24,15 @@ from celadon.kube.well_known_values import INGRESS_CLASS, MIRROR_POD, SYSTEM_PRI
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
 """Also looked at by those who refuse what exceeds them."""
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+"""As whom the containers of pods speak to the server."""
 NODES: Final = GroupVersionResource("", "v1", "nodes")
+"""Where pods run."""
 PRIORITY_CLASSES: Final = GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses")
+"""Names for numbers: which pods go first."""
 RUNTIME_CLASSES: Final = GroupVersionResource("node.k8s.io", "v1", "runtimeclasses")
+"""Kinds of container runtimes, and what they cost and need."""
 STORAGE_CLASSES: Final = GroupVersionResource("storage.k8s.io", "v1", "storageclasses")
+"""Kinds of storage that claims ask for."""
 INGRESS_CLASSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ingressclasses")
 LOOKED_UP: Final = frozenset(
     {
@@ -56,6 +61,7 @@ DEFAULT_STORAGE_CLASS: Final = (
 )
 STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+"""Labels of a node that its pods take over."""
 
 
 def limit_ranger(pod: Any, run: Run) -> None:
@@ -200,13 +206,17 @@ def priority(spec: Any, run: Run) -> None:
     if name:
         chosen = _cluster_wide(run, PRIORITY_CLASSES, name)
     else:
-        classes = run.context.cluster.list(PRIORITY_CLASSES, "")
-        defaults = [one for one in classes if one.get("globalDefault")]
-        chosen = min(defaults, key=lambda one: int(one.get("value", 0)), default=None)
+        chosen = default_priority_class(run.context.cluster)
     if chosen is not None:
         spec["priorityClassName"] = metadata.name(chosen)
         spec["priority"] = chosen.get("value", 0)
         spec["preemptionPolicy"] = chosen.get("preemptionPolicy") or "PreemptLowerPriority"
+
+
+def default_priority_class(cluster: Lookups) -> JsonObject | None:
+    """The class of pods that name none; if there are several, that of the lowest value."""
+    defaults = [one for one in cluster.list(PRIORITY_CLASSES, "") if one.get("globalDefault")]
+    return min(defaults, key=lambda one: int(one.get("value", 0)), default=None)
 
 
 def runtime_class(spec: Any, run: Run) -> None:

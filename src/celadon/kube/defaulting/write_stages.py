@@ -162,6 +162,23 @@ def begin_create(draft: Draft, namespace: str | None) -> None:
 def run_plugins(draft: Draft) -> None:
     """The built-in mutating plugins, in their order."""
     _apply(draft.run, draft.gvk, PLUGINS)
+    settle_plugins(draft)
+
+
+def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
+    """Whether a plugin has something to do with objects of a kind that rules can say."""
+    return bool(compiled(gvk, PLUGINS, _gates(()), frozenset({name})))
+
+
+def run_plugin(draft: Draft, name: str) -> None:
+    """What the rules say of one plugin. `settle_plugins` comes after the last one."""
+    run = draft.run
+    for rule in compiled(draft.gvk, PLUGINS, run.gates, frozenset({name})):
+        rule(run.root, run)
+
+
+def settle_plugins(draft: Draft) -> None:
+    """What follows from the changes that plugins have made."""
     _apply(draft.run, draft.gvk, CONVERT)
 
 

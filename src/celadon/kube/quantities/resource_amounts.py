@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from celadon.kube.quantities import quantity
 from celadon.kube.quantities.quantity import MILLI, Quantity
+from celadon.kube.well_known_values import HUGE_PAGES
 
 ResourceList = Mapping[str, str]
+"""Amounts as text by the name of the resource, as `requests` and `limits` have them."""
+
+_PARTS: Final = ("requests", "limits")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -74,4 +78,30 @@ def pod_total(spec: Mapping[str, Any], part: str) -> dict[str, Quantity]:
     amounts = total([*containers, *beside])
     for floor in floors:
         raise_to(amounts, floor)
+    return amounts
+
+
+def is_of_pods(name: str) -> bool:
+    """Whether a pod may say for itself how much it needs of a resource, beside its containers."""
+    return name in {"cpu", "memory"} or name.startswith(HUGE_PAGES)
+
+
+def has_own_needs(spec: Mapping[str, Any]) -> bool:
+    """Whether a pod says for itself what it needs of anything."""
+    own = spec.get("resources") or {}
+    return any(is_of_pods(name) for part in _PARTS for name in own.get(part) or ())
+
+
+def pod_needs(spec: Mapping[str, Any], part: str, *, overhead: bool = True) -> dict[str, Quantity]:
+    """What a pod needs: what it says for itself, else what its containers need, and its overhead.
+    A limit that is not there has no overhead either."""
+    amounts = pod_total(spec, part)
+    own = (spec.get("resources") or {}).get(part) or {}
+    amounts.update((name, parse(text)) for name, text in own.items() if is_of_pods(name))
+    extra = spec.get("overhead") or {} if overhead else {}
+    for name, text in extra.items():
+        if name in amounts:
+            amounts[name] = amounts[name].add(parse(text))
+        elif part == "requests":
+            amounts[name] = parse(text)
     return amounts

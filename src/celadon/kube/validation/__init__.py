@@ -7,7 +7,6 @@ table of what is validated how; then `field_checks` for the small checks that al
 of.
 """
 
-from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_meta_of_update,
@@ -17,7 +16,6 @@ from celadon.kube.validation.validated_kinds import validate_create, validate_up
 
 __all__ = [
     "Naming",
-    "exceeded_limits",
     "validate_create",
     "validate_meta_of_update",
     "validate_object_meta",

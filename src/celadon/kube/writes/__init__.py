@@ -12,7 +12,6 @@ time, uid and random text are in the `DefaultingContext`.
 
 from celadon.kube.writes import (
     deletions,
-    plugin_refusals,
     preconditions,
     scales,
     warning_texts,
@@ -60,7 +59,6 @@ __all__ = [
     "connect_options",
     "deletions",
     "patched",
-    "plugin_refusals",
     "preconditions",
     "read_delete_options",
     "read_document",

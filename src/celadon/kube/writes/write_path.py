@@ -33,7 +33,15 @@ _TYPE: Final = frozenset({"apiVersion", "kind"})
 
 
 def begin_create(draft: Draft, target: Target) -> Draft:
-    """What mutating admission sees of a new object. StatusError (400) when it belongs elsewhere."""
+    """What mutating admission sees of a new object, the built-in plugins behind it. StatusError
+    (400) when it belongs elsewhere."""
+    prepare_create(draft, target)
+    write_stages.run_plugins(draft)
+    return draft
+
+
+def prepare_create(draft: Draft, target: Target) -> None:
+    """`begin_create` without the plugins, for those who ask them one by one."""
     require_namespace(draft, target)
     if target.subresource:
         name_below(draft, target)
@@ -41,8 +49,6 @@ def begin_create(draft: Draft, target: Target) -> Draft:
     if custom is not None and custom.has_status:
         draft.made.pop("status", None)
     write_stages.begin_create(draft, None)
-    write_stages.run_plugins(draft)
-    return draft
 
 
 def finish_create(draft: Draft) -> dict[str, Any]:

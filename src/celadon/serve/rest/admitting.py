@@ -1,18 +1,27 @@
-"""Admission of writes: the policies in the store, asked at their place on the path of a write.
+"""Admission of writes: the built-in plugins and the policies in the store, at their places.
 
-Mutating policies and webhooks have their place before validation, validating webhooks after the
-policies.
+The first half of the plugins comes before validation (`mutate`), the second half after it, right
+before the policies (`admit`). Mutating policies and webhooks have their place behind the first
+half, validating webhooks behind the policies.
 """
 
 from __future__ import annotations
 
-from celadon.admission import Operation, Verdict, World, writing
+from typing import Final
+
+from celadon.admission import Operation, Request, Verdict, World, writing
+from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
+from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
+
+VALIDATING_POLICIES: Final = "ValidatingAdmissionPolicy"
+_UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
+"""Operations without an object that a plugin could change: both halves come one after the other."""
 
 
 class Denied(Exception):
@@ -33,7 +42,9 @@ class Admission:
         world: World,
         authorizer: AuthorizerBackend,
         roles: RoleView,
+        plugins: PluginChain,
     ) -> None:
+        self._plugins = plugins
         self._policies = policies
         self._world = world
         self._authorizer = authorizer
@@ -43,6 +54,19 @@ class Admission:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
         asked = request_attributes(call.user, call.info, call.request)
         RoleWriteChecks(self._authorizer, self._roles.current()).check(asked, new, old)
+
+    def mutate(
+        self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None
+    ) -> None:
+        """Let the plugins change an object on its way in. Raises StatusError."""
+        options = None
+        if operation is not Operation.CONNECT:
+            options = writing.write_options(operation, call.options)
+        dry_run = operation is not Operation.CONNECT and call.dry_run
+        request = writing.request_of(
+            call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
+        )
+        raise_refusal(self._plugins.mutate(draft, request, self._world))
 
     def admit(
         self,
@@ -55,8 +79,8 @@ class Admission:
         dry_run: bool | None = None,
         name: str | None = None,
     ) -> None:
-        """Raises Denied. `options` and `dry_run` are given where they are not those of the query:
-        for deletions, whose options may be a body."""
+        """Raises Denied, StatusError. `options` and `dry_run` are given where they are not those of
+        the query: for deletions, whose options may be a body."""
         if options is None and operation is not Operation.CONNECT:
             options = writing.write_options(operation, call.options)
         if dry_run is None:
@@ -64,6 +88,16 @@ class Admission:
         request = writing.request_of(
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
+        if operation in _UNDRAFTED:
+            raise_refusal(self._plugins.mutate(None, request, self._world))
+        opinion = self._plugins.validate(request, self._world)
+        call.notes.warnings += opinion.warnings
+        call.notes.annotate(opinion.audit_annotations)
+        raise_refusal(opinion.refusal)
+        if VALIDATING_POLICIES in self._plugins.names:
+            self._review(call, request)
+
+    def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)

@@ -11,14 +11,9 @@ from dataclasses import replace
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.writes import (
-    deletions,
-    plugin_refusals,
-    preconditions,
-    read_delete_options,
-)
+from celadon.kube.writes import deletions, preconditions, read_delete_options
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.rest.admitting import Admission, raise_refusal
+from celadon.serve.rest.admitting import Admission
 from celadon.serve.rest.bodies import IGNORE, read_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written, in_order
@@ -45,9 +40,6 @@ class Deleter:
     async def delete(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         options = _options(call)
-        target = call.target
-        lifecycle = plugin_refusals.lifecycle_refusal(target, "DELETE", target.name, self._world)
-        raise_refusal(lifecycle)
         return await self._deleted(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:

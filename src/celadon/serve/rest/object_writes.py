@@ -22,7 +22,6 @@ from celadon.kube.writes import (
     Surroundings,
     deletions,
     patched,
-    plugin_refusals,
     preconditions,
     read_patched,
     require_version,
@@ -129,9 +128,9 @@ class Writer:
             self._managers.created(call, read)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         generated = not metadata.name(read.draft.made)
-        name = target.name or metadata.name(read.draft.made)
-        raise_refusal(plugin_refusals.lifecycle_refusal(target, "CREATE", name, self._world))
-        made = write_path.finish_create(write_path.begin_create(read.draft, target))
+        write_path.prepare_create(read.draft, target)
+        self._admission.mutate(call, Operation.CREATE, read.draft)
+        made = write_path.finish_create(read.draft)
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
         notes.warnings += warnings
@@ -193,8 +192,9 @@ class Writer:
         old = self._reader.shown(stored.object, target.resource)
         read = incoming(old)
         self._managers.updated(call, read, old)
-        made, kept = self._updated(call, old, read, is_patch=is_patch)
         before = write_path.shown(old, target)
+        self._admission.mutate(call, Operation.UPDATE, read.draft, before)
+        made, kept = self._updated(call, old, read, is_patch=is_patch)
         self._admission.admit(call, Operation.UPDATE, made, before)
         if deletions.is_released(made, old):
             if not call.dry_run:

@@ -24,7 +24,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.catalogue import Resource
-from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.writes import deletions, preconditions, require_version, write_path
@@ -84,7 +84,9 @@ class PodOperations:
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)
         target = replace(call.target, name="")
-        return read.sent, write_path.finish_create(write_path.begin_create(read.draft, target))
+        write_path.prepare_create(read.draft, target)
+        self.admission.mutate(call, Operation.CREATE, read.draft)
+        return read.sent, write_path.finish_create(read.draft)
 
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
@@ -122,9 +124,13 @@ class PodOperations:
             raise status.conflict(_BINDINGS, name, why)
         made: dict[str, Any] = deepcopy(dict(pod))
         made["spec"]["nodeName"] = binding["target"]["name"]
+        labels = metadata.labels(binding)
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
         if annotations:
             made["metadata"]["annotations"] = annotations
+        topology = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
+        if topology:
+            made["metadata"].setdefault("labels", {}).update(topology)
         self._set_condition(made, {"type": "PodScheduled", "status": "True"})
         return made
 

@@ -59,7 +59,8 @@ class Reviewer:
         require_version(read, call.target)
         draft = read.draft
         if call.target.subresource:
-            draft = write_path.begin_create(draft, call.target)
+            write_path.prepare_create(draft, call.target)
+        self.admission.mutate(call, Operation.CREATE, draft)
         review = draft.form()
         self.admission.admit(call, Operation.CREATE, review, None)
         return Written(201, self._reviewed(call, review))

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.cluster.limit_ranges import exceeded_limits
+from celadon.admission.plugins.pod_plugins.limit_ranges import exceeded_limits
+from tests.admission.plugins import asking
 from tests.kube.validation.objects import admitted, container, obj, pod
 
 CPU = "cpu usage per Container is"
@@ -91,3 +92,38 @@ def test_the_first_limit_range_that_refuses_speaks() -> None:
     value = admitted(pod(container(**needs("2", "2"))))
     assert exceeded_limits(value, given) == f"maximum {CPU} 1, but limit is 2"
     assert exceeded_limits({"kind": "ConfigMap"}, given) == ""
+
+
+@pytest.mark.parametrize(
+    ("subresource", "updates", "refused"),
+    [("", False, True), ("", True, False), ("resize", True, True), ("status", True, False)],
+)
+def test_requests_that_are_looked_at(subresource: str, updates: bool, refused: bool) -> None:
+    limits = asking.obj("LimitRange", "l", **limit_range(max={"cpu": "1"}))
+    limits["metadata"]["namespace"] = "ns"
+    value = asking.pod(containers=[{"name": "c", **needs("2", "2")}])
+    request = asking.asked(value, value if updates else None, subresource=subresource)
+    text = '403 pods "p" is forbidden: maximum cpu usage per Container is 1, but limit is 2'
+    found = asking.refusal("LimitRanger", request, asking.world(limits))
+    assert found == (text if refused else "")
+
+
+def test_pods_that_are_being_deleted_are_let_go() -> None:
+    limits = asking.obj(
+        "LimitRange", "l", **limit_range("PersistentVolumeClaim", max={"storage": "1"})
+    )
+    limits["metadata"]["namespace"] = "ns"
+    claim = asking.obj(
+        "PersistentVolumeClaim", "c", spec={"resources": {"requests": {"storage": "2"}}}
+    )
+    around = asking.world(limits)
+    assert asking.refusal("LimitRanger", asking.asked(claim, claim), around) != ""
+    claim["metadata"]["deletionTimestamp"] = "2025-01-01T00:00:00Z"
+    assert asking.refusal("LimitRanger", asking.asked(claim, claim), around) == ""
+
+
+def test_a_pod_may_say_for_itself() -> None:
+    spec = {"containers": [container()], "resources": {"limits": {"cpu": "2"}}}
+    text = "maximum cpu usage per Pod is 1, but limit is 2"
+    limits = limit_range("Pod", max={"cpu": "1"})
+    assert exceeded_limits({"kind": "Pod", "spec": spec}, [limits]) == text

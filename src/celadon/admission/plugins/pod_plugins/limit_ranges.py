@@ -1,18 +1,39 @@
-"""Pods and claims against the LimitRanges of their namespace: what the plugin LimitRanger refuses.
+"""LimitRanger: pods and claims against the LimitRanges of their namespace.
 
-As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. The refusal is 403, before validation.
+As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. What it fills in stands in the rules of
+`celadon.kube.defaulting`; here is what it refuses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from celadon.kube.quantities.quantity import Quantity
-from celadon.kube.quantities.resource_amounts import ResourceList, parse, pod_total
-from celadon.kube.validation.field_checks import Object, entries
+from celadon.admission.plugins.plugin_answers import Behaviour, core, forbidden
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import StatusError, metadata
+from celadon.kube.catalogue import Lookups
+from celadon.kube.defaulting import LIMIT_RANGES
+from celadon.kube.quantities import Quantity, ResourceList, parse_amount, pod_needs
 
+Object = Mapping[str, Any]
 Amounts = Mapping[str, Quantity]
+
+
+def within_limits(request: Request, lookups: Lookups) -> StatusError | None:
+    """Why a pod or a claim is refused that is valid otherwise."""
+    obj = request.object
+    if obj is None or _is_leaving(request):
+        return None
+    why = exceeded_limits(obj, lookups.list(LIMIT_RANGES, request.namespace))
+    return forbidden(request, why) if why else None
+
+
+def _is_leaving(request: Request) -> bool:
+    """An update of an object that is being deleted is only about letting it go."""
+    update = request.operation is Operation.UPDATE
+    return update and bool(metadata.deletion_timestamp(request.object))
 
 
 def exceeded_limits(obj: Object, limit_ranges: Iterable[Object]) -> str:
@@ -32,8 +53,18 @@ def exceeded_limits(obj: Object, limit_ranges: Iterable[Object]) -> str:
     return ""
 
 
+def _needs(spec: Object) -> tuple[Amounts, Amounts]:
+    requests = pod_needs(spec, "requests", overhead=False)
+    return requests, pod_needs(spec, "limits", overhead=False)
+
+
+def _entries(limit: Object, field: str) -> list[tuple[str, str]]:
+    """By name: the order in which a server meets them is random."""
+    return sorted((limit.get(field) or {}).items())
+
+
 def _parsed(amounts: ResourceList | None) -> dict[str, Quantity]:
-    return {name: parse(text) for name, text in (amounts or {}).items()}
+    return {name: parse_amount(text) for name, text in (amounts or {}).items()}
 
 
 def _pod(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
@@ -45,7 +76,7 @@ def _pod(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
                     requests, most = (_parsed(needs.get(key)) for key in ("requests", "limits"))
                     yield from _compared(limit, requests, most)
         elif limit.get("type") == "Pod":
-            yield from _compared(limit, pod_total(spec, "requests"), pod_total(spec, "limits"))
+            yield from _compared(limit, *_needs(spec))
 
 
 def _claim(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
@@ -53,10 +84,10 @@ def _claim(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
     for limit in limits:
         if limit.get("type") != "PersistentVolumeClaim":
             continue
-        for name, text in entries(limit, "min"):
-            yield from _minimum("PersistentVolumeClaim", name, parse(text), requests, {})
-        for name, text in entries(limit, "max"):
-            yield from _claim_maximum(name, parse(text), requests)
+        for name, text in _entries(limit, "min"):
+            yield from _minimum("PersistentVolumeClaim", name, parse_amount(text), requests, {})
+        for name, text in _entries(limit, "max"):
+            yield from _claim_maximum(name, parse_amount(text), requests)
 
 
 def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str]:
@@ -70,12 +101,12 @@ def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str
 
 def _compared(limit: Object, requests: Amounts, limits: Amounts) -> Iterator[str]:
     kind: Any = limit.get("type")
-    for name, text in entries(limit, "min"):
-        yield from _minimum(kind, name, parse(text), requests, limits)
-    for name, text in entries(limit, "max"):
-        yield from _maximum(kind, name, parse(text), requests, limits)
-    for name, text in entries(limit, "maxLimitRequestRatio"):
-        yield from _ratio(kind, name, parse(text), requests, limits)
+    for name, text in _entries(limit, "min"):
+        yield from _minimum(kind, name, parse_amount(text), requests, limits)
+    for name, text in _entries(limit, "max"):
+        yield from _maximum(kind, name, parse_amount(text), requests, limits)
+    for name, text in _entries(limit, "maxLimitRequestRatio"):
+        yield from _ratio(kind, name, parse_amount(text), requests, limits)
 
 
 def _minimum(
@@ -117,3 +148,19 @@ def _ratio(
         ratio = float(limit.as_decimal()) / float(request.as_decimal())
         if ratio > float(most.as_decimal()):
             yield f"{bound}, but provided ratio is {ratio:f}"
+
+
+def _validate(request: Request, world: World) -> StatusError | None:
+    pod_update = request.operation is Operation.UPDATE and request.resource.resource == "pods"
+    if pod_update and request.subresource != "resize":
+        return None
+    if request.subresource and not pod_update:
+        return None
+    return within_limits(request, world)
+
+
+LIMIT_RANGER: Final = Behaviour(
+    validate=_validate,
+    resources=core("pods", "persistentvolumeclaims"),
+    subresources=frozenset({"", "resize"}),
+)

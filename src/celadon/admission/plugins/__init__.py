@@ -1,0 +1,19 @@
+"""The built-in admission plugins: what an API server refuses, and changes, before any policy.
+
+`plugin_table` names them all; each has a module of its own or shares one with its like.
+`pod_plugins` looks at pods, `pod_security` holds the Pod Security Standards, `quotas` says what a
+ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plugin`.
+"""
+
+from celadon.admission.plugins.namespace_plugins import namespace_lifecycle
+from celadon.admission.plugins.plugin_answers import Opinion, forbidden
+from celadon.admission.plugins.plugin_chain import PluginChain
+from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
+
+__all__ = [
+    "Opinion",
+    "PluginChain",
+    "forbidden",
+    "namespace_lifecycle",
+    "within_limits",
+]

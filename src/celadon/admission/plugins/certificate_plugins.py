@@ -1,0 +1,129 @@
+"""Who may approve, sign and attest certificates: CertificateApproval, CertificateSigning,
+ClusterTrustBundleAttest; and for whom nobody may: CertificateSubjectRestriction.
+
+As k8s.io/kubernetes `plugin/pkg/admission/certificates`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.admission.plugins.certificate_requests import UnreadableRequest, organizations
+from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, forbidden
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import (
+    ANY_VERSION,
+    MASTERS,
+    Attributes,
+    GroupResource,
+    JsonObject,
+    Ruling,
+    StatusError,
+    metadata,
+)
+from celadon.kube.go import quote
+
+GROUP: Final = "certificates.k8s.io"
+CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
+"""Who signs certificates that an API server takes for users."""
+_REQUESTS: Final = frozenset({GroupResource(GROUP, "certificatesigningrequests")})
+_COLLECTED: Final = frozenset({"ownerReferences", "finalizers", "managedFields"})
+"""Metadata that a garbage collector changes."""
+
+
+def _may(request: Request, world: World, verb: str, signer: str) -> bool:
+    """For the signer itself, or for all of its domain."""
+    domain = signer.split("/", 1)[0]
+    return any(
+        world.authorize(
+            Attributes(
+                request.user,
+                verb,
+                resource_request=True,
+                group=GROUP,
+                version=ANY_VERSION,
+                resource="signers",
+                name=name,
+            )
+        )[0]
+        is Ruling.ALLOW
+        for name in (signer, f"{domain}/*")
+    )
+
+
+def _signer(obj: JsonObject | None) -> str:
+    found: str = ((obj or {}).get("spec") or {}).get("signerName", "")
+    return found
+
+
+def _approve(request: Request, world: World) -> StatusError | None:
+    signer = _signer(request.old_object)
+    if _may(request, world, "approve", signer):
+        return None
+    why = f"user not permitted to approve requests with signerName {quote(signer)}"
+    return forbidden(request, why)
+
+
+def _sign(request: Request, world: World) -> StatusError | None:
+    new, old = ((obj or {}).get("status") or {} for obj in (request.object, request.old_object))
+    if all((new.get(field) or None) == (old.get(field) or None) for field in _DECISIVE):
+        return None
+    signer = _signer(request.old_object)
+    if _may(request, world, "sign", signer):
+        return None
+    return forbidden(
+        request, f"user not permitted to sign requests with signerName {quote(signer)}"
+    )
+
+
+_DECISIVE: Final = ("certificate", "conditions")
+
+
+def _attest(request: Request, world: World) -> StatusError | None:
+    signer = _signer(request.object)
+    if not signer or _only_collected(request) or _may(request, world, "attest", signer):
+        return None
+    return forbidden(request, f"user not permitted to attest for signerName {quote(signer)}")
+
+
+def _only_collected(request: Request) -> bool:
+    """Whether an update is only about owners and finalizers."""
+    new, old = request.object, request.old_object
+    if new is None or old is None:
+        return False
+    return _without_collected(new) == _without_collected(old)
+
+
+def _without_collected(obj: JsonObject) -> JsonObject:
+    meta = metadata.metadata(obj)
+    return {**obj, "metadata": {key: meta[key] for key in meta if key not in _COLLECTED}}
+
+
+def _restrict(request: Request, _: World) -> StatusError | None:
+    if _signer(request.object) != CLIENT_SIGNER:
+        return None
+    try:
+        found = organizations(((request.object or {}).get("spec") or {}).get("request", ""))
+    except UnreadableRequest as error:
+        return forbidden(request, f"failed to parse CSR: {error}")
+    if MASTERS not in found:
+        return None
+    why = f"use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed"
+    return forbidden(request, why)
+
+
+_UPDATE: Final = frozenset({Operation.UPDATE})
+APPROVAL: Final = Behaviour(
+    validate=_approve,
+    resources=_REQUESTS,
+    subresources=frozenset({"approval"}),
+    operations=_UPDATE,
+)
+SIGNING: Final = Behaviour(
+    validate=_sign, resources=_REQUESTS, subresources=frozenset({"status"}), operations=_UPDATE
+)
+ATTESTING: Final = Behaviour(
+    validate=_attest, resources=frozenset({GroupResource(GROUP, "clustertrustbundles")})
+)
+SUBJECTS: Final = Behaviour(validate=_restrict, resources=_REQUESTS, operations=CREATE)

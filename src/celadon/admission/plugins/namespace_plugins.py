@@ -1,0 +1,78 @@
+"""NamespaceLifecycle and NamespaceExists: objects live in namespaces that are there.
+
+As k8s.io/apiserver `pkg/admission/plugin/namespace/lifecycle` and k8s.io/kubernetes
+`plugin/pkg/admission/namespace/exists`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import (
+    GroupKind,
+    GroupResource,
+    JsonObject,
+    StatusCause,
+    StatusDetails,
+    StatusError,
+    metadata,
+    status,
+)
+
+PERMANENT: Final = frozenset({"default", "kube-system", "kube-public"})
+"""Namespaces that cannot be deleted."""
+
+NAMESPACE: Final = GroupKind("", "Namespace")
+NAMESPACES: Final = GroupResource("", "namespaces")
+_REVIEW: Final = GroupKind("authorization.k8s.io", "LocalSubjectAccessReview")
+
+
+def namespace_lifecycle(request: Request, world: World) -> StatusError | None:
+    """404 for what lives in no namespace, 403 for new content of one that ends."""
+    if request.kind.group_kind == NAMESPACE:
+        if request.operation is Operation.DELETE and request.name in PERMANENT:
+            return forbidden(request, "this namespace may not be deleted")
+        return None
+    if not request.namespace or request.kind.group_kind == _REVIEW:
+        return None
+    namespace = world.namespace(request.namespace)
+    if namespace is None:
+        return status.not_found(NAMESPACES, request.namespace)
+    if request.operation is Operation.CREATE and _is_terminating(namespace):
+        return _terminating(request)
+    return None
+
+
+def _is_terminating(namespace: JsonObject) -> bool:
+    phase = (namespace.get("status") or {}).get("phase")
+    return bool(metadata.deletion_timestamp(namespace)) or phase == "Terminating"
+
+
+def _terminating(request: Request) -> StatusError:
+    namespace = request.namespace
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    refused = forbidden(request, why).status
+    cause = StatusCause(
+        f"namespace {namespace} is being terminated", "NamespaceTerminating", "metadata.namespace"
+    )
+    details = replace(refused.details or StatusDetails(), causes=(cause,))
+    return StatusError(replace(refused, details=details))
+
+
+def _lifecycle(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
+    return namespace_lifecycle(request, world)
+
+
+def _exists(request: Request, world: World) -> StatusError | None:
+    if not request.namespace or request.kind.group_kind == NAMESPACE:
+        return None
+    found = world.namespace(request.namespace)
+    return status.not_found(NAMESPACES, request.namespace) if found is None else None
+
+
+LIFECYCLE: Final = Behaviour(mutate=_lifecycle, subresources=None, operations=CHANGES)
+EXISTS: Final = Behaviour(validate=_exists, subresources=None, operations=CHANGES)

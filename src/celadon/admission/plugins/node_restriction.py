@@ -1,0 +1,312 @@
+"""NodeRestriction: a kubelet touches its own node, and the pods that run there.
+
+As k8s.io/kubernetes `plugin/pkg/admission/noderestriction`. What the difference is when a claim's
+status changes too much is not told, and certificate requests of nodes are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
+from celadon.admission.plugins.pod_plugins.pod_references import (
+    config_map_names,
+    projections,
+    secret_names,
+)
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import (
+    GroupResource,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    User,
+    metadata,
+    status,
+)
+from celadon.kube.defaulting import MIRROR_POD, NODES
+from celadon.kube.go import quote
+
+NODE_USER: Final = "system:node:"
+NODE_GROUP: Final = "system:nodes"
+LEASES_NAMESPACE: Final = "kube-node-lease"
+RESERVED_DOMAIN: Final = "node-restriction.kubernetes.io"
+"""Labels of this domain are not for kubelets."""
+KUBERNETES_DOMAINS: Final = ("kubernetes.io", "k8s.io")
+KUBELET_DOMAINS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
+KUBELET_LABELS: Final = frozenset(
+    {
+        "beta.kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type",
+        "beta.kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "kubernetes.io/arch",
+        "kubernetes.io/hostname",
+        "kubernetes.io/os",
+        "node.kubernetes.io/instance-type",
+        "topology.kubernetes.io/region",
+        "topology.kubernetes.io/zone",
+    }
+)
+"""Labels of Kubernetes' own domains that a kubelet may set, beside those of KUBELET_DOMAINS."""
+_POD_RESOURCE: Final = GroupVersionResource("", "v1", "pods")
+_CLAIM_STATUS: Final = (
+    "allocatedResourceStatuses",
+    "allocatedResources",
+    "capacity",
+    "conditions",
+)
+"""Members of a claim's status that a kubelet may change."""
+
+Judge = Callable[[str, Request, World], str]
+"""Why a request of a node is refused; empty if it is not. Raises StatusError."""
+
+
+def node_name(user: User) -> str | None:
+    """Of a kubelet; None for everybody else."""
+    if not user.name.startswith(NODE_USER) or NODE_GROUP not in user.groups:
+        return None
+    return user.name.removeprefix(NODE_USER)
+
+
+def _mutate(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
+    node = node_name(request.user)
+    judge = _JUDGES.get(request.resource.group_resource)
+    if node is None:
+        return None
+    if not node:
+        why = f"could not determine node from user {quote(request.user.name)}"
+        return forbidden(request, why)
+    if judge is None:
+        return None
+    try:
+        why = judge(node, request, world)
+    except StatusError as error:
+        return error
+    return forbidden(request, why) if why else None
+
+
+# --- pods ---
+
+
+def _pods(node: str, request: Request, world: World) -> str:
+    match request.subresource:
+        case "":
+            return _pod(node, request, world)
+        case "status":
+            return _pod_status(node, request)
+        case "eviction":
+            running = _existing(request, request.name, world)
+            if (running.get("spec") or {}).get("nodeName") == node:
+                return ""
+            return f"node {node} can only evict pods with spec.nodeName set to itself"
+    return (
+        f"unexpected pod subresource {quote(request.subresource)}, "
+        "only 'status' and 'eviction' are allowed"
+    )
+
+
+def _pod(node: str, request: Request, world: World) -> str:
+    if request.operation is Operation.DELETE:
+        if ((request.old_object or {}).get("spec") or {}).get("nodeName") == node:
+            return ""
+        return f"node {quote(node)} can only delete pods with spec.nodeName set to itself"
+    if request.operation is Operation.UPDATE:
+        return (
+            f"unexpected operation {quote(request.operation.value)}, "
+            f"node {quote(node)} can only create and delete mirror pods"
+        )
+    pod = request.object or {}
+    who = f"node {quote(node)}"
+    if MIRROR_POD not in metadata.annotations(pod):
+        return (
+            f"pod does not have {quote(MIRROR_POD)} annotation, {who} can only create mirror pods"
+        )
+    if pod["spec"].get("nodeName") != node:
+        return f"{who} can only create pods with spec.nodeName set to itself"
+    return _wrong_owner(node, pod, world) or _references(who, pod["spec"])
+
+
+def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
+    who = f"node {quote(node)}"
+    owners = metadata.metadata(pod).get("ownerReferences") or ()
+    if len(owners) > 1:
+        return f"{who} can only create pods with a single owner reference set to itself"
+    owner = owners[0] if owners else {}
+    if (owner.get("apiVersion"), owner.get("kind"), owner.get("name")) != ("v1", "Node", node):
+        return f"{who} can only create pods with an owner reference set to itself"
+    if not owner.get("controller"):
+        return f"{who} can only create pods with a controller owner reference set to itself"
+    if owner.get("blockOwnerDeletion"):
+        return f"{who} must not set blockOwnerDeletion on an owner reference"
+    found = world.get(NODES, "", node)
+    if found is None:
+        raise status.not_found(NODES.group_resource, node)
+    uid = owner.get("uid", "")
+    if uid == metadata.uid(found):
+        return ""
+    return f"node {node} UID mismatch: expected {uid} got {metadata.uid(found)}"
+
+
+def _references(who: str, spec: Mapping[str, Any]) -> str:
+    """Something of the API that a pod of a kubelet's files uses."""
+    used = ""
+    if spec.get("serviceAccountName"):
+        used = "a service account"
+    elif next(secret_names(spec), None) is not None:
+        used = "secrets"
+    elif next(config_map_names(spec), None) is not None:
+        used = "configmaps"
+    elif any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
+        used = "clustertrustbundles"
+    elif any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
+        used = "persistentvolumeclaims"
+    return f"{who} can not create pods that reference {used}" if used else ""
+
+
+def _pod_status(node: str, request: Request) -> str:
+    who = f"node {quote(node)}"
+    old, new = request.old_object or {}, request.object or {}
+    if (old.get("spec") or {}).get("nodeName") != node:
+        return f"{who} can only update pod status for pods with spec.nodeName set to itself"
+    if metadata.labels(old) != metadata.labels(new):
+        return f"{who} cannot update labels through pod status"
+    if _claims(old) != _claims(new):
+        return f"{who} cannot update resource claim statues"
+    return ""
+
+
+def _claims(pod: JsonObject) -> Any:
+    return (pod.get("status") or {}).get("resourceClaimStatuses") or []
+
+
+def _existing(request: Request, name: str, world: World) -> JsonObject:
+    found = world.get(_POD_RESOURCE, request.namespace, name)
+    if found is None:
+        raise status.not_found(_POD_RESOURCE.group_resource, name)
+    return found
+
+
+# --- nodes ---
+
+
+def _nodes(node: str, request: Request, _: World) -> str:
+    who = f"node {quote(node)}"
+    if request.name != node:
+        return f"{who} is not allowed to modify node {quote(request.name)}"
+    new, old = request.object, request.old_object
+    if new is None:
+        return ""
+    changed = ", ".join(forbidden_labels(metadata.labels(new), metadata.labels(old)))
+    if old is None:
+        return f"{who} is not allowed to set the following labels: {changed}" if changed else ""
+    if _taints(new) != _taints(old):
+        return f"{who} is not allowed to modify taints"
+    return f"is not allowed to modify labels: {changed}" if changed else ""
+
+
+def _taints(node: JsonObject) -> Any:
+    return (node.get("spec") or {}).get("taints") or []
+
+
+def forbidden_labels(new: Mapping[str, str], old: Mapping[str, str]) -> list[str]:
+    """The changed labels that are not a kubelet's to change."""
+    changed = {key for key in {*new, *old} if new.get(key) != old.get(key)}
+    return sorted(key for key in changed if not _is_kubelets(key))
+
+
+def _is_kubelets(label: str) -> bool:
+    domain = label.split("/", 1)[0] if "/" in label else ""
+    if _is_in(domain, (RESERVED_DOMAIN,)):
+        return False
+    known = label in KUBELET_LABELS or _is_in(domain, KUBELET_DOMAINS)
+    return known or not _is_in(domain, KUBERNETES_DOMAINS)
+
+
+def _is_in(domain: str, parents: tuple[str, ...]) -> bool:
+    return any(domain == parent or domain.endswith(f".{parent}") for parent in parents)
+
+
+# --- what belongs to a node ---
+
+
+def _volume_claims(node: str, request: Request, _: World) -> str:
+    if request.subresource != "status":
+        return "may only update PVC status"
+    if _without_progress(request.object) == _without_progress(request.old_object):
+        return ""
+    return (
+        f"node {quote(node)} is not allowed to update fields other than status.quantity and "
+        "status.conditions: "
+    )
+
+
+def _without_progress(claim: JsonObject | None) -> JsonObject:
+    obj = claim or {}
+    meta, state = metadata.metadata(obj), obj.get("status") or {}
+    ignored = ("resourceVersion", "managedFields")
+    return {
+        **obj,
+        "metadata": {key: meta[key] for key in meta if key not in ignored},
+        "status": {key: state[key] for key in state if key not in _CLAIM_STATUS},
+    }
+
+
+def _tokens(node: str, request: Request, world: World) -> str:
+    if request.operation is not Operation.CREATE or request.subresource != "token":
+        return ""
+    bound = ((request.object or {}).get("spec") or {}).get("boundObjectRef") or {}
+    if (bound.get("apiVersion"), bound.get("kind")) != ("v1", "Pod") or not bound.get("name"):
+        return "node requested token not bound to a pod"
+    uid = bound.get("uid")
+    if not uid:
+        return "node requested token with a pod binding without a uid"
+    pod = _existing(request, bound["name"], world)
+    if uid != metadata.uid(pod):
+        return (
+            f"the UID in the bound object reference ({uid}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"
+        )
+    if pod["spec"].get("nodeName") != node:
+        return "node requested token bound to a pod scheduled on a different node"
+    return ""
+
+
+def _leases(node: str, request: Request, _: World) -> str:
+    if request.namespace != LEASES_NAMESPACE:
+        return f"can only access leases in the {quote(LEASES_NAMESPACE)} system namespace"
+    if request.name == node:
+        return ""
+    return "can only access node lease with the same name as the requesting node"
+
+
+def _drivers(node: str, request: Request, _: World) -> str:
+    if request.name == node:
+        return ""
+    return "can only access CSINode with the same name as the requesting node"
+
+
+def _slices(node: str, request: Request, _: World) -> str:
+    if request.operation is Operation.UPDATE:
+        return ""  # the node cannot be changed
+    obj = request.object if request.old_object is None else request.old_object
+    if ((obj or {}).get("spec") or {}).get("nodeName") == node:
+        return ""
+    verb = request.operation.value.lower()
+    return f"can only {verb} ResourceSlice with the same NodeName as the requesting node"
+
+
+_JUDGES: Final[Mapping[GroupResource, Judge]] = {
+    GroupResource("", "nodes"): _nodes,
+    GroupResource("", "persistentvolumeclaims"): _volume_claims,
+    GroupResource("", "pods"): _pods,
+    GroupResource("", "serviceaccounts"): _tokens,
+    GroupResource("coordination.k8s.io", "leases"): _leases,
+    GroupResource("resource.k8s.io", "resourceslices"): _slices,
+    GroupResource("storage.k8s.io", "csinodes"): _drivers,
+}
+
+NODE_RESTRICTION: Final = Behaviour(mutate=_mutate, subresources=None, operations=CHANGES)

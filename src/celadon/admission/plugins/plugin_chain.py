@@ -1,0 +1,117 @@
+"""The plugins of a server, asked one after the other: `PluginChain`.
+
+Which plugins concern a request depends on its operation and endpoint only, so it is worked out once
+for each of those; a request that no plugin looks at costs one look into a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
+from celadon.admission.plugins.plugin_table import BEHAVIOURS
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS
+from celadon.kube.defaulting import Draft, plugin_rules, run_plugin, settle_plugins
+
+Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
+
+_NOTHING: Final[dict[str, Any]] = {}
+_ONLY_RULES: Final = (Behaviour(),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Part of a plugin: a function, or the name of a plugin whose rules say what it changes."""
+
+    mutate: Mutate | None
+    rules: str = ""
+
+
+class PluginChain:
+    """The enabled plugins, in their order. `names` are those of `celadon.kube.catalogue.PLUGINS`;
+    policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
+
+    def __init__(self, names: Iterable[str] = DEFAULT_PLUGINS) -> None:
+        self.names = frozenset(names)
+        self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
+        self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
+        self._validating: dict[Endpoint, tuple[Behaviour, ...]] = {}
+
+    def mutate(self, draft: Draft | None, request: Request, world: World) -> StatusError | None:
+        """The first half of all plugins; the refusal of the first that has one. Changes the draft,
+        which is None where there is no object; else `request.object` is what it is making."""
+        obj = _NOTHING if draft is None else draft.made
+        changed = False
+        for step in self._mutating_steps(request):
+            if step.mutate is not None:
+                refusal = step.mutate(obj, request, world)
+                if refusal is not None:
+                    return refusal
+            elif draft is not None:
+                run_plugin(draft, step.rules)
+                changed = True
+        if changed and draft is not None:
+            settle_plugins(draft)
+        return None
+
+    def validate(self, request: Request, world: World) -> Opinion:
+        """The second half of all plugins, up to the first refusal."""
+        behaviours = self._validating_steps(request)
+        return _validated(behaviours, request, world) if behaviours else FINE
+
+    def _mutating_steps(self, request: Request) -> tuple[_Step, ...]:
+        endpoint = _endpoint(request)
+        found = self._mutating.get(endpoint)
+        if found is None:
+            found = tuple(self._steps(request))
+            self._mutating[endpoint] = found
+        return found
+
+    def _steps(self, request: Request) -> Iterable[_Step]:
+        for name in self._ordered:
+            behaviours = BEHAVIOURS.get(name, _ONLY_RULES)
+            for one in behaviours:
+                if one.mutate is not None and one.concerns(request):
+                    yield _Step(one.mutate)
+            ruled = request.operation in behaviours[0].rules_on and not request.subresource
+            if ruled and plugin_rules(request.kind, name):
+                yield _Step(None, name)
+
+    def _validating_steps(self, request: Request) -> tuple[Behaviour, ...]:
+        endpoint = _endpoint(request)
+        found = self._validating.get(endpoint)
+        if found is None:
+            asked = (one for name in self._ordered for one in BEHAVIOURS.get(name, ()))
+            found = tuple(one for one in asked if _validates(one) and one.concerns(request))
+            self._validating[endpoint] = found
+        return found
+
+
+def _endpoint(request: Request) -> Endpoint:
+    return request.operation, request.resource, request.subresource, request.kind
+
+
+def _validates(behaviour: Behaviour) -> bool:
+    return behaviour.validate is not None or behaviour.advise is not None
+
+
+def _validated(behaviours: Iterable[Behaviour], request: Request, world: World) -> Opinion:
+    warnings: tuple[str, ...] = ()
+    annotations: dict[str, str] = {}
+    for behaviour in behaviours:
+        refusal = None
+        if behaviour.validate is not None:
+            refusal = behaviour.validate(request, world)
+        elif behaviour.advise is not None:
+            opinion = behaviour.advise(request, world)
+            refusal = opinion.refusal
+            warnings += opinion.warnings
+            annotations.update(opinion.audit_annotations)
+        if refusal is not None:
+            return Opinion(refusal, warnings, annotations)
+    return Opinion(None, warnings, annotations)

@@ -1,0 +1,1 @@
+"""What plugins have to say about pods, and about the objects that pods refer to."""

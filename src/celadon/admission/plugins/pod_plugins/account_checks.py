@@ -1,0 +1,139 @@
+"""ServiceAccount: the account of a pod exists, and allows the secrets that the pod uses.
+
+As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in the rules of
+`celadon.kube.defaulting`; here is what it refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
+from celadon.admission.plugins.pod_plugins.pod_references import projections, secret_names
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import JsonObject, StatusError, metadata
+from celadon.kube.defaulting import MIRROR_POD, SERVICE_ACCOUNTS
+
+ENFORCE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
+"""Annotation of an account whose pods may use only the secrets that it names."""
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+Object = Mapping[str, Any]
+
+
+def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+    if request.operation is not Operation.CREATE or request.subresource:
+        return None
+    if MIRROR_POD in metadata.annotations(pod):
+        return _mirror(pod, request)
+    name = pod["spec"].get("serviceAccountName") or "default"
+    return _missing(request, name) if _account(request, name, world) is None else None
+
+
+def _validate(request: Request, world: World) -> StatusError | None:
+    pod = request.object
+    if pod is None:
+        return None
+    ephemeral = request.subresource == "ephemeralcontainers"
+    if (request.operation is Operation.CREATE) == ephemeral:
+        return None
+    if MIRROR_POD in metadata.annotations(pod) and not ephemeral:
+        return _mirror(pod, request)
+    name = pod["spec"].get("serviceAccountName")
+    if not name:
+        who = f"{request.namespace}/{metadata.name(pod)}"
+        return forbidden(request, f"no service account specified for pod {who}")
+    account = _account(request, name, world)
+    if account is None:
+        return _missing(request, name)
+    if metadata.annotations(account).get(ENFORCE_SECRETS) not in _TRUE:
+        return None
+    complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
+    why = next(complaints, None)
+    return None if why is None else forbidden(request, why)
+
+
+def _account(request: Request, name: str, world: World) -> JsonObject | None:
+    return world.get(SERVICE_ACCOUNTS, request.namespace, name)
+
+
+def _missing(request: Request, name: str) -> StatusError:
+    return forbidden(
+        request,
+        f"error looking up service account {request.namespace}/{name}: "
+        f'serviceaccount "{name}" not found',
+    )
+
+
+def _mirror(pod: Object, request: Request) -> StatusError | None:
+    """A pod that stands for one of a kubelet's files can use nothing of the API."""
+    spec = pod["spec"]
+    if spec.get("serviceAccountName"):
+        return forbidden(request, "a mirror pod may not reference service accounts")
+    if next(secret_names(spec), None) is not None:
+        return forbidden(request, "a mirror pod may not reference secrets")
+    if any(source.get("serviceAccountToken") is not None for source in projections(spec)):
+        why = "a mirror pod may not use ServiceAccountToken volume projections"
+        return forbidden(request, why)
+    return None
+
+
+def _strange(account: JsonObject, pod: Object) -> Iterator[str]:
+    """Secrets that the account does not name, in the order in which they are found."""
+    spec = pod["spec"]
+    known = _names(account.get("secrets"))
+    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
+    for volume in spec.get("volumes") or ():
+        secret = (volume.get("secret") or {}).get("secretName", "")
+        if volume.get("secret") is not None and secret not in known:
+            yield f'volume with secret.secretName="{secret}" {refused} that secret'
+    for field, word in (("initContainers", "init container"), ("containers", "container")):
+        for container in spec.get(field) or ():
+            yield from _strange_in(container, word, known, refused)
+    pullable = _names(account.get("imagePullSecrets"))
+    for i, reference in enumerate(spec.get("imagePullSecrets") or ()):
+        name = reference.get("name", "")
+        if name not in pullable:
+            yield f'imagePullSecrets[{i}].name="{name}" {refused} that imagePullSecret'
+
+
+def _strange_ephemeral(account: JsonObject, pod: Object) -> Iterator[str]:
+    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
+    for container in pod["spec"].get("ephemeralContainers") or ():
+        yield from _strange_in(
+            container, "ephemeral container", _names(account.get("secrets")), refused
+        )
+
+
+def _strange_in(container: Object, word: str, known: set[str], refused: str) -> Iterator[str]:
+    name = container.get("name", "")
+    for variable in container.get("env") or ():
+        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+        secret = (reference or {}).get("name", "")
+        if reference is not None and secret not in known:
+            yield (
+                f"{word} {name} with envVar {variable.get('name', '')} referencing "
+                f'secret.secretName="{secret}" {refused} that secret'
+            )
+    for source in container.get("envFrom") or ():
+        reference = source.get("secretRef")
+        secret = (reference or {}).get("name", "")
+        if reference is not None and secret not in known:
+            yield (
+                f"{word} {name} with envFrom referencing "
+                f'secret.secretName="{secret}" {refused} that secret'
+            )
+
+
+def _names(references: Any) -> set[str]:
+    return {reference.get("name", "") for reference in references or ()}
+
+
+SERVICE_ACCOUNT: Final = Behaviour(
+    mutate=_mutate,
+    validate=_validate,
+    resources=PODS,
+    subresources=frozenset({"", "ephemeralcontainers"}),
+)

@@ -1,0 +1,109 @@
+"""Which taints pods tolerate: PodTolerationRestriction, ExtendedResourceToleration.
+
+As k8s.io/kubernetes `plugin/pkg/admission/{podtolerationrestriction,extendedresourcetoleration}`;
+there is no configuration for a whole cluster.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import PODS, WRITES, Behaviour
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import StatusError, metadata, status
+from celadon.kube.defaulting import covers, merged, qos_class
+
+DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
+ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+"""Annotations of namespaces: lists of tolerations in JSON."""
+
+MEMORY_PRESSURE: Final = {
+    "key": "node.kubernetes.io/memory-pressure",
+    "operator": "Exists",
+    "effect": "NoSchedule",
+}
+_SAME: Final = ("key", "operator", "value", "effect")
+NATIVE_DOMAIN: Final = "kubernetes.io/"
+QUOTA_PREFIX: Final = "requests."
+
+Toleration = Mapping[str, Any]
+
+
+def _restrict(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+    spec = pod["spec"]
+    tolerations = spec.get("tolerations") or []
+    try:
+        if request.operation is Operation.CREATE:
+            given = _listed(request, world, DEFAULTS)
+            tolerations = merged((*given, *tolerations)) if given else tolerations
+        if qos_class(spec) != "BestEffort":
+            tolerations = merged((*tolerations, MEMORY_PRESSURE))
+        if tolerations:
+            spec["tolerations"] = tolerations
+        return _not_allowed(tolerations, request, world)
+    except ValueError as error:
+        return status.plain_error(str(error))
+
+
+def _validate(request: Request, world: World) -> StatusError | None:
+    tolerations = ((request.object or {}).get("spec") or {}).get("tolerations") or []
+    try:
+        return _not_allowed(tolerations, request, world)
+    except ValueError as error:
+        return status.plain_error(str(error))
+
+
+def _not_allowed(
+    tolerations: list[Toleration], request: Request, world: World
+) -> StatusError | None:
+    allowed = _listed(request, world, ALLOWED) if tolerations else []
+    if not allowed or all(any(covers(one, given) for one in allowed) for given in tolerations):
+        return None
+    return status.plain_error(
+        "pod tolerations (possibly merged with namespace default tolerations) conflict with its "
+        "namespace whitelist"
+    )
+
+
+def _listed(request: Request, world: World, annotation: str) -> list[Toleration]:
+    """Raises ValueError when the annotation is no JSON."""
+    text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
+    found = json.loads(text) if text else []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _tolerate_resources(pod: dict[str, Any], _: Request, __: World) -> StatusError | None:
+    spec = pod["spec"]
+    for name in sorted(set(_extended_resources(spec))):
+        wanted = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
+        present = spec.get("tolerations") or []
+        if not any(_is_same(one, wanted) for one in present):
+            spec["tolerations"] = [*present, wanted]
+    return None
+
+
+def _is_same(one: Toleration, other: Toleration) -> bool:
+    return all(one.get(field, "") == other.get(field, "") for field in _SAME)
+
+
+def _extended_resources(spec: Mapping[str, Any]) -> Iterator[str]:
+    for field in ("containers", "initContainers"):
+        for container in spec.get(field) or ():
+            for name in (container.get("resources") or {}).get("requests") or ():
+                if is_extended_resource(name):
+                    yield name
+
+
+def is_extended_resource(name: str) -> bool:
+    """Whether a resource is one that a device plugin offers."""
+    if "/" not in name or NATIVE_DOMAIN in name:
+        return False
+    return not name.startswith(QUOTA_PREFIX)
+
+
+TOLERATION_RESTRICTION: Final = Behaviour(mutate=_restrict, validate=_validate, resources=PODS)
+RESOURCE_TOLERATION: Final = Behaviour(mutate=_tolerate_resources, resources=PODS)
+DEFAULT_TOLERATIONS: Final = Behaviour(resources=PODS, rules_on=WRITES)

@@ -1,0 +1,1 @@
+"""The Pod Security Standards, and the plugin that holds pods to them."""

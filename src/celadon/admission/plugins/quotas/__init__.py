@@ -1,0 +1,1 @@
+"""What ResourceQuotas count, and whether a request fits into them."""

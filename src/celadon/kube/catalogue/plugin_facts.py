@@ -1,0 +1,104 @@
+"""The admission plugins of an API server: their names, their order, and which are on by default.
+
+One record for each, as k8s.io/kubernetes `pkg/kubeapiserver/options/plugins.go` (release 1.36) has
+them. What a plugin does is told elsewhere: changes that rules can say in `celadon.kube.defaulting`,
+the rest in `celadon.admission.plugins`; both go by the names that stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFacts:
+    """`mutates` and `validates` say in which of the two phases upstream asks the plugin. `lacks` is
+    what this server would need to run it, empty if it can. `gate` is the feature gate, off by
+    default, without which the plugin does nothing."""
+
+    name: str
+    on: bool = True
+    mutates: bool = False
+    validates: bool = False
+    gate: str = ""
+    lacks: str = ""
+
+
+PLUGINS: Final = (
+    PluginFacts("AlwaysAdmit", on=False, mutates=True, validates=True),
+    PluginFacts("NamespaceAutoProvision", on=False, mutates=True),
+    PluginFacts("NamespaceLifecycle", mutates=True),
+    PluginFacts("NamespaceExists", on=False, validates=True),
+    PluginFacts("LimitPodHardAntiAffinityTopology", on=False, validates=True),
+    PluginFacts("LimitRanger", mutates=True, validates=True),
+    PluginFacts("ServiceAccount", mutates=True, validates=True),
+    PluginFacts("NodeRestriction", on=False, mutates=True),
+    PluginFacts("TaintNodesByCondition", mutates=True),
+    PluginFacts("AlwaysPullImages", on=False, mutates=True, validates=True),
+    PluginFacts("ImagePolicyWebhook", on=False, validates=True, lacks="a backend to ask"),
+    PluginFacts("PodSecurity", validates=True),
+    PluginFacts("PodNodeSelector", on=False, mutates=True, validates=True),
+    PluginFacts("Priority", mutates=True, validates=True),
+    PluginFacts("DefaultTolerationSeconds", mutates=True),
+    PluginFacts("PodTolerationRestriction", on=False, mutates=True, validates=True),
+    PluginFacts("EventRateLimit", on=False, validates=True, lacks="limits in a configuration file"),
+    PluginFacts("ExtendedResourceToleration", on=False, mutates=True),
+    PluginFacts("DefaultStorageClass", mutates=True),
+    PluginFacts("StorageObjectInUseProtection", mutates=True),
+    PluginFacts("PodGroupProtection", mutates=True, gate="GenericWorkload"),
+    PluginFacts("OwnerReferencesPermissionEnforcement", on=False, validates=True),
+    PluginFacts("PersistentVolumeClaimResize", validates=True),
+    PluginFacts("RuntimeClass", mutates=True, validates=True),
+    PluginFacts("CertificateApproval", validates=True),
+    PluginFacts("CertificateSigning", validates=True),
+    PluginFacts("ClusterTrustBundleAttest", validates=True),
+    PluginFacts("CertificateSubjectRestriction", validates=True),
+    PluginFacts("DefaultIngressClass", mutates=True),
+    PluginFacts("DenyServiceExternalIPs", on=False, validates=True),
+    PluginFacts("PodTopologyLabels", mutates=True),
+    PluginFacts("PodGroupWorkloadExists", validates=True, gate="GenericWorkload"),
+    PluginFacts("NodeDeclaredFeatureValidator", validates=True, gate="NodeDeclaredFeatures"),
+    PluginFacts("JobValidation", validates=True, gate="WorkloadWithJob"),
+    PluginFacts("PodResizeValidator", validates=True),
+    PluginFacts("MutatingAdmissionPolicy", mutates=True),
+    PluginFacts("MutatingAdmissionWebhook", mutates=True),
+    PluginFacts("ValidatingAdmissionPolicy", validates=True),
+    PluginFacts("ValidatingAdmissionWebhook", validates=True),
+    PluginFacts("ResourceQuota", validates=True),
+    PluginFacts("AlwaysDeny", on=False, mutates=True, validates=True),
+)
+"""In the order in which they are asked, in both phases."""
+
+PLUGIN_ORDER: Final = {plugin.name: place for place, plugin in enumerate(PLUGINS)}
+"""The place of each plugin by its name."""
+
+DEFAULT_PLUGINS: Final = frozenset(plugin.name for plugin in PLUGINS if plugin.on)
+"""The plugins that a server runs unless told otherwise."""
+
+
+class UnusablePlugins(ValueError):
+    """Names that a server cannot start with."""
+
+
+def enabled_plugins(enable: Iterable[str] = (), disable: Iterable[str] = ()) -> frozenset[str]:
+    """What `--enable-admission-plugins` and `--disable-admission-plugins` leave of the defaults.
+
+    Raises UnusablePlugins, for unknown names in the words of k8s.io/apiserver
+    `pkg/server/options/admission.go`.
+    """
+    more, fewer = frozenset(enable), frozenset(disable)
+    for option, names in (("enable", enable), ("disable", disable)):
+        unknown = next((name for name in names if name not in PLUGIN_ORDER), None)
+        if unknown is not None:
+            raise UnusablePlugins(f'{option}-admission-plugins plugin "{unknown}" is unknown')
+    if more & fewer:
+        both = " ".join(sorted(more & fewer))
+        raise UnusablePlugins(
+            f"[{both}] in enable-admission-plugins and disable-admission-plugins overlapped"
+        )
+    for plugin in PLUGINS:
+        if plugin.name in more and plugin.lacks:
+            raise UnusablePlugins(f"`{plugin.name}` is not supported: it needs {plugin.lacks}")
+    return (DEFAULT_PLUGINS | more) - fewer

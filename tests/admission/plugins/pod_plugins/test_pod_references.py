@@ -1,0 +1,64 @@
+"""Secrets and config maps that a pod names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.plugins.pod_plugins.pod_references import (
+    config_map_names,
+    containers,
+    secret_names,
+)
+
+
+def volume(**source: Any) -> dict[str, Any]:
+    return {"volumes": [{"name": "v", **source}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "secrets", "maps"),
+    [
+        ({"imagePullSecrets": [{"name": "a"}]}, ["a"], []),
+        (volume(secret={"secretName": "a"}), ["a"], []),
+        (volume(azureFile={"secretName": "a", "shareName": "s"}), ["a"], []),
+        (volume(csi={"driver": "d", "nodePublishSecretRef": {"name": "a"}}), ["a"], []),
+        (volume(csi={"driver": "d"}), [], []),
+        (volume(rbd={"secretRef": {"name": "a"}}), ["a"], []),
+        (volume(configMap={"name": "m"}), [], ["m"]),
+        (
+            volume(
+                projected={"sources": [{"secret": {"name": "a"}}, {"configMap": {"name": "m"}}]}
+            ),
+            ["a"],
+            ["m"],
+        ),
+        (
+            {"ephemeralContainers": [{"envFrom": [{"secretRef": {"name": "a"}}]}]},
+            ["a"],
+            [],
+        ),
+        (
+            {
+                "initContainers": [
+                    {"env": [{"valueFrom": {"configMapKeyRef": {"name": "m", "key": "k"}}}]}
+                ]
+            },
+            [],
+            ["m"],
+        ),
+    ],
+)
+def test_names(spec: dict[str, Any], secrets: list[str], maps: list[str]) -> None:
+    assert list(secret_names(spec)) == secrets
+    assert list(config_map_names(spec)) == maps
+
+
+def test_order_of_containers() -> None:
+    spec = {
+        "containers": [{"name": "b"}],
+        "initContainers": [{"name": "a"}],
+        "ephemeralContainers": [{"name": "c"}],
+    }
+    assert [one["name"] for one in containers(spec)] == ["a", "b", "c"]

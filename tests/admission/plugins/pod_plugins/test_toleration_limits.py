@@ -1,0 +1,87 @@
+"""PodTolerationRestriction, ExtendedResourceToleration."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.admission.plugins.pod_plugins.toleration_limits import is_extended_resource
+from tests.admission.plugins.asking import asked, mutated, obj, pod, refusal, world
+
+GPU = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
+SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
+PRESSURE = {
+    "key": "node.kubernetes.io/memory-pressure",
+    "operator": "Exists",
+    "effect": "NoSchedule",
+}
+
+
+def namespace(**lists: Any) -> dict[str, Any]:
+    made = obj("Namespace", "ns")
+    made["metadata"]["annotations"] = {
+        f"scheduler.alpha.kubernetes.io/{key}": json.dumps(value) for key, value in lists.items()
+    }
+    return made
+
+
+CONFLICT = (
+    "500 pod tolerations (possibly merged with namespace default tolerations) conflict with its "
+    "namespace whitelist"
+)
+
+
+@pytest.mark.parametrize(
+    ("lists", "given", "made", "text"),
+    [
+        ({}, [GPU], [GPU], ""),
+        ({"defaultTolerations": [SPOT]}, [GPU], [SPOT, GPU], ""),
+        ({"defaultTolerations": [SPOT]}, [], [SPOT], ""),
+        ({"tolerationsWhitelist": [GPU]}, [GPU], [GPU], ""),
+        ({"tolerationsWhitelist": [SPOT]}, [GPU], [GPU], CONFLICT),
+        ({"tolerationsWhitelist": [SPOT]}, [], None, ""),
+    ],
+)
+def test_restriction(lists: Any, given: Any, made: Any, text: str) -> None:
+    asking = asked(pod(tolerations=given) if given else pod())
+    found, refused = mutated("PodTolerationRestriction", asking, world(namespace(**lists)))
+    assert (found["spec"].get("tolerations"), refused) == (made, text)
+
+
+def test_pods_with_requests_tolerate_pressure() -> None:
+    needs = {"requests": {"cpu": "1"}}
+    asking = asked(pod(containers=[{"name": "c", "resources": needs}]))
+    assert mutated("PodTolerationRestriction", asking)[0]["spec"]["tolerations"] == [PRESSURE]
+
+
+def test_the_list_is_asked_again_after_validation() -> None:
+    around = world(namespace(tolerationsWhitelist=[SPOT]))
+    assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), around) == CONFLICT
+    broken = obj("Namespace", "ns")
+    key = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+    broken["metadata"]["annotations"] = {key: "{"}
+    found = refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), world(broken))
+    assert found.startswith("500 ")
+
+
+def test_extended_resources_are_tolerated() -> None:
+    needs = {"requests": {"example.com/b": "1", "example.com/a": "1", "cpu": "1"}}
+    asking = asked(pod(containers=[{"name": "c", "resources": needs}]))
+    made, _ = mutated("ExtendedResourceToleration", asking)
+    wanted = [one["key"] for one in made["spec"]["tolerations"]]
+    assert wanted == ["example.com/a", "example.com/b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "extended"),
+    [
+        ("example.com/gpu", True),
+        ("cpu", False),
+        ("kubernetes.io/x", False),
+        ("requests.example.com/gpu", False),
+    ],
+)
+def test_names_of_extended_resources(name: str, extended: bool) -> None:
+    assert is_extended_resource(name) == extended

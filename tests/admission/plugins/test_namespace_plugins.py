@@ -1,0 +1,78 @@
+"""NamespaceLifecycle and NamespaceExists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission import ObjectWorld, Operation
+from celadon.admission.plugins import namespace_lifecycle
+from celadon.kube import GroupVersionKind
+from tests.admission.plugins.asking import asked, obj, refusal, text
+
+
+def namespace(**status: Any) -> dict[str, Any]:
+    return obj("Namespace", "ns", status=status)
+
+
+MAP = obj("ConfigMap", "a")
+LIVE = ObjectWorld([namespace(phase="Active")])
+ENDING = ObjectWorld([namespace(phase="Terminating")])
+
+
+@pytest.mark.parametrize(
+    ("operation", "cluster", "message"),
+    [
+        (Operation.CREATE, LIVE, ""),
+        (Operation.CREATE, ObjectWorld(), '404 namespaces "ns" not found'),
+        (Operation.DELETE, ObjectWorld(), '404 namespaces "ns" not found'),
+        (
+            Operation.CREATE,
+            ENDING,
+            '403 configmaps "a" is forbidden: unable to create new content in namespace ns because '
+            "it is being terminated",
+        ),
+        (Operation.UPDATE, ENDING, ""),
+    ],
+)
+def test_namespaces_of_objects(operation: Operation, cluster: ObjectWorld, message: str) -> None:
+    assert text(namespace_lifecycle(asked(MAP, None, operation), cluster)) == message
+
+
+def test_the_cause_of_a_terminating_namespace() -> None:
+    found = namespace_lifecycle(asked(MAP), ENDING)
+    assert found is not None
+    assert found.status.to_json()["details"] == {
+        "name": "a",
+        "kind": "configmaps",
+        "causes": [
+            {
+                "reason": "NamespaceTerminating",
+                "message": "namespace ns is being terminated",
+                "field": "metadata.namespace",
+            }
+        ],
+    }
+
+
+def test_permanent_namespaces() -> None:
+    gone = asked(None, obj("Namespace", "kube-system"), Operation.DELETE)
+    message = '403 namespaces "kube-system" is forbidden: this namespace may not be deleted'
+    assert text(namespace_lifecycle(gone, ObjectWorld())) == message
+    other = asked(None, obj("Namespace", "other"), Operation.DELETE)
+    assert namespace_lifecycle(other, ObjectWorld()) is None
+    assert namespace_lifecycle(asked(obj("Node", "n")), ObjectWorld()) is None
+
+
+def test_reviews_need_no_namespace() -> None:
+    kind = GroupVersionKind("authorization.k8s.io", "v1", "LocalSubjectAccessReview")
+    review = obj("LocalSubjectAccessReview", "", "authorization.k8s.io/v1", spec={})
+    assert namespace_lifecycle(asked(review, kind=kind), ObjectWorld()) is None
+
+
+@pytest.mark.parametrize(
+    ("cluster", "message"), [(LIVE, ""), (ObjectWorld(), '404 namespaces "ns" not found')]
+)
+def test_namespace_exists(cluster: ObjectWorld, message: str) -> None:
+    assert refusal("NamespaceExists", asked(MAP, MAP), cluster) == message

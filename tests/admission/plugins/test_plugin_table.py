@@ -1,0 +1,42 @@
+"""Names of plugins, and the functions behind them."""
+
+from __future__ import annotations
+
+from celadon.admission.plugins.plugin_table import BEHAVIOURS
+from celadon.kube.catalogue import PLUGINS
+from celadon.kube.defaulting.defaulting_rules import EXTRA_RULES
+from celadon.kube.schemas import packs
+
+OWN_AFFAIRS = {
+    "AlwaysAdmit",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook",
+    "NamespaceAutoProvision",
+    "ResourceQuota",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook",
+}
+"""What the server does itself, or what has nothing to do."""
+
+
+def _ruled() -> set[str]:
+    kinds = packs.load("defaults")["kinds"].values()
+    listed = [rule for kind in kinds for rule in kind.get("plugins", ())]
+    extra = [
+        rule for (_, phase), rules in EXTRA_RULES.items() if phase == "plugins" for rule in rules
+    ]
+    return {rule["plugin"] for rule in (*listed, *extra)}
+
+
+def test_every_plugin_is_somewhere() -> None:
+    usable = {one.name for one in PLUGINS if not one.lacks and not one.gate}
+    assert BEHAVIOURS.keys() | _ruled() | OWN_AFFAIRS == usable
+    assert not OWN_AFFAIRS & (BEHAVIOURS.keys() | _ruled())
+
+
+def test_halves_are_those_upstream_has() -> None:
+    facts = {one.name: one for one in PLUGINS}
+    for name, behaviours in BEHAVIOURS.items():
+        mutates = any(one.mutate is not None for one in behaviours) or name in _ruled()
+        validates = any(one.validate or one.advise for one in behaviours)
+        assert (mutates, bool(validates)) == (facts[name].mutates, facts[name].validates), name
