@@ -2,7 +2,8 @@
 
 `plugin_table` names them all; each has a module of its own or shares one with its like.
 `pod_plugins` looks at pods, `pod_security` holds the Pod Security Standards, `quotas` says what a
-ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plugin`.
+ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver
+`pkg/admission/plugin`.
 """
 
 from celadon.admission.plugins.namespace_plugins import namespace_lifecycle

@@ -17,7 +17,6 @@ from celadon.admission.plugins.namespace_plugins import EXISTS, LIFECYCLE
 from celadon.admission.plugins.node_restriction import NODE_RESTRICTION
 from celadon.admission.plugins.owner_permissions import OWNER_PERMISSIONS
 from celadon.admission.plugins.plugin_answers import Behaviour
-from celadon.admission.plugins.pod_security.security_plugin import POD_SECURITY
 from celadon.admission.plugins.pod_plugins.account_checks import SERVICE_ACCOUNT
 from celadon.admission.plugins.pod_plugins.image_pulling import IMAGE_PULLING
 from celadon.admission.plugins.pod_plugins.limit_ranges import LIMIT_RANGER
@@ -34,6 +33,7 @@ from celadon.admission.plugins.pod_plugins.toleration_limits import (
     RESOURCE_TOLERATION,
     TOLERATION_RESTRICTION,
 )
+from celadon.admission.plugins.pod_security.security_plugin import POD_SECURITY
 
 BEHAVIOURS: Final[Mapping[str, tuple[Behaviour, ...]]] = {
     "AlwaysDeny": (ALWAYS_DENY,),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.plugins.pod_security.violation_texts import (
     Check,
     Object,
@@ -18,7 +19,6 @@ from celadon.admission.plugins.pod_security.violation_texts import (
     quoted,
     setters,
 )
-from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.kube.go import quote
 
 CAPABILITIES: Final = frozenset(

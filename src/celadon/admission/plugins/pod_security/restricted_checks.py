@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.plugins.pod_security.baseline_checks import PROFILES, seccomp_profiles
 from celadon.admission.plugins.pod_security.violation_texts import (
     Check,
@@ -18,7 +19,6 @@ from celadon.admission.plugins.pod_security.violation_texts import (
     quoted,
     setters,
 )
-from celadon.admission.plugins.pod_plugins.pod_references import containers
 
 VOLUMES: Final = (
     "configMap",
