@@ -63,7 +63,13 @@ def test_long_texts_are_folded() -> None:
 
 
 def test_containers() -> None:
-    value = {"b": [{"x": 1, "a": []}, [1, "a"]], "a": {}, "c": None, "d": True, "e": 2**64}
+    value: dict[str, Any] = {
+        "b": [{"x": 1, "a": []}, [1, "a"]],
+        "a": {},
+        "c": None,
+        "d": True,
+        "e": 2**64,
+    }
     assert yaml_text(value) == (
         "a: {}\nb:\n- a: []\n  x: 1\n- - 1\n  - a\nc: null\nd: true\ne: 18446744073709551616\n"
     )

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import Any
 
 import pytest
 
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from tests.serve.asking import ask, read
 from tests.serve.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
-
-
-def ask(
-    running: Running,
-    method: str,
-    path: str,
-    body: Any = None,
-    token: str = "admin-token",
-    **more: str,
-) -> HttpAnswer:
-    data = b"" if body is None else json.dumps(body).encode()
-    headers = [(name.replace("_", "-"), value) for name, value in more.items()]
-    if token:
-        headers.append(("authorization", f"Bearer {token}"))
-    return running.answer(HttpRequest(method, path, headers, data))
-
-
-def read(answer: HttpAnswer) -> Any:
-    return json.loads(answer.body)
 
 
 def test_every_answer_has_an_audit_id_and_is_not_to_be_kept(running: Running) -> None:

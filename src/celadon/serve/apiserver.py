@@ -54,6 +54,7 @@ from celadon.serve.requests.request_info import (
 )
 from celadon.serve.rest.admitting import Admission, Denied
 from celadon.serve.rest.calls import Call, Notes
+from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint
@@ -185,10 +186,18 @@ class ApiServer:
                 sources.uid,
                 self._new_context,
                 admission,
+                managers,
             ),
             PodOperations(
-                self.objects, self.world, admission, deleter, sources.timestamp, self._new_context
+                self.objects,
+                self.world,
+                admission,
+                deleter,
+                sources.timestamp,
+                self._new_context,
+                managers,
             ),
+            Connector(self.world, admission),
             self._seconds,
             sources.randomness.random,
         )

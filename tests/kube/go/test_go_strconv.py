@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from celadon.kube.go.go_strconv import parse_int
+from celadon.kube.go.go_strconv import parse_int, parse_uint
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,18 @@ def test_integers(text: str, bits: int, value: int) -> None:
 def test_what_is_none(text: str, bits: int, why: str) -> None:
     with pytest.raises(ValueError, match=f"strconv.ParseInt: .*{re.escape(why)}"):
         parse_int(text, bits)
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "value"), [("0", 16, 0), ("0080", 16, 80), ("65535", 16, 65535)]
+)
+def test_numbers_without_a_sign(text: str, bits: int, value: int) -> None:
+    assert parse_uint(text, bits) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("-1", "invalid syntax"), ("+1", "invalid syntax"), ("65536", "out of range")]
+)
+def test_what_is_no_number_without_a_sign(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"strconv.ParseUint: .*{why}"):
+        parse_uint(text, 16)

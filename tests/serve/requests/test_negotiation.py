@@ -8,7 +8,8 @@ from celadon.kube import StatusError
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.negotiation import (
     BUILT_IN_TYPES,
-    CUSTOM_TYPES,
+    JSON,
+    YAML,
     Accepted,
     Form,
     accepted,
@@ -43,7 +44,7 @@ def test_the_best_clause_that_fits(accept: str, wanted: Accepted | str) -> None:
     [
         (
             "application/vnd.kubernetes.protobuf",
-            CUSTOM_TYPES,
+            (JSON, YAML),
             False,
             "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml",
         ),

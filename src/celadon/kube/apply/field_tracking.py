@@ -93,9 +93,10 @@ class FieldWriter:
 
 
 def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
-    """Gives a new object its managers; those in its body do not count."""
+    """Gives a new object its managers; those in its body do not count. What is created below an
+    object (a binding, an eviction) has managers, too, unless it was sent in another version."""
     meta = draft.meta
-    if meta is None or target.subresource:
+    if meta is None or draft.gvk != target.kind:
         return
     meta.pop("managedFields", None)
     shown = draft.form()

@@ -8,6 +8,7 @@ from typing import Final
 from celadon.kube.go.go_text import quote
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DIGITS: Final = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS: Final = 64
 """Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
 
@@ -21,4 +22,15 @@ def parse_int(text: str, bits: int = 64) -> int:
     value = -value if text[0] == "-" else value
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
         raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
+    return value
+
+
+def parse_uint(text: str, bits: int = 64) -> int:
+    """A decimal number without a sign. Raises ValueError with the text of Go's error."""
+    if _DIGITS.fullmatch(text) is None:
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
+    digits = text.lstrip("0")
+    value = int(digits or "0") if len(digits) < _MOST_DIGITS else 1 << bits
+    if value >= 1 << bits:
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return value

@@ -15,6 +15,7 @@ from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.writes.intake import request_options
+from celadon.kube.writes.intake.connect_options import flag
 from celadon.kube.writes.write_targets import Target
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
@@ -104,7 +105,7 @@ def _seconds(text: str) -> int:
 
 _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "gracePeriodSeconds": _seconds,
-    "orphanDependents": lambda text: text != "0" and text.lower() != "false",
+    "orphanDependents": flag,
     "propagationPolicy": str,
 }
 

@@ -82,16 +82,22 @@ def _clause(text: str) -> Iterator[MediaClause]:
 
 
 def accepted(
-    request: HttpRequest, types: Sequence[str], *, watch: bool = False, collection: bool = False
+    request: HttpRequest,
+    types: Sequence[str],
+    *,
+    routed: bool = True,
+    watch: bool = False,
+    collection: bool = False,
 ) -> Accepted:
     """How to write the answer of a resource path. Raises StatusError 406.
 
-    `types` are those of the resource, in the order in which texts name them; `collection` says
-    whether the path offers watches, too, which shows in a text.
+    `types` are in the order in which texts name them. `routed` says whether a router stands before
+    the path, as for built-in resources; `collection` whether the path offers watches, too, which
+    shows in a text of the router.
     """
     header = ", ".join(request.header_values("accept"))
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
-    if not any(_routed(clause, types) for clause in clauses):
+    if routed and not any(_routed(clause, types) for clause in clauses):
         raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
     for clause in clauses:
         for media_type in types:

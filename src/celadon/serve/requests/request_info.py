@@ -29,6 +29,8 @@ SPECIAL_VERBS: Final = frozenset({"watch", "proxy"})
 
 NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 LONG_RUNNING: Final = frozenset({"watch", "proxy"})
+LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+"""Verbs and subresources whose requests last as long as they like."""
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _UNIT: Final = re.compile(r"[^0-9.]*")
 _UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
@@ -104,7 +106,8 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
     """The deadline that a request may set for itself has to be a duration; those that last
     (watches, connections) have none. Raises StatusError 400."""
     text = request.first("timeout")
-    if not text or info.verb in LONG_RUNNING or parse_duration(text) is not None:
+    lasts = info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_BELOW
+    if not text or lasts or parse_duration(text) is not None:
         return
     why = f"time: {_duration_fault(text)}"
     raise status.bad_request(f"invalid timeout specified in the request URL - {why}")

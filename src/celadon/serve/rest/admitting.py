@@ -7,13 +7,14 @@ half, validating webhooks behind the policies.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, Request, Verdict, World, writing
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
-from celadon.serve.access.access_decisions import request_attributes
+from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
@@ -54,6 +55,11 @@ class Admission:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
         asked = request_attributes(call.user, call.info, call.request)
         RoleWriteChecks(self._authorizer, self._roles.current()).check(asked, new, old)
+
+    def check_creation(self, call: Call) -> None:
+        """An update that creates has to be allowed as a create, too. Raises StatusError 403."""
+        asked = request_attributes(call.user, call.info, call.request)
+        check_access(replace(asked, verb="create"), self._authorizer)
 
     def mutate(
         self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None

@@ -58,7 +58,7 @@ def read_body(call: Call, field_validation: str) -> SentBody:
     """`field_validation` is `Warn`, `Strict` or `Ignore`. Raises StatusError: 413 for a body that
     is too large, 415 for one of an unknown type, 400 for one that cannot be read."""
     media_type = call.content_type
-    if media_type not in call.endpoint.media_types:
+    if media_type not in call.endpoint.body_types:
         raise status.unsupported_media_type(BUILT_IN_TYPES)
     body = checked_body(call)
     if media_type == JSON_TYPE:

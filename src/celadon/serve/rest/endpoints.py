@@ -21,6 +21,14 @@ COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
 """Verbs that are about one object."""
 
+ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
+"""Verbs that a namespaced resource has without a namespace."""
+
+PROXY: Final = "proxy"
+"""The subresource that passes requests on, with any method and any path."""
+
+_ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
+
 
 class NoSuchPath(Exception):
     """What is not said as a Status: no API group of the server has this path."""
@@ -42,8 +50,26 @@ class Endpoint:
         return self.resource.gvk if self.subresource is None else self.subresource.gvk
 
     @property
-    def media_types(self) -> tuple[str, ...]:
+    def body_types(self) -> tuple[str, ...]:
+        """Media types in which objects are sent."""
         return CUSTOM_TYPES if self.resource.custom else BUILT_IN_TYPES
+
+    @property
+    def connects(self) -> bool:
+        """Whether it is a way to something behind the server."""
+        return self.subresource is not None and self.subresource.connect
+
+    @property
+    def knows_head(self) -> bool:
+        """Whether HEAD is answered: custom resources have no routes, and proxies pass it on."""
+        below = self.subresource
+        return self.resource.custom or (below is not None and below.name == PROXY)
+
+    @property
+    def is_untyped(self) -> bool:
+        """Whether its objects have no Go type: custom resources, but not their scales."""
+        below = self.subresource
+        return self.resource.custom and (below is None or below.name != "scale")
 
     @property
     def is_collection(self) -> bool:
@@ -58,6 +84,27 @@ def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) 
         if info.group not in groups:
             raise NoSuchPath(info.path)
         raise status.route_not_found()
+    return _custom(info, resource) if resource.custom else _built_in(info, resource)
+
+
+def _custom(info: RequestInfo, resource: Resource) -> Endpoint:
+    """There are no routes: what is behind the subresource in a path does not matter, nor does a
+    name where none is needed."""
+    subresource = resource.subresource(info.subresource) if info.subresource else None
+    group_resource, verb = resource.gvr.group_resource, info.verb
+    if resource.namespaced and not info.namespace and verb not in ACROSS_NAMESPACES:
+        raise NoSuchPath(info.path)
+    if info.subresource and subresource is None:
+        raise status.not_found(group_resource, info.name)
+    if verb not in (_ALL_OF_CUSTOM if subresource is None else subresource.verbs):
+        raise status.verb_not_supported(group_resource, verb)
+    if verb in NAMED_VERBS and not info.name:
+        raise status.bad_request("name must be provided")
+    name = "" if verb == "create" else info.name
+    return Endpoint(resource, subresource, _namespace(info, resource), name, verb)
+
+
+def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.deprecated_watch and info.subresource:
         raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
@@ -80,21 +127,16 @@ def _namespace(info: RequestInfo, resource: Resource) -> str:
 
 
 def _may_have_rest(resource: Resource, info: RequestInfo) -> bool:
-    found = resource.subresource(info.subresource)
-    return found is not None and found.connect
+    return info.subresource == PROXY and resource.subresource(PROXY) is not None
 
 
 def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     resource, subresource, verb = endpoint.resource, endpoint.subresource, endpoint.verb
     offered = resource.verbs if subresource is None else subresource.verbs
-    if subresource is not None and subresource.connect:
-        return
     selects_all = resource.namespaced and not endpoint.namespace
-    misplaced = selects_all and not (verb in ("list", "watch") or info.deprecated_watch)
+    misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS
-    if verb in NAMED_VERBS and not info.name and verb in offered:
-        if resource.custom:
-            raise status.bad_request("name must be provided")
+    if verb in NAMED_VERBS and not info.name:
         raise status.method_not_allowed()
     if verb in offered and not misplaced and (verb != "create" or not named or subresource):
         return

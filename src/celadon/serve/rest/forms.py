@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celadon.kube import JsonObject
-from celadon.serve.requests.negotiation import Accepted, Form
+from celadon.kube import JsonObject, status
+from celadon.serve.requests.negotiation import PROTOBUF, Accepted, Form
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.watching import ERROR, WatchEvent
 from celadon.serve.tables.table_forms import (
@@ -44,6 +44,7 @@ class Forms:
         resource = self.call.endpoint.resource
         match self.wanted.form:
             case Form.OBJECT:
+                self._check_written("Unstructured")
                 return obj
             case Form.TABLE:
                 return object_table(self._shape(), obj, self._table(), self.now())
@@ -56,6 +57,7 @@ class Forms:
         resource = self.call.endpoint.resource
         match self.wanted.form:
             case Form.OBJECT:
+                self._check_written("UnstructuredList")
                 return self._whole_list(meta, objects)
             case Form.TABLE:
                 return list_table(self._shape(), meta, objects, self._table(), self.now())
@@ -75,13 +77,27 @@ class Forms:
 
     def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
         """The object of an event; None where the form has no place for any."""
-        if event.type == ERROR or self.wanted.form is Form.OBJECT:
+        if event.type == ERROR:
             return event.object
+        if self.wanted.form is Form.OBJECT:
+            return event.object if self._can_be_written() else None
         if self.wanted.form is Form.TABLE:
             return event_table(self._shape(), event.object, self._table(), self.now(), first=first)
         if self.wanted.form is Form.METADATA:
             return partial_object(event.object, self.wanted.version)
         return None
+
+    def _can_be_written(self) -> bool:
+        """What has no Go type has no message in protobuf."""
+        return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
+
+    def _check_written(self, go_type: str) -> None:
+        """As k8s.io/apimachinery `pkg/runtime/serializer/protobuf` refuses what is no message."""
+        if not self._can_be_written():
+            raise status.wrong_form(
+                f"object *unstructured.{go_type} does not implement the protobuf marshalling "
+                "interface and cannot be encoded to a protobuf message"
+            )
 
     def _table(self) -> TableForm:
         return TableForm(self.wanted.version, included_object(self.call.request))

@@ -134,6 +134,8 @@ class Writer:
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
         notes.warnings += warnings
+        if call.endpoint.verb != "create":
+            self._admission.check_creation(call)
         self._admission.admit(call, Operation.CREATE, made, None)
         preconditions.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)

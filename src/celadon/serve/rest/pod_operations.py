@@ -33,6 +33,7 @@ from celadon.serve.rest.admitting import Admission
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
+from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Written, in_order
 
 PODS: Final = GroupVersionResource("", "v1", "pods")
@@ -61,6 +62,7 @@ class PodOperations:
     deleter: Deleter
     now: Callable[[], str]
     new_context: Callable[[User], DefaultingContext]
+    managers: FieldManagers
 
     def answers(self, call: Call) -> bool:
         """Whether the endpoint is one of these."""
@@ -83,6 +85,7 @@ class PodOperations:
         call.notes.warnings += read.warnings
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)
+        self.managers.created(call, read)
         target = replace(call.target, name="")
         write_path.prepare_create(read.draft, target)
         self.admission.mutate(call, Operation.CREATE, read.draft)

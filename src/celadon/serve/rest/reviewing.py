@@ -23,6 +23,7 @@ from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.rest.admitting import Admission
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
+from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Written
 from celadon.serve.views.role_view import RoleView
 
@@ -43,6 +44,7 @@ class Reviewer:
     new_uid: Callable[[], str]
     new_context: Callable[[User], DefaultingContext]
     admission: Admission
+    managers: FieldManagers
 
     def answers(self, call: Call) -> bool:
         """Whether the endpoint is one of these."""
@@ -57,6 +59,7 @@ class Reviewer:
         read = read_sent(call, self.new_context(call.user))
         call.notes.warnings += read.warnings
         require_version(read, call.target)
+        self.managers.created(call, read)
         draft = read.draft
         if call.target.subresource:
             write_path.prepare_create(draft, call.target)

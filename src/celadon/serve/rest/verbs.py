@@ -17,9 +17,11 @@ from celadon.kube.writes import write_path
 from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.requests.list_options import list_options
-from celadon.serve.requests.negotiation import PROTOBUF, accepted
+from celadon.serve.requests.negotiation import BUILT_IN_TYPES, PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
 from celadon.serve.rest.calls import Call
+from celadon.serve.rest.connections.connecting import Connector
+from celadon.serve.rest.connections.pod_logs import LOG, pod_log
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.forms import Forms
 from celadon.serve.rest.object_writes import Writer, Written
@@ -44,17 +46,23 @@ class Verbs:
     deleter: Deleter
     reviewer: Reviewer
     pods: PodOperations
+    connector: Connector
     now: Callable[[], float]
     chance: Callable[[], float]
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
         """Raises StatusError, Denied."""
         endpoint = call.endpoint
-        if call.request.method == "HEAD" and not endpoint.resource.custom:
+        if call.request.method == "HEAD" and not endpoint.knows_head:
             raise status.method_not_allowed()
+        if endpoint.connects:
+            raise self.connector.refused(call)
+        if call.target.subresource == LOG:
+            return pod_log(call, self.connector.world)
         wanted = accepted(
             call.request,
-            endpoint.media_types,
+            BUILT_IN_TYPES,
+            routed=not endpoint.resource.custom,
             watch=endpoint.verb == "watch",
             collection=endpoint.is_collection and endpoint.verb in ("list", "watch"),
         )
@@ -105,7 +113,7 @@ def _check_watch_path(call: Call) -> None:
     """The old paths `/watch/...` are for reading, and name one object at most."""
     if not call.info.deprecated_watch:
         return
-    if call.request.method not in ("GET", "HEAD"):
+    if call.request.method not in ("GET", "HEAD") and not call.endpoint.resource.custom:
         raise status.method_not_allowed()
     chosen = selected_name(call.request.first("fieldSelector"))
     if call.info.name and chosen and chosen != call.info.name:
@@ -113,10 +121,10 @@ def _check_watch_path(call: Call) -> None:
 
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
-    obj, custom = written.object, forms.call.endpoint.resource.custom
+    obj, untyped = written.object, forms.call.endpoint.is_untyped
     if obj.get("kind") == "Status":
         return object_answer(written.code, obj, forms.wanted)
-    return object_answer(written.code, forms.object(obj), forms.wanted, sort=custom)
+    return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
 
 
 def _listed(found: ObjectList, forms: Forms) -> HttpAnswer:

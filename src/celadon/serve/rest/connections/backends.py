@@ -1,0 +1,197 @@
+"""Where a connection would go, and why it cannot.
+
+No node and no pod is reached from here. What can be known is said as a server says it: there is no
+such pod, container, port or node; after that it is a connection that is refused. As
+k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/kubelet/client`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import GroupVersionResource, JsonObject, metadata, status
+from celadon.kube.catalogue import Lookups
+from celadon.kube.go import quote
+
+PODS: Final = GroupVersionResource("", "v1", "pods")
+NODES: Final = GroupVersionResource("", "v1", "nodes")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
+ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
+KUBELET_PORT: Final = 10250
+HTTP_PORT: Final = 80
+SERVICE_LABEL: Final = "kubernetes.io/service-name"
+ADDRESS_TYPES: Final = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+"""The default of `--kubelet-preferred-address-types`."""
+
+_SCHEMES: Final = frozenset({"", "http", "https"})
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A name in a path of `proxy`: `name`, `name:port` or `scheme:name:port`."""
+
+    name: str
+    port: str = ""
+
+
+def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject:
+    """Raises StatusError 404."""
+    found = world.get(gvr, namespace, name)
+    if found is None:
+        raise status.not_found(gvr.group_resource, name)
+    return found
+
+
+def destination(text: str, kind: str) -> Destination:
+    """`kind` is the word for texts. Raises StatusError 400."""
+    parts = text.split(":")
+    name = parts[0] if len(parts) < 3 else parts[1]
+    scheme = parts[0] if len(parts) == 3 else ""
+    if len(parts) > 3 or not name or scheme not in _SCHEMES:
+        raise status.bad_request(f"invalid {kind} request {quote(text)}")
+    return Destination(name, parts[-1] if len(parts) > 1 else "")
+
+
+# --- pods ---
+
+
+def kubelet_of(world: Lookups, namespace: str, name: str, container: str | None) -> str:
+    """The address of the kubelet of a pod's container; None is for what is not about one. Raises
+    StatusError."""
+    pod = existing(world, PODS, namespace, name)
+    if container is not None:
+        container_of(pod, container)
+    node = node_of(pod)
+    if not node:
+        raise status.bad_request(f"pod {name} does not have a host assigned")
+    return kubelet(world, node)
+
+
+def node_of(pod: JsonObject) -> str:
+    """Empty as long as there is none."""
+    return (pod.get("spec") or {}).get("nodeName") or ""
+
+
+def pod_address(world: Lookups, namespace: str, text: str) -> str:
+    """Raises StatusError."""
+    wanted = destination(text, "pod")
+    pod = existing(world, PODS, namespace, wanted.name)
+    address = (pod.get("status") or {}).get("podIP") or ""
+    _require_address(address)
+    return f"{address}:{wanted.port or _first_port(pod)}"
+
+
+def container_of(pod: JsonObject, wanted: str) -> str:
+    """The container that is meant; `wanted` is empty where the request does not say. Raises
+    StatusError 400."""
+    name, spec = metadata.name(pod), pod.get("spec") or {}
+    names = [
+        one["name"]
+        for field in ("initContainers", "containers", "ephemeralContainers")
+        for one in spec.get(field) or ()
+    ]
+    if wanted:
+        if wanted not in names:
+            raise status.bad_request(f"container {wanted} is not valid for pod {name}")
+        return wanted
+    main = [one["name"] for one in spec.get("containers") or ()]
+    if len(main) == 1:
+        return str(main[0])
+    why = f"a container name must be specified for pod {name}"
+    raise status.bad_request(f"{why}, choose one of: [{' '.join(names)}]" if main else why)
+
+
+# --- nodes ---
+
+
+def kubelet(world: Lookups, node: str) -> str:
+    """Its address. Raises StatusError: 404, or 500 for a node without addresses."""
+    state = existing(world, NODES, "", node).get("status") or {}
+    addresses = state.get("addresses") or ()
+    by_type = {one.get("type"): one.get("address") for one in reversed(addresses)}
+    found = next((by_type[one] for one in ADDRESS_TYPES if by_type.get(one)), None)
+    if found is None:
+        shown = " ".join(f"{{{one.get('type')} {one.get('address')}}}" for one in addresses)
+        raise status.plain_error(f"no preferred addresses found; known addresses: [{shown}]")
+    port = ((state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
+    return f"{found}:{port or KUBELET_PORT}"
+
+
+def node_address(world: Lookups, text: str) -> str:
+    """Raises StatusError."""
+    wanted = destination(text, "node")
+    host, _, port = kubelet(world, wanted.name).rpartition(":")
+    return f"{host}:{wanted.port or port}"
+
+
+# --- services ---
+
+
+def service_address(world: Lookups, namespace: str, text: str) -> str:
+    """Raises StatusError: 404, or 503 where nothing is behind it."""
+    wanted = destination(text, "service")
+    service = existing(world, SERVICES, namespace, wanted.name)
+    port = _service_port(service, wanted)
+    found = next(_ready(world, namespace, wanted.name, port), None)
+    if found is None:
+        why = f"no endpoints available for service {quote(wanted.name)}"
+        raise status.service_unavailable(why)
+    return found
+
+
+def _service_port(service: JsonObject, wanted: Destination) -> str:
+    """The name of the port. Raises StatusError 503 for a number that the service does not have."""
+    if not wanted.port.isdecimal():
+        return wanted.port
+    ports = (service.get("spec") or {}).get("ports") or ()
+    found = [one.get("name") or "" for one in ports if one.get("port") == int(wanted.port)]
+    if not found:
+        why = f"no service port {wanted.port} found for service {quote(wanted.name)}"
+        raise status.service_unavailable(why)
+    return str(found[0])
+
+
+def _ready(world: Lookups, namespace: str, service: str, port: str) -> Iterator[str]:
+    """Addresses of what is behind a port; a port without a name is an empty one."""
+    for found in world.list(ENDPOINT_SLICES, namespace):
+        if metadata.labels(found).get(SERVICE_LABEL) != service:
+            continue
+        ports = found.get("ports") or ()
+        numbers = [one.get("port") for one in ports if (one.get("name") or "") == port]
+        for endpoint in found.get("endpoints") or () if numbers else ():
+            if (endpoint.get("conditions") or {}).get("ready") is not False:
+                yield f"{endpoint['addresses'][0]}:{numbers[0]}"
+
+
+# --- addresses ---
+
+
+def _require_address(text: str) -> None:
+    """Only what other machines can be reached at. Raises StatusError 400."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        raise status.bad_request("address not allowed") from None
+    if (
+        address.is_unspecified
+        or address.is_loopback
+        or address.is_multicast
+        or address.is_link_local
+        or str(address) == "255.255.255.255"
+    ):
+        raise status.bad_request("address not allowed")
+
+
+def _first_port(pod: JsonObject) -> int:
+    for container in (pod.get("spec") or {}).get("containers") or ():
+        if container.get("ports"):
+            return int(container["ports"][0]["containerPort"])
+    return HTTP_PORT
+
+
+def refused(address: str) -> str:
+    """What Go says of a port where nobody listens."""
+    return f"dial tcp {address}: connect: connection refused"
