@@ -40,7 +40,7 @@ class ServerOptions:
     `version` is the Kubernetes release whose behaviour is served, `all_versions` whether the alpha
     and beta versions of kinds are, too. Without `tls` the server speaks HTTP, to which kubectl
     sends no token. Without `controllers` nothing happens but what requests do: namespaces do not
-    end, dependents stay.
+    end, dependents stay. With them, namespaces end at once.
     """
 
     version: str = "1.36"
@@ -105,6 +105,7 @@ async def _started(
             options.all_versions,
             f"{LOOPBACK}:{port}",
             controllers=options.controllers or beginning is None,
+            namespace_grace=0,
         ),
     )
     await server.start()

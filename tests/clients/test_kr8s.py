@@ -1,0 +1,100 @@
+"""kr8s, which asks for whatever kinds it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import kr8s
+import pytest
+from kr8s.objects import ConfigMap, Deployment, Pod, new_class
+
+from celadon.testing import KubeApi
+from tests.clients.manifests import DEFINITION
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def kr8s_api(api: KubeApi) -> Iterator[kr8s.Api]:
+    yield api.admin.kr8s_api()
+
+
+def config_map(space: str, name: str) -> dict[str, object]:
+    return {"metadata": {"name": name, "namespace": space}, "data": {"a": "1"}}
+
+
+def test_the_life_of_an_object(kr8s_api: kr8s.Api, space: str) -> None:
+    one = ConfigMap(config_map(space, "one"), api=kr8s_api)
+    one.create()
+    assert one.exists()
+    one.patch({"data": {"b": "2"}})
+    assert one.data == {"a": "1", "b": "2"}
+    one.label({"x": "y"})
+    assert one.labels == {"x": "y"}
+    found = list(kr8s_api.get("configmaps", namespace=space, label_selector={"x": "y"}))
+    assert [each.name for each in found] == ["one"]
+    one.delete()
+    assert not one.exists()
+    with pytest.raises(kr8s.NotFoundError):
+        ConfigMap.get("one", namespace=space, api=kr8s_api)
+
+
+def test_scaling_and_waiting(kr8s_api: kr8s.Api, space: str) -> None:
+    labels = {"app": "web"}
+    pod = {"containers": [{"name": "main", "image": "nginx:1"}]}
+    web = Deployment(
+        {
+            "metadata": {"name": "web", "namespace": space},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+            },
+        },
+        api=kr8s_api,
+    )
+    web.create()
+    web.patch({"spec": {"replicas": 3}})
+    assert web.replicas == 3
+    one = Pod({"metadata": {"name": "one", "namespace": space}, "spec": pod}, api=kr8s_api)
+    one.create()
+    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    one.patch(ready, subresource="status")
+    one.wait("condition=Ready", timeout=10)
+    assert one.ready()
+
+
+def test_watching(kr8s_api: kr8s.Api, space: str) -> None:
+    ConfigMap(config_map(space, "one"), api=kr8s_api).create()
+    for kind, found in kr8s_api.watch("configmaps", namespace=space):
+        assert (kind, found.name) == ("ADDED", "one")
+        break
+
+
+def test_kinds_that_it_does_not_know(kr8s_api: kr8s.Api, api: KubeApi, space: str) -> None:
+    definition = DEFINITION.replace("widgets", "gadgets").replace("Widget", "Gadget")
+    definition = definition.replace("widget", "gadget").replace("wd", "gd")
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    made = kr8s.objects.object_from_spec(_loaded(definition), api=kr8s_api)
+    made.create()
+    try:
+        gadget = new_class("Gadget", "example.com/v1", namespaced=True)
+        one = gadget(
+            {"metadata": {"name": "g", "namespace": space}, "spec": {"size": 3}}, api=kr8s_api
+        )
+        one.create()
+        found = list(kr8s_api.get("gadgets.example.com", namespace=space))
+        assert [each.spec.size for each in found] == [3]
+    finally:
+        api.request("DELETE", f"{path}/gadgets.example.com")
+
+
+def _loaded(text: str) -> dict[str, object]:
+    import yaml
+
+    loaded: dict[str, object] = yaml.safe_load(text)
+    return loaded
+
+
+def test_who_and_what(kr8s_api: kr8s.Api) -> None:
+    assert kr8s_api.version()["gitVersion"] == "v1.36.0"
+    assert any(one["name"] == "deployments" for one in kr8s_api.api_resources())
