@@ -41,6 +41,8 @@ GROUPS: Final = (
     Group("apply", jobs=4),
     Group("tables", jobs=4),
     Group("clients", jobs=16),
+    Group("fuzz/api"),
+    Group("fuzz/policy"),
 )
 
 

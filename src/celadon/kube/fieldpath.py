@@ -234,7 +234,9 @@ def not_found(path: FieldPath, value: object) -> FieldError:
 
 def too_long(path: FieldPath, limit: int) -> FieldError:
     """`limit` in bytes of UTF-8; the value is not shown."""
-    return FieldError(ErrorType.TOO_LONG, path, OMITTED, f"may not be more than {limit} bytes")
+    return FieldError(
+        ErrorType.TOO_LONG, path, OMITTED, f"may not be more than {_counted(limit, 'byte')}"
+    )
 
 
 def too_short(path: FieldPath, limit: int) -> FieldError:
@@ -244,7 +246,9 @@ def too_short(path: FieldPath, limit: int) -> FieldError:
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
     """A list or map of `count` members where `limit` are allowed."""
-    return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {_items(limit)}")
+    return FieldError(
+        ErrorType.TOO_MANY, path, count, f"must have at most {_counted(limit, 'item')}"
+    )
 
 
 def internal(path: FieldPath, detail: str) -> FieldError:
@@ -252,8 +256,8 @@ def internal(path: FieldPath, detail: str) -> FieldError:
     return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 
-def _items(count: int) -> str:
-    return f"{count} item" if count == 1 else f"{count} items"
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def beneath(name: str, error: FieldError) -> FieldError:

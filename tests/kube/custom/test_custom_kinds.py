@@ -153,6 +153,18 @@ INVALID: list[tuple[str, Json, Any, list[str]]] = [
      {"a": 1, "b": 2}, ["spec: Too many: 2: must have at most 1 item"]),
     ("enum of numbers", INTEGER | {"enum": [1, 2]}, 3,
      ['spec: Unsupported value: 3: supported values: "1", "2"']),
+    ("an enum cuts fractions off", {"type": "number", "enum": [1, 2]}, 1.5, []),
+    ("and compares then", {"type": "number", "enum": [1, 2]}, 0.5,
+     ['spec: Unsupported value: 0.5: supported values: "1", "2"']),
+    ("an integer is a character", {"enum": ["A"], **OPEN}, 65, []),
+    ("one of many properties is wrong, too",
+     {"type": "object", "additionalProperties": TEXT | {"maxLength": 1}, "maxProperties": 1},
+     {"a": "xx", "b": "x"},
+     ["spec: Too many: 2: must have at most 1 item",
+      "spec.a: Too long: may not be more than 1 byte"]),
+    ("what several branches say is said once",
+     struct(a=TEXT) | {"required": ["a"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {},
+     ["spec.a: Required value", NOTHING + '"spec" must validate at least one schema (anyOf)']),
     ("true is not 1", {"enum": [1], **OPEN}, True,
      ['spec: Unsupported value: true: supported values: "1"']),
     ("anyOf", TEXT | {"anyOf": [{"pattern": "^a"}, {"maxLength": 1}]}, "bb",
@@ -195,6 +207,14 @@ INVALID: list[tuple[str, Json, Any, list[str]]] = [
 def test_validation(spec: Json, given: Any, errors: list[str]) -> None:
     found = [str(one) for one in kind(spec).validate(gizmo(given)).errors]
     assert sorted(found) == sorted(errors)
+
+
+def test_what_is_read_back_has_defaults_and_no_fractions_of_nothing() -> None:
+    status = {"type": "object", "default": {"phase": "new"}}
+    known = kind(struct(n={"type": "number"}), properties={"spec": OPEN, "status": status})
+    found = known.read_back(gizmo({"n": 2.0}))
+    assert (found["status"], found["spec"]) == ({"phase": "new"}, {"n": 2})
+    assert found["spec"]["n"].__class__ is int
 
 
 def test_places_of_what_is_wrong() -> None:

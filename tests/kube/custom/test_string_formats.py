@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.custom.string_formats import known_format, matches
+from celadon.kube.custom.string_formats import is_of_texts, known_format, matches
 from celadon.kube.go.go_duration import DurationError, parse_duration
 
 GOOD = [
@@ -14,6 +14,9 @@ GOOD = [
     ("cidr", "10.0.0.0/8"),
     ("mac", "00:00:5e:00:53:01"),
     ("mac", "0000.5e00.5301"),
+    ("mac", "000000000000"),
+    ("ipv4", "01.2.3.4"),
+    ("hostname", "localhost"),
     ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
     ("uuid4", "123E4567-E89B-42D3-A456-426614174000"),
     ("uuid5", "123e4567e89b52d3a456426614174000"),
@@ -45,7 +48,10 @@ BAD = [
     ("ipv6", "fe80::1%eth0"),
     ("cidr", "10.0.0.0"),
     ("mac", "00:00:5e:00:53"),
-    ("mac", "000000000000"),
+    ("mac", "00000000000g"),
+    ("hostname", "a.b"),
+    ("hostname", "example.com."),
+    ("hostname", "xn--p1ai"),
     ("uuid4", "123e4567-e89b-12d3-a456-426614174000"),
     ("email", "a.b"),
     ("hostname", "-a"),
@@ -79,9 +85,15 @@ def test_what_does_not(name: str, text: str) -> None:
     assert not matches(name, text)
 
 
-@pytest.mark.parametrize("name", ["", "int32", "int64", "float", "made-up"])
+@pytest.mark.parametrize("name", ["", "int16", "uint32", "made-up"])
 def test_formats_that_check_nothing(name: str) -> None:
     assert known_format(name) == ""
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "float", "double"])
+def test_formats_of_numbers(name: str) -> None:
+    assert known_format(name) == name
+    assert not is_of_texts(name)
 
 
 SECOND = 10**9

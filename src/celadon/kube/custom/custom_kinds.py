@@ -22,6 +22,7 @@ from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
 from celadon.kube.custom.scale_paths import ScalePaths, scale_paths
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, beneath, invalid
+from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import definition_schemas
@@ -59,6 +60,12 @@ class CustomKind:
     def prepare(self, obj: dict[str, Any]) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
         return pruned(defaulted(obj, self.schema), self.schema)
+
+    def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """The object as it comes from the store: numbers as they are written there, and defaults
+        for what was taken away since `prepare`, such as a status."""
+        found: dict[str, Any] = defaulted(as_written(obj), self.schema)
+        return found
 
     def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is

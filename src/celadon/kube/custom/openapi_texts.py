@@ -101,10 +101,11 @@ def factor_not_positive(name: FieldPath, factor: float) -> FieldError:
     return _invalid(name, factor, detail)
 
 
-def out_of_range(name: FieldPath, type_: str, format_: str) -> FieldError:
-    """A double too large for the integer that it has to be; no field is named."""
+def out_of_range(name: FieldPath, what: str, type_: str, format_: str) -> FieldError:
+    """A number that the type cannot hold; no field is named. `what` is `Checked` for the value, or
+    which bound it is."""
     suffix = f"with format {format_}" if format_ else "(default format)"
-    return _about_nothing(f"Checked value must be of type {type_} {suffix} in {name.text}")
+    return _about_nothing(f"{what} value must be of type {type_} {suffix} in {name.text}")
 
 
 def none_of(name: FieldPath) -> FieldError:

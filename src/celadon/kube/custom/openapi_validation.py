@@ -12,21 +12,20 @@ if old and new are surely the same thing: members of objects by name, items of m
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
+from celadon.kube.custom.number_validation import is_json_integer, number_errors
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.json_types import Json
-from celadon.kube.quantities.quantity import MAX_INT64
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
 
-_MAX_JSON_INTEGER: Final = (1 << 53) - 1
-"""A double beyond it does not say which integer it is (github.com/go-openapi/swag
-`IsFloat64AJSONInteger`)."""
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
 
@@ -38,8 +37,11 @@ class Result:
     matches: int = 0
 
     def take(self, other: Result) -> None:
-        """Adds what another check found, errors and matches."""
-        self.errors += other.errors
+        """Adds what another check found, errors and matches. What was said before is not said
+        again."""
+        said = {(one.path.text, one.detail, one.type) for one in self.errors}
+        new = (one for one in other.errors if (one.path.text, one.detail, one.type) not in said)
+        self.errors += new
         self.matches += other.matches
 
 
@@ -109,7 +111,7 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
             return _fault(openapi_texts.type_mismatch(name, ",".join(wanted), "null"))
         return Result(matches=1)
     found = json_type(value)
-    integral = found == "number" and "integer" in wanted and _is_json_integer(value)
+    integral = isinstance(value, float) and "integer" in wanted and is_json_integer(value)
     fits = found in wanted or integral or (found == "integer" and "number" in wanted)
     if format_ and found in ("string", "array"):
         if not {"number", "integer"}.intersection(wanted):
@@ -122,24 +124,35 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     return Result(matches=1)
 
 
-def _is_json_integer(value: Json) -> bool:
-    return isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_JSON_INTEGER
-
-
 def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:
     choices = schema.enum
-    if not choices or any(_equal(value, one) for one in choices):
+    if not choices or any(_is_choice(value, one) for one in choices):
         return Result(matches=1)
     return _fault(openapi_texts.not_in_enum(name, value, choices))
 
 
-def _equal(a: Json, b: Json) -> bool:
-    return (a.__class__ is bool) == (b.__class__ is bool) and bool(a == b)
+def _is_choice(value: Json, choice: Json) -> bool:
+    """Go converts the value to the choice's type first: a fraction is cut off, and an integer
+    becomes the character that it numbers."""
+    match value, choice:
+        case bool(), _:
+            return value is choice
+        case float(), int():
+            return math.trunc(value) == choice and not isinstance(choice, bool)
+        case int(), str():
+            return choice == _character(value)
+        case _:
+            return not isinstance(choice, bool) and bool(value == choice)
+
+
+def _character(number: int) -> str:
+    is_one = 0 <= number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF
+    return chr(number) if is_one else "\N{REPLACEMENT CHARACTER}"
 
 
 def _format(name: FieldPath, value: str, schema: Schema) -> Result:
     format_ = string_formats.known_format(schema.format)
-    if format_ and not string_formats.matches(format_, value):
+    if string_formats.is_of_texts(format_) and not string_formats.matches(format_, value):
         return _fault(openapi_texts.type_mismatch(name, format_, value))
     return Result(matches=1)
 
@@ -166,44 +179,7 @@ def _found(pattern: str, value: str) -> bool:
 
 
 def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
-    result = Result(matches=1)
-    if schema.type == "integer" and value.__class__ is float and not _fits_int64(value):
-        result.errors.append(
-            openapi_texts.out_of_range(name, "integer", string_formats.known_format(schema.format))
-        )
-    limits = schema.limits
-    if limits.multiple_of is not None:
-        result.errors += _multiple(name, value, limits.multiple_of)
-    if limits.maximum is not None:
-        top = openapi_texts.Bound(_as(value, limits.maximum), limits.exclusive_maximum)
-        if value > top.value or (top.exclusive and value == top.value):
-            result.errors.append(openapi_texts.above(name, value, top))
-    if limits.minimum is not None:
-        bottom = openapi_texts.Bound(_as(value, limits.minimum), limits.exclusive_minimum)
-        if value < bottom.value or (bottom.exclusive and value == bottom.value):
-            result.errors.append(openapi_texts.below(name, value, bottom))
-    return result
-
-
-def _fits_int64(value: float) -> bool:
-    """Whether its text reads as an integer: upstream prints the number and parses it again."""
-    return value.is_integer() and abs(value) <= MAX_INT64
-
-
-def _as(value: int | float, limit: float) -> int | float:
-    """A limit in the kind of number that it is compared with."""
-    return int(limit) if value.__class__ is int else float(limit)
-
-
-def _multiple(name: FieldPath, value: int | float, factor: float) -> list[FieldError]:
-    factor = _as(value, factor)
-    if factor <= 0:
-        return [openapi_texts.factor_not_positive(name, factor)]
-    if value.__class__ is int:
-        quotient = value / factor if value % factor else 0.0
-    else:
-        quotient = 1 / factor * value if factor < 1 else value / factor
-    return [] if quotient.is_integer() else [openapi_texts.not_multiple(name, value, factor)]
+    return Result(list(number_errors(name, value, schema)), matches=1)
 
 
 # --- lists and objects --------------------------------------------------------------------------
@@ -226,10 +202,7 @@ def _items(name: FieldPath, value: list[Json], schema: Schema, before: Json | Un
 def _object(
     name: FieldPath, value: dict[str, Json], schema: Schema, before: Json | Unknown
 ) -> Result:
-    counted = _count(name, len(value), schema.limits)
-    if counted is not None:
-        return counted
-    result = Result(matches=1)
+    result = Result(_count_errors(name, len(value), schema.limits), matches=1)
     if schema.additional_properties is not None:
         for key in sorted(value.keys() - schema.properties.keys()):
             was = member_before(before, key)
@@ -244,12 +217,13 @@ def _object(
     return result
 
 
-def _count(name: FieldPath, count: int, limits: ValueLimits) -> Result | None:
+def _count_errors(name: FieldPath, count: int, limits: ValueLimits) -> list[FieldError]:
+    found = []
     if limits.min_properties is not None and count < limits.min_properties:
-        return _fault(openapi_texts.too_few_properties(name, count, limits.min_properties))
+        found.append(openapi_texts.too_few_properties(name, count, limits.min_properties))
     if limits.max_properties is not None and count > limits.max_properties:
-        return _fault(openapi_texts.too_many_items(name, count, limits.max_properties))
-    return None
+        found.append(openapi_texts.too_many_items(name, count, limits.max_properties))
+    return found
 
 
 # --- branches -----------------------------------------------------------------------------------

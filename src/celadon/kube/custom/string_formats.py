@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from celadon.cel.value_functions import netaddr
+from celadon.cel.extend import re2
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_duration import DurationError, parse_duration
 from celadon.kube.library.named_formats import FORMATS as NAMED
+from celadon.kube.validation import text_rules
 
 _HEX: Final = "[0-9a-f]"
 
@@ -42,11 +43,17 @@ def _is_uri(text: str) -> bool:
     return True
 
 
+_MAC_DIGITS: Final = frozenset({12, 16, 40})
 _EMAIL: Final = re.compile(
     r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*"
     r"@[^\s@<>,;:\"()\[\]\\]+>?"
 )
-_HOST_LABEL: Final = re.compile(r"[A-Za-z0-9\-\u0080-\U0010ffff]{1,63}")
+_HOSTNAME: Final = re2.compile(
+    r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
+    r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}"
+    r"([a-zA-Z\p{L}]){2,63})$"
+)
+"""One label with a dash after its first character at most, or several and a last one of letters."""
 
 
 def _is_email(text: str) -> bool:
@@ -55,36 +62,28 @@ def _is_email(text: str) -> bool:
 
 
 def _is_hostname(text: str) -> bool:
-    labels = text.removesuffix(".").split(".")
-    if not 0 < len(text) <= 255 or not all(map(_HOST_LABEL.fullmatch, labels)):
+    if not _HOSTNAME.search(text) or len(text.encode()) > 255:
         return False
-    return not any(label.startswith("-") or label.endswith("-") for label in labels)
+    return all(len(label.encode()) <= 63 for label in text.split("."))
 
 
 def _is_ip(text: str, mark: str) -> bool:
-    try:
-        return not netaddr.parse_addr(text).zone and mark in text
-    except netaddr.AddrError:
-        return False
+    return mark in text and text_rules.address(text) is not None
 
 
 def _is_cidr(text: str) -> bool:
-    try:
-        netaddr.parse_prefix(text)
-    except netaddr.AddrError:
-        return False
-    return True
+    return text_rules.network(text) is not None
 
 
 def _is_mac(text: str) -> bool:
+    """6, 8 or 20 bytes: in pairs of digits, in fours, or without any separator."""
     for separator, digits in ((":", 2), ("-", 2), (".", 4)):
         if separator in text:
             parts = text.split(separator)
-            groups = {2: (6, 8, 20), 4: (3, 4, 10)}[digits]
-            return len(parts) in groups and all(
+            return len(parts) * digits in _MAC_DIGITS and all(
                 re.fullmatch(f"[0-9A-Fa-f]{{{digits}}}", part) for part in parts
             )
-    return False
+    return len(text) in _MAC_DIGITS and re.fullmatch("[0-9A-Fa-f]+", text) is not None
 
 
 def _is_isbn10(text: str) -> bool:
@@ -161,9 +160,17 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 }
 
 
+NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})
+
+
 def known_format(name: str) -> str:
     """The format as it is checked; empty for one that an API server ignores."""
-    return name if name.replace("-", "") in FORMATS else ""
+    return name if is_of_texts(name) or name in NUMBER_FORMATS else ""
+
+
+def is_of_texts(name: str) -> bool:
+    """Whether `matches` knows a format."""
+    return name.replace("-", "") in FORMATS
 
 
 def matches(name: str, text: str) -> bool:

@@ -152,6 +152,8 @@ def stored_object(made: JsonObject, target: Target, context: DefaultingContext) 
     """What is kept of an object that was admitted, and answered."""
     kind = target.kind
     kept = stored_form(made, kind, context)
+    if target.schema is not None:
+        kept = target.schema.read_back(kept)
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 

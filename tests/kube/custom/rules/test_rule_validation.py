@@ -205,22 +205,23 @@ FAILURES = [
 @pytest.mark.parametrize(("rule", "detail"), FAILURES)
 def test_failed_evaluation(rule: str, detail: str) -> None:
     assert texts(ruled(INTEGER, rule, "self == 1"), 0) == [
-        f"spec: Invalid value: 0: {detail}",
+        f'spec: Invalid value: "integer": {detail}',
         "spec: Invalid value: 0: failed rule: self == 1",
     ]
 
 
 def test_rules_that_do_not_compile() -> None:
     [text] = texts(ruled(INTEGER, "self.x", ""), 0)
-    assert text.startswith("spec: Invalid value: 0: rule compile error: compilation failed: ERROR")
+    start = 'spec: Invalid value: "integer": rule compile error: compilation failed: ERROR'
+    assert text.startswith(start)
 
 
 def test_expensive_rules() -> None:
     many = {"type": "array", "items": INTEGER}
     expensive = "self.all(x, self.all(y, self.all(z, x + y + z > 0)))"
     assert texts(ruled(many, expensive, "false"), [1] * 100) == [
-        "spec: Invalid value: 'operation cancelled: actual cost limit exceeded': no further "
-        f"validation rules will be run due to call cost exceeds limit for rule: {expensive}"
+        "spec: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no "
+        f"further validation rules will be run due to call cost exceeds limit for rule: {expensive}"
     ]
 
 
@@ -228,7 +229,9 @@ def test_the_budget_of_an_object() -> None:
     many = {"type": "array", "items": INTEGER}
     known = ruled(many, *["self.all(x, self.all(y, x + y > 0))"] * 30)
     outcome = known.validate(gizmo([1] * 300))
-    assert [str(one) for one in outcome.errors] == [f"spec: Invalid value: {OUT_OF_BUDGET}"]
+    assert [str(one) for one in outcome.errors] == [
+        f'spec: Invalid value: "array": {OUT_OF_BUDGET}'
+    ]
 
 
 def test_rules_wait_for_the_schema() -> None:

@@ -30,7 +30,7 @@ from celadon.kube.custom.rules.compiled_rules import (
     compile_rules,
 )
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
-from celadon.kube.custom.rules.typed_data import typed
+from celadon.kube.custom.rules.typed_data import require_integer, typed
 from celadon.kube.expression_limits import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
@@ -133,9 +133,11 @@ class _Discarded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where rules are evaluated: the node's value as errors show it, and the two activations."""
+    """Where rules are evaluated: the node's type and value as errors show them, and the two
+    activations."""
 
     path: FieldPath
+    type: str
     shown: object
     plain: Mapping[str, Any]
     optional: Mapping[str, Any]
@@ -197,22 +199,23 @@ class _Run:
         shown = OMITTED if isinstance(value, dict | list) else value
         if validator.node.error:
             detail = texts.not_initialized(validator.node.error)
-            self.outcome.errors.append(fieldpath.invalid(path, shown, detail))
+            self.outcome.errors.append(fieldpath.invalid(path, validator.schema.type, detail))
             return
         schema = validator.schema
         if validator.is_root or schema.embedded_resource:
             schema = with_type_and_meta(schema)
         try:
+            require_integer(value, schema)
             itself = typed(value, schema)
             old = None if isinstance(before, Unknown | None) else typed(before, schema)
         except EvaluationError as error:
             detail = texts.failed_evaluation(schema.rules[0], error.message)
-            self.outcome.errors.append(fieldpath.invalid(path, shown, detail))
+            self.outcome.errors.append(fieldpath.invalid(path, validator.schema.type, detail))
             return
         has_before = not isinstance(before, Unknown | None)
         plain = {SELF: itself, OLD_SELF: old} if has_before else {SELF: itself}
         optional = {SELF: itself, OLD_SELF: Optional(old) if has_before else NONE}
-        place = _Place(path, shown, plain, optional, has_before, forgiven)
+        place = _Place(path, schema.type, shown, plain, optional, has_before, forgiven)
         for rule in validator.node.rules:
             self._rule(rule, place)
 
@@ -273,4 +276,5 @@ class _Run:
         self.outcome.cost += cost
 
     def _report(self, place: _Place, detail: str) -> None:
-        self.outcome.errors.append(fieldpath.invalid(place.path, place.shown, detail))
+        """What went wrong is no fault of the value: its type is shown in its place."""
+        self.outcome.errors.append(fieldpath.invalid(place.path, place.type, detail))

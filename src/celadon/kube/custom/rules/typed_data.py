@@ -78,6 +78,12 @@ def typed(value: Any, schema: Schema) -> Any:
     )
 
 
+def require_integer(value: Json, schema: Schema) -> None:
+    """What is `self` in a rule about an integer has to be one: `EvaluationError` for 2.0."""
+    if schema.type == "integer" and value.__class__ is float:
+        raise EvaluationError("invalid data, expected int, got float64")
+
+
 def _object(value: Json, schema: Schema) -> Any:
     if not isinstance(value, dict):
         raise EvaluationError(
@@ -160,6 +166,8 @@ def _number(value: Json, schema: Schema) -> Any:
 
 
 def _integer(value: Json, schema: Schema) -> Any:
+    """A double without a fraction is an error where a rule uses it: what is not used is not looked
+    at there, so that only one that is `self` can be refused here (`require_integer`)."""
     if value.__class__ is int:
         return value
     if value.__class__ is float and value.is_integer():

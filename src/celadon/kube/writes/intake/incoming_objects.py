@@ -17,6 +17,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import Draft, drafted
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.json_reader import Document
+from celadon.kube.go.untyped_numbers import as_read
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.strict_fields import (
@@ -122,7 +123,7 @@ def draft_of(
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
-    return drafted(custom.prepare(dict(value)).value, found or target.kind, context)
+    return drafted(custom.prepare(as_read(dict(value))).value, found or target.kind, context)
 
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
