@@ -183,6 +183,11 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
         (["--token-auth-file", "/nonexistent"], "`/nonexistent`: No such file"),
         (["--data", "/nonexistent/data.db"], "nonexistent"),
         (["--manifests", "/nonexistent.yaml"], "cannot be read"),
+        (
+            ["--enable-admission-plugins", "Priority,Nope"],
+            'enable-admission-plugins plugin "Nope" is unknown',
+        ),
+        (["--enable-admission-plugins", "EventRateLimit"], "`EventRateLimit` is not supported"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -74,6 +74,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="a line on standard error for each request"
     )
+    plugins = parser.add_argument_group("admission plugins")
+    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
+        plugins.add_argument(
+            f"--{name}-admission-plugins",
+            action="append",
+            default=[],
+            metavar="NAMES",
+            help=f"{name} these, {what}, separated by commas",
+        )
     _add_access(parser.add_argument_group("who may come in, and how"))
     audit = parser.add_argument_group("audit log")
     audit.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
@@ -156,8 +165,23 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         version=options.kubernetes_version,
         all_versions=options.runtime_config == "api/all=true",
         service_ca_config_map=options.service_ca_config_map,
+        plugins=_plugins(options.enable_admission_plugins, options.disable_admission_plugins),
         manifests=tuple(_manifests(options.manifests)),
     )
+
+
+def _plugins(enable: list[str], disable: list[str]) -> frozenset[str]:
+    """The names that the two options leave. Raises StartError."""
+    from celadon.kube.catalogue import UnusablePlugins, enabled_plugins
+    from celadon.serve.transport import StartError
+
+    more, fewer = (
+        [name for one in given for name in one.split(",") if name] for given in (enable, disable)
+    )
+    try:
+        return enabled_plugins(more, fewer)
+    except UnusablePlugins as error:
+        raise StartError(str(error)) from None
 
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -158,6 +158,7 @@ async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[
         settings.all_versions,
         f"{host}:{port}",
         (service_ca_source(service_ca),) if service_ca else (),
+        plugins=settings.plugins,
     )
     api = ApiServer(_store(settings.data, loop), prepared.access, served)
     try:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from celadon.kube.catalogue import DEFAULT_PLUGINS
+
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
 
@@ -88,5 +90,7 @@ class ServerSettings:
     all_versions: bool = False
     service_ca_config_map: str = ""
     """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    """Names of the admission plugins that are asked."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     verbose: bool = False
