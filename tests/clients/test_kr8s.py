@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import kr8s
 import pytest
 from kr8s.objects import ConfigMap, Deployment, Pod, new_class
@@ -15,8 +13,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def kr8s_api(api: KubeApi) -> Iterator[kr8s.Api]:
-    yield api.admin.kr8s_api()
+def kr8s_api(api: KubeApi) -> kr8s.Api:
+    return api.admin.kr8s_api()
 
 
 def config_map(space: str, name: str) -> dict[str, object]:

@@ -86,7 +86,7 @@ def test_custom_resources(light: Client, space: str) -> None:
         light.create(sprockets(metadata=ObjectMeta(name="s"), spec={"size": 3}))
         found = light.get(sprockets, "s")
         assert found["spec"] == {"size": 3}
-        with pytest.raises(ApiError, match="spec.size"):
+        with pytest.raises(ApiError, match=r"spec\.size"):
             light.create(sprockets(metadata=ObjectMeta(name="t"), spec={"size": "x"}))
     finally:
         light.delete(type(definition), "sprockets.example.com")

@@ -25,10 +25,13 @@ def tool() -> ModuleType:
     return module
 
 
-def differences(replay: Any, server: Any, scenario: dict[str, Any]) -> list[str]:
-    """What a server of the tool answers otherwise than recorded; empty if everything agrees."""
+def differences(
+    replay: Any, server: Any, scenario: dict[str, Any], ca_bundle: str | None = None
+) -> list[str]:
+    """What a server of the tool answers otherwise than recorded; empty if everything agrees.
+    `ca_bundle` is that of the hook server, base64."""
     try:
-        answers = replay.run(server, scenario, 0.0)
+        answers = replay.run(server, scenario, 0.0, ca_bundle)
     except Exception:  # noqa: BLE001  the scenario cannot go on: that is what is reported
         return ["failed: " + traceback.format_exc().strip()[-600:]]
     found = []

@@ -20,11 +20,14 @@ from celadon.kube.defaulting import service_ca_source
 from celadon.serve.apiserver import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.transport.asgi_app import header_text
+from tests.recorded.hook_server import hook_server
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS
 from tests.serve.in_process import Running
 
 SERVICE_CA = "openshift-service-ca.crt"
+REQUEST_LEVEL = "/namespaces/whk-audit-request/"
+"""What the recording server audited with its requests (`tests/recorded/audit-policy.yaml`)."""
 
 
 def request_of(step: dict[str, Any], path: str) -> HttpRequest:
@@ -58,7 +61,8 @@ def connected(replay: Any, running: Running) -> Any:
                 self.headers["content-type"] = answer.content_type
             self.raw = sent_body(answer).decode(errors="replace")
             audit = self.headers["audit-id"]
-            self.audit_events[audit] = {"annotations": dict(answer.audit)}
+            about_request = answer.request_audit if REQUEST_LEVEL in step["path"] else {}
+            self.audit_events[audit] = {"annotations": {**answer.audit, **about_request}}
             return answer.code, parsed(answer), warnings(replay, answer), audit
 
         def audit(self, audit_id: str) -> dict[str, Any]:
@@ -119,13 +123,15 @@ def started(*, all_versions: bool = False) -> Running:
     return Running(Settings(all_versions=all_versions, extra_token_sources=extra))
 
 
-def replayed(path: Path, running: Running) -> list[str]:
+def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list[str]:
     """What differs in one scenario."""
     replay = tool()
-    return differences(replay, connected(replay, running), json.loads(path.read_text()))
+    return differences(replay, connected(replay, running), json.loads(path.read_text()), ca_bundle)
 
 
-def replayed_together(paths: Sequence[Path], jobs: int) -> Iterator[tuple[Path, list[str]]]:
+def replayed_together(
+    paths: Sequence[Path], jobs: int, ca_bundle: str | None = None
+) -> Iterator[tuple[Path, list[str]]]:
     """Scenarios on shared servers, one for each kind of setup, `jobs` at a time.
 
     They keep out of each other's way, except those that give rights to the same users: these are
@@ -135,7 +141,7 @@ def replayed_together(paths: Sequence[Path], jobs: int) -> Iterator[tuple[Path, 
     servers = {one: started(all_versions=one) for one in set(every.values())}
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            found = pool.map(lambda path: replayed(path, servers[every[path]]), paths)
+            found = pool.map(lambda path: replayed(path, servers[every[path]], ca_bundle), paths)
             yield from zip(paths, found, strict=True)
     finally:
         for running in servers.values():
@@ -155,11 +161,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at once")
     options = parser.parse_args()
     passed = failed = 0
-    for path, different in replayed_together(files(options.paths), options.jobs):
-        passed, failed = passed + (not different), failed + bool(different)
-        if different:
-            shown = "".join(f"\n    {one}" for one in different[: options.show])
-            sys.stdout.write(f"FAIL {path.parent.name}/{path.stem}{shown}\n")
+    with hook_server() as ca_bundle:
+        for path, different in replayed_together(files(options.paths), options.jobs, ca_bundle):
+            passed, failed = passed + (not different), failed + bool(different)
+            if different:
+                shown = "".join(f"\n    {one}" for one in different[: options.show])
+                sys.stdout.write(f"FAIL {path.parent.name}/{path.stem}{shown}\n")
     sys.stdout.write(f"{passed} passed, {failed} failed\n")
     return 1 if failed else 0
 

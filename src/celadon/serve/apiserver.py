@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -32,6 +32,9 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
+from celadon.serve.calling.caller_on_demand import CallerOnDemand
+from celadon.serve.calling.service_routes import ServiceRoutes
+from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
@@ -52,8 +55,9 @@ from celadon.serve.requests.request_info import (
     check_timeout,
     request_info,
 )
-from celadon.serve.rest.admitting import Admission, Denied
-from celadon.serve.rest.calls import Call, Notes
+from celadon.serve.rest.admitting.admission_chain import Admission, Denied
+from celadon.serve.rest.admitting.mutation_rounds import Mutation
+from celadon.serve.rest.calls import Call, Notes, time_left
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
@@ -69,8 +73,11 @@ from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
 from celadon.serve.views.store_world import StoreWorld
+from celadon.serve.views.webhook_view import WebhookView
 from celadon.store import Store
 
+MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
+VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 """What the random end of generated names consists of."""
 
@@ -119,6 +126,8 @@ class Settings:
     controllers: bool = True
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""
+    webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
 
@@ -149,6 +158,8 @@ class ApiServer:
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
             self._seconds,
         )
+        routes = ServiceRoutes(self.world, settings.webhook_services)
+        self._webhook_caller = CallerOnDemand(routes)
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -165,7 +176,11 @@ class ApiServer:
         reader = Reader(self.objects, self.world)
         policies = PolicyView(self.objects, version)
         plugins = PluginChain(self.settings.plugins)
-        admission = Admission(policies, self.world, self.authorizer, roles, plugins)
+        webhooks = self._webhooks(plugins.names)
+        mutation = Mutation(plugins, webhooks, self.served, self.world)
+        admission = Admission(
+            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
+        )
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
@@ -202,6 +217,17 @@ class ApiServer:
             sources.randomness.random,
         )
 
+    def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
+        mutating, validating = (
+            WebhookView(self.objects, self.settings.version, mutating=one is MUTATING_WEBHOOKS)
+            if one in plugins
+            else None
+            for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
+        )
+        return Webhooks(
+            mutating, validating, self.world, self._webhook_caller.call, self.sources.uid
+        )
+
     def _seconds(self) -> float:
         return self.sources.now().timestamp()
 
@@ -215,6 +241,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
+        await self._webhook_caller.aclose()
         self.objects.store.close()
 
     def _controllers(self) -> Controllers:
@@ -256,6 +283,7 @@ class ApiServer:
             headers,
             answer.stream,
             notes.audit,
+            notes.request_audit,
             notes.user,
             notes.impersonated_user,
         )
@@ -320,7 +348,8 @@ class ApiServer:
             return published
         endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
-        call = Call(request, info, user, endpoint, custom, notes)
+        remaining = time_left(request)
+        call = Call(request, info, user, endpoint, custom, notes, remaining)
         note_deprecation(call, served.definition_of(endpoint.resource))
         return compressed(await self._verbs.answer(call, served), request)
 

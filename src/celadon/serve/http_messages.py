@@ -76,6 +76,8 @@ class HttpAnswer:
     stream: AsyncGenerator[bytes, None] | None = field(default=None, compare=False)
     audit: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Annotations for the request's audit event; they do not go to the client."""
+    request_audit: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """More of them, for levels that have the request."""
     user: User | None = field(default=None, compare=False)
     """Who asked, for the audit event; None if that was not found out."""
     impersonated_user: User | None = field(default=None, compare=False)

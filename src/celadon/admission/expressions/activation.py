@@ -90,6 +90,8 @@ class RequestContext:
 
     def _stored_namespace(self) -> JsonObject:
         name = self.request.namespace
+        if not name:  # of another kind whose resource has this name
+            raise MatchError(status.internal_error("resource name may not be empty"))
         found = self.world.namespace(name)
         if found is None:
             raise MatchError(status.not_found(GroupResource("", NAMESPACES), name))

@@ -38,9 +38,9 @@ from celadon.admission.webhooks.incoming_answers import HookAnswer, read_answer
 from celadon.admission.webhooks.outgoing_reviews import Call, begin_call
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
-from celadon.kube.go import JsonSyntaxError, read_json
+from celadon.kube.go import JsonSyntaxError
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import JsonPatchError, apply_json_patch
+from celadon.kube.writes import JsonPatchError, OtherKind, apply_json_patch, read_patch
 
 IF_NEEDED: Final = "IfNeeded"
 
@@ -133,6 +133,9 @@ class MutatingPhase:
             self._failed(hook, error, number)
         except ConversionError as error:
             raise status.internal_error(str(error)) from None
+        except OtherKind:
+            mutated = True
+            raise
         finally:
             self.notes.mutation(hook, number, mutated=mutated)
         return made, mutated
@@ -203,7 +206,7 @@ def _operations(patch: bytes) -> list[Any]:
     if not patch:
         return []
     try:
-        found = read_json(patch.decode("utf-8", "replace")).value
+        found = read_patch(patch.decode("utf-8", "replace")).value
     except JsonSyntaxError as error:
         raise _undecodable(str(error)) from None
     if found is None:

@@ -14,7 +14,7 @@ from celadon.kube.apply.field_tracking import (
     track_create,
     track_update,
 )
-from celadon.kube.apply.managed_fields import with_old_times
+from celadon.kube.apply.managed_fields import renews, with_old_times
 
 __all__ = [
     "FieldSet",
@@ -23,6 +23,7 @@ __all__ = [
     "applied",
     "from_fields_v1",
     "read_applied",
+    "renews",
     "to_fields_v1",
     "track_create",
     "track_update",

@@ -212,9 +212,16 @@ def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
     entries, before = mine.get("managedFields"), theirs.get("managedFields")
     if not entries or not before or entries == before:
         return made
-    if _timeless(entries) == _timeless(before) and _rest(new, mine) == _rest(old, theirs):
+    if not renews(new, old):
         made["metadata"] = {**mine, "managedFields": before}
     return made
+
+
+def renews(new: JsonObject, old: JsonObject) -> bool:
+    """Whether a write of the new object makes an entry, or gives one another time."""
+    mine, theirs = metadata.metadata(new), metadata.metadata(old)
+    entries, before = mine.get("managedFields") or (), theirs.get("managedFields") or ()
+    return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)
 
 
 def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from celadon.kube.writes import (
     deletions,
     preconditions,
     scales,
-    warning_texts,
     write_path,
 )
 from celadon.kube.writes.intake import request_bodies, request_options
@@ -22,11 +21,12 @@ from celadon.kube.writes.intake.connect_options import connect_options
 from celadon.kube.writes.intake.delete_bodies import read_delete_options
 from celadon.kube.writes.intake.incoming_objects import (
     Incoming,
-    read_document,
     read_object,
     require_version,
 )
+from celadon.kube.writes.intake.mutated_objects import OtherKind, read_mutated
 from celadon.kube.writes.intake.request_options import WriteOptions
+from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patched_objects import (
     APPLY_PATCH,
     Patched,
@@ -35,11 +35,9 @@ from celadon.kube.writes.patching.patched_objects import (
 )
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
-    JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
 )
-from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
@@ -47,8 +45,7 @@ __all__ = [
     "APPLY_PATCH",
     "Incoming",
     "JsonPatchError",
-    "JsonPatchTestFailed",
-    "MergeError",
+    "OtherKind",
     "Patched",
     "Strategy",
     "Surroundings",
@@ -61,16 +58,15 @@ __all__ = [
     "patched",
     "preconditions",
     "read_delete_options",
-    "read_document",
+    "read_mutated",
     "read_object",
+    "read_patch",
     "read_patched",
     "request_bodies",
     "request_options",
     "require_version",
     "scales",
-    "strategic_merge",
     "strategy_of",
-    "warning_texts",
     "write_errors",
     "write_path",
 ]

@@ -6,7 +6,7 @@ As k8s.io/apiserver `pkg/registry/rest/delete.go` and `pkg/registry/generic/regi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -120,6 +120,13 @@ def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list
     if wanted and wanted not in finalizers:
         finalizers.append(wanted)
     return finalizers
+
+
+def settled(options: DeleteOptions, old: Mapping[str, Any]) -> DeleteOptions:
+    """The options as admission sees them: those of a pod say how long it has."""
+    if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
+        return options
+    return replace(options, grace=_given_grace(old, options))
 
 
 def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str, Any] | None:

@@ -20,9 +20,11 @@ def deprecated(
     return text
 
 
-def duplicate_owners(uids: Iterable[str]) -> str:
+def duplicate_owners(uids: Iterable[str], *, mutated: bool = False) -> str:
+    """`mutated` is when mutating admission has put them there."""
+    when = " after mutating admission happens" if mutated else ""
     return (
-        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
-        "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
-        f"duplicate UID(s) observed: {', '.join(uids)}"
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+        f"requests; duplicate UID(s) observed: {', '.join(uids)}"
     )

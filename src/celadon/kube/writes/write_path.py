@@ -51,6 +51,17 @@ def prepare_create(draft: Draft, target: Target) -> None:
     write_stages.begin_create(draft, None)
 
 
+def resume(draft: Draft, target: Target, *, creates: bool) -> list[str]:
+    """After somebody else's mutation: what a server sets again, and what it warns about.
+    StatusError (400) when the object belongs elsewhere now."""
+    repeated = _repeated_owners(draft.made)
+    if creates:
+        prepare_create(draft, target)
+    else:
+        require_namespace(draft, target)
+    return [warning_texts.duplicate_owners(repeated, mutated=True)] if repeated else []
+
+
 def finish_create(draft: Draft) -> dict[str, Any]:
     """What validating admission sees of it; the draft is used up."""
     return write_stages.finish_create(draft)

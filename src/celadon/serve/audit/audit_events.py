@@ -79,8 +79,9 @@ class Exchange:
                 event["responseObject"] = _shown(found, recording)
         event["requestReceivedTimestamp"] = _time(self.received)
         event["stageTimestamp"] = _time(at)
-        if answered and answer.audit:
-            event["annotations"] = dict(sorted(answer.audit.items()))
+        annotations = {**answer.audit, **(answer.request_audit if wants_request else {})}
+        if answered and annotations:
+            event["annotations"] = dict(sorted(annotations.items()))
         return event
 
     def _sent(self) -> Any:

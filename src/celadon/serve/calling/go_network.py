@@ -38,12 +38,11 @@ Route = Callable[[str, int], tuple[str, int]]
 
 
 class NetworkFailure(Exception):
-    """Why no answer came. `is_stale` is when a connection that had been kept turned out to be
-    closed, so that another one may do."""
+    """Why no answer came."""
 
-    def __init__(self, text: str, *, is_stale: bool = False) -> None:
-        super().__init__(text)
-        self.is_stale = is_stale
+
+class ProtocolsSwitched(Exception):
+    """The answer is 101, after which no HTTP comes."""
 
 
 class GoNetwork(httpcore.AsyncNetworkBackend):
@@ -98,6 +97,11 @@ def _words(error: OSError) -> str:
     return _ERROR_NAMES.get(number) or os.strerror(number).lower()
 
 
+def _shown(address: tuple[Any, ...]) -> str:
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class GoStream(httpcore.AsyncNetworkStream):
     """One connection. It knows whether the first bytes of an answer are still to come, for that is
     what tells a closed connection from a broken answer."""
@@ -105,7 +109,7 @@ class GoStream(httpcore.AsyncNetworkStream):
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._answers = 0
+        self._ends = [_shown(writer.get_extra_info(one)) for one in ("sockname", "peername")]
         self._waiting = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -117,14 +121,15 @@ class GoStream(httpcore.AsyncNetworkStream):
         if self._waiting:
             self._waiting = False
             if not data:
-                raise NetworkFailure("EOF", is_stale=self._answers > 0)
+                raise NetworkFailure("EOF")
             self._require_http(data)
-            self._answers += 1
         return data
 
     def _require_http(self, data: bytes) -> None:
         over_http2 = self._selected_protocol() == "h2"
         if over_http2 or data.startswith(b"HTTP/"[: len(data)]):
+            if data[8:12] == b" 101":
+                raise ProtocolsSwitched
             return
         line = data[:LINE_BYTES].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
         what = "version" if " " in line else "response"
@@ -147,16 +152,8 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("write", error) from None
 
     def _broken(self, operation: str, error: OSError) -> NetworkFailure:
-        here, there = (self._address(name) for name in ("sockname", "peername"))
-        text = f"{operation} tcp {here}->{there}: {operation}: {_words(error)}"
-        return NetworkFailure(text, is_stale=self._waiting and self._answers > 0)
-
-    def _address(self, name: str) -> str:
-        found = self._writer.get_extra_info(name)
-        if not found:
-            return ""
-        host, port = found[:2]
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        here, there = self._ends
+        return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")
 
     async def aclose(self) -> None:
         """Without waiting for the other side."""
@@ -169,13 +166,13 @@ class GoStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """The same connection, encrypted. Raises NetworkFailure."""
-        peer = self._writer.get_extra_info("peername")
+        host, port = self._writer.get_extra_info("peername")[:2]
         try:
             await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
         except ssl.SSLError as error:
             self._writer.close()
             raise NetworkFailure(
-                await handshake_failure(error, peer[0], peer[1], server_hostname or "")
+                await handshake_failure(error, host, port, server_hostname or "")
             ) from None
         except ConnectionResetError as error:
             raise self._broken("read", error) from None

@@ -11,15 +11,16 @@ import asyncio
 import math
 import zlib
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
 
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
-from celadon.serve.calling.go_network import GoNetwork, NetworkFailure, Route
+from celadon.serve.calling.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
 from celadon.serve.calling.trusted_roots import UnusableRoots, tls_context
 
 POOLS: Final = 200
@@ -151,27 +152,42 @@ class _Exchange:
         raise NetworkFailure(f"stopped after {REDIRECTS} redirects")
 
     async def _sent(self, method: str, body: bytes) -> _Answer:
-        """On a kept connection, or on a new one if that was closed meanwhile."""
+        """On a kept connection, or on a new one if that turns out to be done for."""
+        trace = _Trace()
         try:
-            return await self._tried(method, body)
-        except NetworkFailure as error:
-            if not error.is_stale:
+            return await self._tried(method, body, trace)
+        except NetworkFailure:
+            if trace.connected:
                 raise
-        return await self._tried(method, body)
+        return await self._tried(method, body, trace)
 
-    async def _tried(self, method: str, body: bytes) -> _Answer:
+    async def _tried(self, method: str, body: bytes, trace: _Trace) -> _Answer:
         parts = urlsplit(self.url)
         headers = [(b"Host", parts.netloc.encode()), *_HEADERS]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
+        sending = self._pool.stream(
+            method, self.url, headers=headers, content=body, extensions={"trace": trace}
+        )
         try:
-            async with self._pool.stream(method, self.url, headers=headers, content=body) as got:
+            async with sending as got:
                 found = {name.lower(): value for name, value in got.headers}
                 return _Answer(got.status, found, await _read(got, found))
+        except ProtocolsSwitched:
+            return _Answer(101, {}, b"")
         except httpcore.RemoteProtocolError as error:
-            raise NetworkFailure(
-                f"net/http: HTTP/1.x transport connection broken: {error}"
-            ) from None
+            text = f"net/http: HTTP/1.x transport connection broken: {error}"
+            raise NetworkFailure(text) from None
+
+
+class _Trace:
+    """Whether a request has opened a connection, or was sent on one that had been kept."""
+
+    def __init__(self) -> None:
+        self.connected = False
+
+    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+        self.connected |= event == "connection.connect_tcp.started"
 
 
 async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:

@@ -30,12 +30,12 @@ Remaining = Callable[[], float]
 
 
 class Webhooks:
-    """Both types of webhooks of a server."""
+    """Both types of webhooks of a server; a view is None where its plugin is switched off."""
 
     def __init__(
         self,
-        mutating: WebhookView,
-        validating: WebhookView,
+        mutating: WebhookView | None,
+        validating: WebhookView | None,
         world: World,
         caller: Caller,
         new_uid: Callable[[], str],
@@ -46,13 +46,14 @@ class Webhooks:
         self._caller = caller
         self._new_uid = new_uid
 
-    def mutation(
-        self, request: Request, readmit: Readmit, *, coarse_times: bool
-    ) -> MutatingPhase | None:
-        """A phase for requests like this one; None if no webhook could have a say."""
+    def mutates(self, request: Request) -> bool:
+        """Whether any mutating webhook could have a say in requests like this one."""
+        return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
+
+    def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
+        """For one request."""
+        assert self._mutating is not None, "asked only after `mutates`"
         hooks = self._mutating.hooks()
-        if not hooks.concerns(request, self._world):
-            return None
         return MutatingPhase(
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
@@ -73,6 +74,8 @@ class Webhooks:
     async def validate(self, request: Request, remaining: Remaining) -> ValidatingPhase | None:
         """The phase when all have answered; None if nobody was asked. Raises StatusError where it
         cannot be told whom to ask."""
+        if self._validating is None:
+            return None
         hooks = self._validating.hooks()
         if not hooks.concerns(request, self._world):
             return None

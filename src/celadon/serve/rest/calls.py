@@ -3,12 +3,14 @@ answer."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from celadon.cel.value_functions import parse_duration
 from celadon.kube import User
 from celadon.kube.custom import CustomKind
 from celadon.kube.writes import APPLY_PATCH, Target, WriteOptions, request_options
@@ -17,6 +19,8 @@ from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
 
 JSON_TYPE = "application/json"
+HANDLER_SECONDS: Final = 34.0
+"""What a write has at most (k8s.io/apiserver `pkg/endpoints/handlers/create.go`)."""
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _MEDIA_TYPE: Final = re.compile(
     rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*"
@@ -34,10 +38,12 @@ OPTIONS = {
 @dataclass(slots=True)
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
+    `request_audit` are those for levels that have the request.
     `user` is who asks, `impersonated_user` as whom, once that is known."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
+    request_audit: dict[str, str] = field(default_factory=dict)
     user: User | None = None
     impersonated_user: User | None = None
 
@@ -46,10 +52,20 @@ class Notes:
             self.audit.setdefault(key, value)
 
 
+def time_left(request: HttpRequest) -> Callable[[], float]:
+    """A clock that says how many seconds are left of what a request may take, from now on."""
+    own = parse_duration(request.first("timeout"))
+    seconds = HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    return lambda: end - loop.time()
+
+
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True)
 class Call:
-    """`custom` is the kind of a custom resource."""
+    """`custom` is the kind of a custom resource, `remaining` says how many seconds are left for the
+    answer."""
 
     request: HttpRequest
     info: RequestInfo
@@ -57,6 +73,7 @@ class Call:
     endpoint: Endpoint
     custom: CustomKind | None
     notes: Notes = field(default_factory=Notes)
+    remaining: Callable[[], float] = lambda: HANDLER_SECONDS
 
     @cached_property
     def target(self) -> Target:

@@ -13,7 +13,7 @@ from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
 from celadon.kube.writes import deletions, preconditions, read_delete_options
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.rest.admitting import Admission
+from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import IGNORE, read_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written, in_order
@@ -87,12 +87,12 @@ class Deleter:
         old = self._reader.shown(stored.object, target.resource)
         preconditions.require_deletable(options.preconditions, old, target)
         dry_run = bool(options.dry_run)
-        self._admission.admit(
+        await self._admission.admit(
             call,
             Operation.DELETE,
             None,
             old,
-            options=writing.deletion_options(options),
+            options=writing.deletion_options(deletions.settled(options, old)),
             dry_run=dry_run,
             name=name,
         )

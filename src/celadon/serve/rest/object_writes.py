@@ -29,12 +29,13 @@ from celadon.kube.writes import (
     write_path,
 )
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.rest.admitting import Admission, raise_refusal
+from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
 
+SCALE: Final = "scale"
 NAME_ATTEMPTS: Final = 8
 """How often another name is generated when there is an object of that name."""
 
@@ -101,7 +102,7 @@ class Writer:
 
     async def _created(self, call: Call) -> Written:
         for attempt in range(NAME_ATTEMPTS):
-            kept, generated = self._prepared(call)
+            kept, generated = await self._prepared(call)
             name = metadata.name(kept)
             if call.dry_run:
                 return Written(201, self._dry(call, kept, name))
@@ -116,7 +117,7 @@ class Writer:
                 raise status.generated_name_exists(call.target.group_resource, name)
         raise AssertionError("the loop returns or raises")
 
-    def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
+    async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
         """What shall be stored, and whether its name was generated."""
         target, notes = call.target, call.notes
         context = self._new_context(call.user)
@@ -127,16 +128,18 @@ class Writer:
             read = self._read(call, context)
             self._managers.created(call, read)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
-        generated = not metadata.name(read.draft.made)
         write_path.prepare_create(read.draft, target)
-        self._admission.mutate(call, Operation.CREATE, read.draft)
-        made = write_path.finish_create(read.draft)
+        draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
+        if draft is not read.draft:
+            warnings += write_path.resume(draft, target, creates=True)
+        generated = not metadata.name(draft.made)
+        made = write_path.finish_create(draft)
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
         notes.warnings += warnings
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
-        self._admission.admit(call, Operation.CREATE, made, None)
+        await self._admission.admit(call, Operation.CREATE, made, None)
         preconditions.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
         return in_order(write_path.stored_object(made, target, context)), generated
@@ -195,9 +198,16 @@ class Writer:
         read = incoming(old)
         self._managers.updated(call, read, old)
         before = write_path.shown(old, target)
-        self._admission.mutate(call, Operation.UPDATE, read.draft, before)
-        made, kept = self._updated(call, old, read, is_patch=is_patch)
-        self._admission.admit(call, Operation.UPDATE, made, before)
+        managers = _set_aside(read.draft.made) if target.subresource == SCALE else None
+        draft = await self._admission.mutate(call, Operation.UPDATE, read.draft, before)
+        if draft is not read.draft:
+            call.notes.warnings += write_path.resume(draft, target, creates=False)
+        if managers is not None:
+            draft.made["metadata"]["managedFields"] = managers
+        made, kept = self._updated(call, old, replace(read, draft=draft), is_patch=is_patch)
+        if managers is not None:
+            _set_aside(made)
+        await self._admission.admit(call, Operation.UPDATE, made, before)
         if deletions.is_released(made, old):
             if not call.dry_run:
                 await self._remove(call, stored)
@@ -228,7 +238,7 @@ class Writer:
         raise_refusal(writing.refusal(target, made, before, surroundings))
         changed = write_path.stored_update(made, old, target, context)
         parent = replace(target, subresource="")
-        if target.subresource == "scale":
+        if target.subresource == SCALE:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
         call.notes.warnings += warnings
         kept = write_path.stored_object(changed, parent, context)
@@ -258,6 +268,11 @@ class Writer:
     def _surroundings(self, call: Call) -> Surroundings:
         world = self._world
         return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
+
+
+def _set_aside(scale: dict[str, Any]) -> Any:
+    """The managers that a scale has of the object it belongs to: admission does not see them."""
+    return scale["metadata"].pop("managedFields", None)
 
 
 def in_order(obj: dict[str, Any]) -> dict[str, Any]:

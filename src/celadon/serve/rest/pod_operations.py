@@ -29,7 +29,7 @@ from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.writes import deletions, preconditions, require_version, write_path
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.rest.admitting import Admission
+from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.deleting import Deleter
@@ -70,7 +70,7 @@ class PodOperations:
 
     async def create(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
-        sent, made = self._read(call)
+        sent, made = await self._read(call)
         if call.target.subresource and metadata.name(sent) != call.target.name:
             kind = call.target.kind.kind
             raise status.bad_request(f"name in URL does not match name in {kind} object")
@@ -78,7 +78,7 @@ class PodOperations:
             return await self._evicted(call, made)
         return await self._bound(call, made)
 
-    def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
+    async def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
         read = read_sent(call, context)
@@ -88,8 +88,8 @@ class PodOperations:
         self.managers.created(call, read)
         target = replace(call.target, name="")
         write_path.prepare_create(read.draft, target)
-        self.admission.mutate(call, Operation.CREATE, read.draft)
-        return read.sent, write_path.finish_create(read.draft)
+        draft = await self.admission.mutate(call, Operation.CREATE, read.draft)
+        return read.sent, write_path.finish_create(draft)
 
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
@@ -103,7 +103,7 @@ class PodOperations:
 
     async def _bound(self, call: Call, binding: JsonObject) -> Written:
         _require_node(binding.get("target") or {})
-        self.admission.admit(call, Operation.CREATE, binding, None)
+        await self.admission.admit(call, Operation.CREATE, binding, None)
         name, namespace = metadata.name(binding), call.target.namespace
         while True:
             resource, stored = self._pod(namespace, name)
@@ -156,7 +156,7 @@ class PodOperations:
         name, namespace = call.target.name, call.target.namespace
         resource, stored = self._pod(namespace, name)
         options = deletions.delete_options(eviction.get("deleteOptions") or {}, {})
-        self.admission.admit(call, Operation.CREATE, eviction, None)
+        await self.admission.admit(call, Operation.CREATE, eviction, None)
         dry_run = call.dry_run or bool(options.dry_run)
         preconditions.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")

@@ -20,7 +20,7 @@ from celadon.serve.access.access_reviews import (
 from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.identity_reviews import self_subject_review, token_review
 from celadon.serve.access.token_requests import TokenIssuer
-from celadon.serve.rest.admitting import Admission
+from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
@@ -53,7 +53,7 @@ class Reviewer:
             return target.subresource == TOKEN and target.kind.group == AUTHENTICATION
         return target.resource.gvr.group in (AUTHORIZATION, AUTHENTICATION)
 
-    def review(self, call: Call) -> Written:
+    async def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         read = read_sent(call, self.new_context(call.user))
@@ -63,9 +63,9 @@ class Reviewer:
         draft = read.draft
         if call.target.subresource:
             write_path.prepare_create(draft, call.target)
-        self.admission.mutate(call, Operation.CREATE, draft)
+        draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review = draft.form()
-        self.admission.admit(call, Operation.CREATE, review, None)
+        await self.admission.admit(call, Operation.CREATE, review, None)
         return Written(201, self._reviewed(call, review))
 
     def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:

@@ -56,7 +56,7 @@ class Verbs:
         if call.request.method == "HEAD" and not endpoint.knows_head:
             raise status.method_not_allowed()
         if endpoint.connects:
-            raise self.connector.refused(call)
+            raise await self.connector.refused(call)
         if call.target.subresource == LOG:
             return pod_log(call, self.connector.world)
         wanted = accepted(
@@ -77,7 +77,7 @@ class Verbs:
             case "watch":
                 return self._watch(forms)
             case "create" if self.reviewer.answers(call):
-                return _shown(self.reviewer.review(call), forms)
+                return _shown(await self.reviewer.review(call), forms)
             case "create" if self.pods.answers(call):
                 return _shown(await self.pods.create(call), forms)
             case "create":

@@ -33,6 +33,7 @@ from celadon.kube.writes.intake.incoming_objects import (
     field_complaints,
     structure_of,
 )
+from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.writes.patching.restoring import restore_error
 from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
@@ -95,8 +96,9 @@ def patched(current: Mapping[str, Any], body: bytes, media_type: str, target: Ta
 
 
 def _read(body: bytes, media_type: str) -> Document:
+    read = read_patch if media_type == JSON_PATCH else read_json
     try:
-        return read_json(body.decode("utf-8", "replace"))
+        return read(body.decode("utf-8", "replace"))
     except JsonSyntaxError as error:
         prefix = "" if media_type == STRATEGIC_PATCH else "error decoding patch: "
         raise status.bad_request(f"{prefix}{error}") from None

@@ -190,6 +190,10 @@ class _Application:
 
     def test(self, operation: Mapping[str, Any]) -> None:
         path = self._path(operation, "test")
+        if path == "":
+            if not _equal(self.document, operation.get("value")):
+                raise JsonPatchTestFailed(path)
+            return
         refusal = f"test operation does not apply: is missing path: {path}"
         container, key = self._place(path, refusal)
         with _Prefix(f"error in test for path: '{path}'"):

@@ -14,7 +14,7 @@ from celadon.kube import JsonObject, StatusError, status
 from celadon.kube.writes import connect_options
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import RequestInfo
-from celadon.serve.rest.admitting import Admission
+from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections import backends
 
@@ -26,13 +26,13 @@ class Connector:
     world: World
     admission: Admission
 
-    def refused(self, call: Call) -> StatusError:
+    async def refused(self, call: Call) -> StatusError:
         """Why there is no connection. Raises StatusError for what is wrong with the request,
         Denied."""
         if "dryRun" in call.request.query:
             raise status.bad_request("dryRun is not supported")
         options = _options(call)
-        self.admission.admit(call, Operation.CONNECT, options, None)
+        await self.admission.admit(call, Operation.CONNECT, options, None)
         return self._refusal(call, options)
 
     def _refusal(self, call: Call, options: JsonObject) -> StatusError:

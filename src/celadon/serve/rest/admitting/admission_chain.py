@@ -1,8 +1,7 @@
-"""Admission of writes: the built-in plugins and the policies in the store, at their places.
+"""Admission of writes: built-in plugins, webhooks and the policies in the store, at their places.
 
-The first half of the plugins comes before validation (`mutate`), the second half after it, right
-before the policies (`admit`). Mutating policies and webhooks have their place behind the first
-half, validating webhooks behind the policies.
+What changes objects comes before validation (`mutate`, see `mutation_rounds`); after it the second
+half of the plugins, then the policies, then validating webhooks (`admit`).
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
+from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
@@ -44,8 +45,12 @@ class Admission:
         authorizer: AuthorizerBackend,
         roles: RoleView,
         plugins: PluginChain,
+        mutation: Mutation,
+        webhooks: Webhooks,
     ) -> None:
         self._plugins = plugins
+        self._mutation = mutation
+        self._webhooks = webhooks
         self._policies = policies
         self._world = world
         self._authorizer = authorizer
@@ -61,10 +66,10 @@ class Admission:
         asked = request_attributes(call.user, call.info, call.request)
         check_access(replace(asked, verb="create"), self._authorizer)
 
-    def mutate(
+    async def mutate(
         self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None
-    ) -> None:
-        """Let the plugins change an object on its way in. Raises StatusError."""
+    ) -> Draft:
+        """Let plugins and webhooks change an object on its way in. Raises StatusError."""
         options = None
         if operation is not Operation.CONNECT:
             options = writing.write_options(operation, call.options)
@@ -72,9 +77,9 @@ class Admission:
         request = writing.request_of(
             call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
         )
-        raise_refusal(self._plugins.mutate(draft, request, self._world))
+        return await self._mutation.mutated(call, request, draft)
 
-    def admit(
+    async def admit(
         self,
         call: Call,
         operation: Operation,
@@ -95,13 +100,17 @@ class Admission:
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
-            raise_refusal(self._plugins.mutate(None, request, self._world))
+            await self._mutation.looked_at(call, request)
         opinion = self._plugins.validate(request, self._world)
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
         raise_refusal(opinion.refusal)
         if VALIDATING_POLICIES in self._plugins.names:
             self._review(call, request)
+        phase = await self._webhooks.validate(request, call.remaining)
+        if phase is not None:
+            note(call, phase.notes)
+            raise_refusal(phase.refusal)
 
     def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
