@@ -16,6 +16,7 @@ from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
+from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
@@ -44,12 +45,14 @@ class Admission:
         authorizer: AuthorizerBackend,
         roles: RoleView,
         plugins: PluginChain,
+        timer: PolicyTimer,
     ) -> None:
         self._plugins = plugins
         self._policies = policies
         self._world = world
         self._authorizer = authorizer
         self._roles = roles
+        self._timer = timer
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -105,6 +108,10 @@ class Admission:
 
     def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
+        engine = self._policies.engine()
+        began = self._timer.begin()
+        verdict = engine.review(request, self._world, self._timer)
+        self._timer.ended(began, operation.value, verdict)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:
