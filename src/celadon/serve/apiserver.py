@@ -7,11 +7,13 @@ uids and random text come from `Sources`.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
@@ -21,7 +23,6 @@ from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
-    audit_annotations,
     check_access,
     request_attributes,
 )
@@ -45,6 +46,17 @@ from celadon.serve.controllers.server_controllers import (
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.operation import log_lines
+from celadon.serve.operation.object_counts import object_counts
+from celadon.serve.operation.policy_timer import PolicyTimer
+from celadon.serve.operation.request_limits import (
+    TIMED_OUT,
+    TOO_MANY,
+    InFlight,
+    RequestLimits,
+    TooManyRequests,
+)
+from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.publication.server_version import ServerVersion
@@ -74,7 +86,7 @@ from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
 from celadon.serve.views.store_world import StoreWorld
 from celadon.serve.views.webhook_view import WebhookView
-from celadon.store import Store
+from celadon.store import FileError, Store, StoreClosed
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
@@ -130,6 +142,7 @@ class Settings:
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 class ApiServer:
@@ -144,6 +157,7 @@ class ApiServer:
     ) -> None:
         self.settings = settings = Settings() if settings is None else settings
         self.sources = sources = Sources() if sources is None else sources
+        self.is_ending = False
         self.objects = ObjectStore(store)
         builtin = known_resources(all_versions=settings.all_versions)
         self.served = ServedResources(self.objects, builtin, settings.version)
@@ -152,10 +166,15 @@ class ApiServer:
         self.world = StoreWorld(self.objects, self.served, self.authorizer)
         self.authenticator = self._authenticator(access)
         self._impersonation = Impersonation(self.authorizer)
+        self.in_flight = InFlight(settings.limits)
+        self.metrics = ServerMetrics(
+            self.in_flight, lambda: object_counts(self.objects, self.served.current().catalog)
+        )
         self._publications = Publications(
             ServerVersion(settings.version),
             settings.address,
-            lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
+            self._health_checks,
+            self.metrics.answer,
             self._seconds,
         )
         routes = ServiceRoutes(self.world, settings.webhook_services)
@@ -174,12 +193,13 @@ class ApiServer:
     def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
         sources, version = self.sources, self.settings.version
         reader = Reader(self.objects, self.world)
-        policies = PolicyView(self.objects, version)
         plugins = PluginChain(self.settings.plugins)
+        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
         webhooks = self._webhooks(plugins.names)
         mutation = Mutation(plugins, webhooks, self.served, self.world)
+        timer = PolicyTimer(self.metrics)
         admission = Admission(
-            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
+            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks, timer
         )
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
@@ -215,6 +235,9 @@ class ApiServer:
             Connector(self.world, admission),
             self._seconds,
             sources.randomness.random,
+            self.in_flight,
+            self.metrics,
+            self.settings.limits.watch_seconds,
         )
 
     def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
@@ -230,6 +253,17 @@ class ApiServer:
 
     def _seconds(self) -> float:
         return self.sources.now().timestamp()
+
+    def _health_checks(self, root: str) -> Sequence[HealthCheck]:
+        """Upstream's names; a server that is about to end is alive, but no longer ready."""
+        checks = (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd"))
+        if root != "readyz":
+            return checks
+        return (*checks, HealthCheck("shutdown", "process is shutting down" * self.is_ending))
+
+    def prepare_to_stop(self) -> None:
+        """Say on `/readyz` that no more requests should come."""
+        self.is_ending = True
 
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done."""
@@ -269,14 +303,14 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        notes = Notes()
+        notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.sources.uid()
         answer = await self._answered(request, notes)
         said = (RecordedWarning(text) for text in dict.fromkeys(notes.warnings))
         warnings = (("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
-        return HttpAnswer(
+        given = HttpAnswer(
             answer.code,
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
@@ -287,22 +321,40 @@ class ApiServer:
             notes.user,
             notes.impersonated_user,
         )
+        if notes.info is not None:
+            resource = None if notes.endpoint is None else notes.endpoint.resource
+            self.metrics.answered(request, notes.info, resource, given, perf_counter() - began)
+        return given
 
     async def _answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         try:
-            info = request_info(request)
+            info = notes.info = request_info(request)
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
-        return await self._or_error(self._authorized(request, info, notes), request)
+        try:
+            async with asyncio.timeout(self.settings.limits.deadline(request, info)):
+                return await self._or_error(self._admitted(request, info, notes), request)
+        except TimeoutError:
+            return TIMED_OUT
+        except TooManyRequests:
+            return TOO_MANY
 
-    async def _authorized(
-        self, request: HttpRequest, info: RequestInfo, notes: Notes
-    ) -> HttpAnswer:
+    async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
+        """If there is room. Raises TooManyRequests, StatusError."""
         check_timeout(request, info)
         user = self._user(request, info, notes)
-        reason = check_access(request_attributes(user, info, request), self.authorizer)
-        notes.annotate(dict(audit_annotations(reason, allowed=True)))
+        kind = self.in_flight.enter(info, user)
+        try:
+            return await self._authorized(request, info, user, notes)
+        finally:
+            self.in_flight.leave(kind)
+
+    async def _authorized(
+        self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
+    ) -> HttpAnswer:
+        asked = request_attributes(user, info, request)
+        check_access(asked, self.authorizer, notes.annotate)
         await self.controllers.caught_up()
         return await self._routed(request, info, user, notes)
 
@@ -320,6 +372,13 @@ class ApiServer:
             return object_answer(denied.code, denied.body, _form_of_errors(request))
         except NoSuchPath:
             return NOT_FOUND
+        except FileError as error:
+            log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
+            return status_answer(status.plain_error(error.message), _form_of_errors(request))
+        except StoreClosed:
+            return status_answer(
+                status.service_unavailable("the server is shutting down"), _form_of_errors(request)
+            )
 
     def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Who asks, or as whom they ask."""
@@ -346,7 +405,7 @@ class ApiServer:
             if published is None:
                 raise NoSuchPath(info.path)
             return published
-        endpoint = find_endpoint(info, served.catalog, served.groups)
+        notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         remaining = time_left(request)
         call = Call(request, info, user, endpoint, custom, notes, remaining)

@@ -16,6 +16,7 @@ from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
@@ -47,6 +48,7 @@ class Admission:
         plugins: PluginChain,
         mutation: Mutation,
         webhooks: Webhooks,
+        timer: PolicyTimer,
     ) -> None:
         self._plugins = plugins
         self._mutation = mutation
@@ -55,6 +57,7 @@ class Admission:
         self._world = world
         self._authorizer = authorizer
         self._roles = roles
+        self._timer = timer
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -113,7 +116,10 @@ class Admission:
             raise_refusal(phase.refusal)
 
     def _review(self, call: Call, request: Request) -> None:
-        verdict = self._policies.engine().review(request, self._world)
+        engine = self._policies.engine()
+        began = self._timer.begin()
+        verdict = engine.review(request, self._world, self._timer)
+        self._timer.ended(began, request.operation.value, verdict)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:
