@@ -18,7 +18,7 @@ from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
-from celadon.serve.objects.object_store import ObjectPage, ObjectStore, decoded
+from celadon.serve.objects.object_store import ObjectPage, ObjectStore
 from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.serve.rest.reading import Reader
@@ -29,6 +29,8 @@ MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
 BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
+CHANGES: Final = frozenset({ADDED, MODIFIED, DELETED})
+"""Events whose object is a stored one."""
 
 BOOKMARK_SECONDS: Final = 60.0
 """Between two bookmarks of one watch."""
@@ -152,7 +154,7 @@ class Watching:
             return WatchEvent(MODIFIED if was else ADDED, new)
         if not was or event.previous is None:
             return None
-        last = decoded(event.previous.value, event.revision)
+        last = self._objects.last(event)
         return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
 
     def _shown(self, entry: Entry | None, request: WatchRequest) -> JsonObject | None:
