@@ -36,7 +36,6 @@ from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicyError,
 from celadon.serve.audit.audited_handler import AuditedHandler
 from celadon.serve.http_messages import Handler
 from celadon.serve.operation import log_lines
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -219,7 +218,7 @@ async def _serve_requests(
     loop = asyncio.get_running_loop()
     tls = prepared.tls
     server = HttpServer(
-        AsgiApp(handler),
+        handler,
         lambda: ready(prepared.serving),
         None if tls is None else tls.context,
     )
