@@ -16,7 +16,7 @@ from celadon.cli.release_option import add_version
 if TYPE_CHECKING:
     from celadon.serve.transport import ServerSettings, Serving
 
-_PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvicorn", "uvloop")
+_PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
 
 REQUESTS_SHOWN: Final = 3
 """What `-v` alone means."""

@@ -27,6 +27,7 @@ class ObjectTexts:
         self._bytes = 0
         self._texts: dict[int, tuple[JsonObject, bytes]] = {}
         """By identity, which the object that is kept beside the text keeps its own."""
+        self._line: tuple[str, JsonObject, bytes] = ("", {}, b"")
 
     def whole(self, obj: JsonObject, resource: Resource) -> bytes:
         """As a get shows it, without a line feed."""
@@ -40,6 +41,15 @@ class ObjectTexts:
         self._bytes += len(text)
         self._texts[id(obj)] = obj, text
         return text
+
+    def event(self, kind: str, obj: JsonObject, resource: Resource) -> bytes:
+        """A line of a watch. The last one is kept: watchers come one after the other."""
+        kind_kept, obj_kept, line = self._line
+        if obj is not obj_kept or kind != kind_kept:
+            text = self.whole(obj, resource)
+            line = b'{"type":"%b","object":%b}\n' % (kind.encode(), text)
+            self._line = kind, obj, line
+        return line
 
     def items(self, objects: Iterable[JsonObject], resource: Resource) -> bytes:
         """As a list shows them, with commas between: items of built-in kinds do not say what they

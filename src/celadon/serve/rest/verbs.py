@@ -132,8 +132,7 @@ class Verbs:
             try:
                 async for event in events:
                     if is_plain and event.type in CHANGES:
-                        text = self.texts.whole(event.object, resource)
-                        line = b'{"type":"%b","object":%b}\n' % (event.type.encode(), text)
+                        line = self.texts.event(event.type, event.object, resource)
                         sent(len(line))
                         yield line
                         continue
