@@ -23,6 +23,7 @@ from celadon.store import (
     Entry,
     Event,
     Outcome,
+    Put,
     Store,
     Transaction,
     create,
@@ -67,6 +68,8 @@ class ObjectStore:
         self.store = store
         self._decoded: dict[str, StoredObject] = {}
         self._former: dict[tuple[str, int], StoredObject] = {}
+        self._encoded: dict[int, JsonObject] = {}
+        """What is being written, by the identity of its bytes, which the writing task holds."""
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""
@@ -97,7 +100,14 @@ class ObjectStore:
             return found
         if found is not None and found.revision > entry.mod_revision:
             return self._former_object(entry)
-        return self._keep(entry, decoded(entry.value, entry.mod_revision))
+        return self._keep(entry, self._object(entry))
+
+    def _object(self, entry: Entry) -> JsonObject:
+        """What has just been written need not be read: the store gives back the same bytes."""
+        known = self._encoded.get(id(entry.value))
+        if known is not None:
+            return _with_version(known, str(entry.mod_revision))
+        return decoded(entry.value, entry.mod_revision)
 
     def _keep(self, entry: Entry, obj: JsonObject) -> StoredObject:
         found = self._decoded.get(entry.key)
@@ -160,18 +170,21 @@ class ObjectStore:
     async def _written(
         self, transaction: Transaction, obj: JsonObject, resource: Resource
     ) -> StoredObject | None:
-        outcome = await self._submitted(transaction)
-        if not isinstance(outcome, Committed):
-            return None
-        (event,) = outcome.events
-        assert event is not None
-        entry = event.entry
-        assert entry is not None
-        found = self._decoded.get(entry.key)
-        is_seen = found is not None and found.revision >= entry.mod_revision
-        if not is_seen and has_exact_numbers(resource):  # else decoding gives other numbers
-            self._keep(entry, _with_version(obj, str(entry.mod_revision)))
-        return self.stored(entry)
+        (operation,) = transaction.operations
+        assert isinstance(operation, Put)
+        value = operation.value
+        if has_exact_numbers(resource):  # else decoding gives other numbers
+            self._encoded[id(value)] = obj
+        try:
+            outcome = await self._submitted(transaction)
+            if not isinstance(outcome, Committed):
+                return None
+            (event,) = outcome.events
+            assert event is not None
+            assert event.entry is not None
+            return self.stored(event.entry)
+        finally:
+            self._encoded.pop(id(value), None)
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)
