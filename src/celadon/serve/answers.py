@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from celadon.goyaml import yaml_text
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.go import escaped_html, json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
@@ -42,6 +41,8 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
     if accepted.media_type == PROTOBUF:
         return protobuf_bytes(obj)
     if accepted.media_type == YAML:
+        from celadon.goyaml import yaml_text  # late: few ask for YAML, and it takes long to load
+
         return yaml_text(obj).encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)

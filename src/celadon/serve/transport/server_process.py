@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import uvloop
 
@@ -31,9 +31,6 @@ from celadon.serve.access.credentials.token_file import (
     read_token_file,
 )
 from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
-from celadon.serve.audit.audit_log import AuditLog
-from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicyError, read_audit_policy
-from celadon.serve.audit.audited_handler import AuditedHandler
 from celadon.serve.http_messages import Handler
 from celadon.serve.operation import log_lines
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
@@ -48,6 +45,9 @@ from celadon.serve.transport.server_settings import (
 from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.store import FileError, Store, open_memory, open_sqlite
+
+if TYPE_CHECKING:
+    from celadon.serve.audit.audit_log import AuditLog
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig makes its bearer."""
@@ -123,9 +123,21 @@ def _temporary(stack: contextlib.ExitStack) -> Path:
 
 
 def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | None:
+    if settings.audit_log is None and settings.audit_policy is None:
+        return None
+    from celadon.serve.audit.audit_log import AuditLog  # late: few servers have one
+    from celadon.serve.audit.audit_policy import (
+        METADATA_FOR_ALL,
+        AuditPolicyError,
+        read_audit_policy,
+    )
+
     policy = METADATA_FOR_ALL
     if settings.audit_policy is not None:
-        policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+        try:
+            policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+        except AuditPolicyError as error:
+            raise StartError(str(error)) from error
     if settings.audit_log is None:
         return None
     return stack.enter_context(AuditLog(settings.audit_log, policy))
@@ -136,7 +148,7 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
-    except (FileError, TokenFileError, KeyFileError, AuditPolicyError, UnicodeError) as error:
+    except (FileError, TokenFileError, KeyFileError, UnicodeError) as error:
         raise StartError(str(error)) from error
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
@@ -195,6 +207,8 @@ async def _serve(
             _write_kubeconfig(prepared)
         handler = api.handle
         if prepared.audit is not None:
+            from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
+
             handler = AuditedHandler(api.handle, prepared.audit, api.sources.now).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
