@@ -5,6 +5,7 @@ Objects that are there already stay as they are: after a restart nothing is done
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -33,7 +34,8 @@ def initial_objects() -> Sequence[JsonObject]:
 async def create_initial_objects(
     objects: ObjectStore, catalog: Catalog, new_context: Callable[[], DefaultingContext]
 ) -> None:
-    """`new_context` gives a new uid each time."""
+    """`new_context` gives a new uid each time. All are written at once: with one flush to disk."""
+    writes = []
     for obj in initial_objects():
         resource = catalog.by_gvk(metadata.gvk(obj))
         assert resource is not None, f"no resource for {metadata.gvk(obj)}"
@@ -43,4 +45,5 @@ async def create_initial_objects(
             context = new_context()
             made = write_path.created(obj, target, context)
             kept = write_path.stored_object(made, target, context)
-            await objects.create(resource, namespace, name, kept)
+            writes.append(objects.create(resource, namespace, name, kept))
+    await asyncio.gather(*writes)

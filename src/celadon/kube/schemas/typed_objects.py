@@ -16,6 +16,7 @@ of free form, which nothing changes afterwards.
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -38,6 +39,23 @@ from celadon.kube.schemas.typed_values import (
     refuse,
     scalar,
 )
+
+
+class Reading(enum.Enum):
+    """How a codec takes what it is given.
+
+    `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
+    nobody needs to look for them. `STORED` leaves out all empty lists and maps of fields, which the
+    wire format of the store cannot hold.
+    """
+
+    TOLERANT = enum.auto()
+    EXACT = enum.auto()
+    STORED = enum.auto()
+
+
+class UnknownField(Exception):
+    """An exact reading has met a field that the kind does not have."""
 
 
 def _json_schema(value: Any) -> Any:
@@ -77,9 +95,9 @@ SPECIAL: Final[Mapping[str, tuple[Converter, Any]]] = {
 """Components with an encoding of their own: how to read a value, and what a null item becomes."""
 
 
-def _list(node: Any, *, keep: bool) -> Converter:
+def _list(node: Any, reading: Reading, *, keep: bool) -> Converter:
     item_node = node["items"]
-    convert, zero = _item(item_node)
+    convert, zero = _item(item_node, reading)
     plain = SCALAR_CLASSES.get(item_node) if isinstance(item_node, str) else None
 
     def convert_list(value: Any) -> Any:
@@ -94,9 +112,9 @@ def _list(node: Any, *, keep: bool) -> Converter:
     return convert_list
 
 
-def _map(node: Any, *, keep: bool) -> Converter:
+def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
     value_node = node["values"]
-    convert, zero = _item(value_node)
+    convert, zero = _item(value_node, reading)
     plain = SCALAR_CLASSES.get(value_node) if isinstance(value_node, str) else None
 
     def convert_map(value: Any) -> Any:
@@ -136,19 +154,19 @@ def _each_member(
     return made
 
 
-def _item(node: Any) -> tuple[Converter, Callable[[], Any]]:
+def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], Any]]:
     """How to read an item of a list or map, and what a null one becomes."""
     if isinstance(node, dict) and "ref" in node:
         name = node["ref"]
         if name in SPECIAL:
             convert, zero = SPECIAL[name]
             return convert, lambda: zero
-        codec = struct_codec(name)
+        codec = struct_codec(name, reading)
         return codec.decode, codec.empty
     if isinstance(node, dict) and "items" in node:
-        return _list(node, keep=True), lambda: None
+        return _list(node, reading, keep=True), lambda: None
     if isinstance(node, dict) and "values" in node:
-        return _map(node, keep=True), lambda: None
+        return _map(node, reading, keep=True), lambda: None
     letter = node if isinstance(node, str) else node["type"]
     zero = ZEROS[letter]
     return scalar(letter), lambda: zero
@@ -161,10 +179,13 @@ Completion = tuple[str, Callable[[Any], None]]
 class StructCodec:
     """Decoding and completing the objects of one component. Compiled when first used."""
 
-    __slots__ = ("_always", "_completions", "_entry", "_fields", "_structs", "name")
+    __slots__ = ("_always", "_completions", "_entry", "_fields", "_reading", "_structs", "name")
 
-    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+    def __init__(
+        self, name: str, entry: Mapping[str, Any], reading: Reading = Reading.TOLERANT
+    ) -> None:
         self.name = name
+        self._reading = reading
         self._entry = entry
         self._fields: dict[str, Field] | None = None
         self._structs: list[tuple[str, StructCodec]] = []
@@ -175,12 +196,14 @@ class StructCodec:
         entry = self._entry
         always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
         fields = {
-            key: _field(node, keep=key in always or key in pointers)
+            key: _field(node, self._reading, keep=key in always or key in pointers)
             for key, node in entry.get("fields", {}).items()
         }
         for key, zero in always.items():
             if zero == {}:
-                self._structs.append((key, struct_codec(entry["fields"][key]["ref"])))
+                self._structs.append(
+                    (key, struct_codec(entry["fields"][key]["ref"], self._reading))
+                )
             else:
                 self._always.append((key, zero))
         for key, node in entry.get("fields", {}).items():
@@ -203,7 +226,8 @@ class StructCodec:
         return {key: codec.empty() for key, codec in self._structs}
 
     def decode(self, value: Any) -> dict[str, Any]:
-        """A new object; Mismatch or DecodeError where a value does not fit."""
+        """A new object; Mismatch or DecodeError where a value does not fit, UnknownField if the
+        reading is exact."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
         fields = self._fields
@@ -213,9 +237,14 @@ class StructCodec:
         key = ""
         try:
             for key, item in value.items():
-                if item is None or key not in fields:
+                field = fields.get(key)
+                if field is None:
+                    if self._reading is Reading.EXACT:
+                        raise UnknownField
                     continue
-                plain, keep, convert = fields[key]
+                if item is None:
+                    continue
+                plain, keep, convert = field
                 if convert is not None:
                     converted = convert(item)
                     if converted is not DROPPED:
@@ -251,14 +280,15 @@ class StructCodec:
                 completion(made[key])
 
 
-def _field(node: Any, *, keep: bool) -> Field:
+def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     if isinstance(node, dict):
+        keep_empty = keep and reading is not Reading.STORED
         if "items" in node:
-            return None, keep, _list(node, keep=keep)
+            return None, keep, _list(node, reading, keep=keep_empty)
         if "values" in node:
-            return None, keep, _map(node, keep=keep)
+            return None, keep, _map(node, reading, keep=keep_empty)
         if "ref" in node:
-            convert, _ = _item(node)
+            convert, _ = _item(node, reading)
             return None, True, convert
         node = node["type"]
     if node in SCALAR_CLASSES:
@@ -293,16 +323,16 @@ def _complete_each(inner: Callable[[Any], None], container: Any) -> None:
 
 
 @functools.cache
-def struct_codec(name: str) -> StructCodec:
+def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
     """The codec of a component, by its OpenAPI name; KeyError when there is none."""
-    return StructCodec(name, packs.load("schemas")[name])
+    return StructCodec(name, packs.load("schemas")[name], reading)
 
 
 @functools.cache
-def codec_for(gvk: GroupVersionKind) -> StructCodec | None:
+def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
     """The codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
-    return None if name is None else struct_codec(name)
+    return None if name is None else struct_codec(name, reading)
 
 
 def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:

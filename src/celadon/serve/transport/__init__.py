@@ -1,13 +1,12 @@
 """The server on the network: HTTP, TLS, credentials, a process with a beginning and an end.
 
 Needs the packages of `celadon[serve]`. Read first `server_process` (how it all comes together),
-then `asgi_app` (between HTTP and the handler).
+then `http_server` and `http_connection` (between HTTP and the handler).
 """
 
 from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -26,7 +25,6 @@ from celadon.serve.transport.tls_context import server_tls
 __all__ = [
     "MEMORY",
     "Address",
-    "AsgiApp",
     "CredentialsFolder",
     "HttpServer",
     "LogLines",

@@ -1,7 +1,7 @@
 """The entries under a prefix, kept current by a watch that is read when somebody asks.
 
-Asking costs one look at an empty queue when nothing has changed. A view that computes something
-from a mirror does so again when `refresh` says that there is something new.
+Asking costs one look at the store's revision when nothing has changed. A view that computes
+something from a mirror does so again when `refresh` says that there is something new.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ class Mirror:
 
     def refresh(self) -> bool:
         """Take in what has happened; whether anything has."""
+        revision = self._objects.store.revision()
+        if revision == self._seen:
+            return False
+        self._seen = revision
         try:
             events = self._watch.take().events
         except (Compacted, WatchOverflow):
@@ -47,5 +51,6 @@ class Mirror:
 
     def _reload(self) -> None:
         page = self._objects.store.range(self._prefix)
+        self._seen = page.revision
         self._watch = self._objects.store.watch(self._prefix, page.revision)
         self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}

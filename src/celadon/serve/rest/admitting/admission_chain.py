@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from celadon.admission import Operation, Request, Verdict, World, writing
+from celadon.admission import Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
@@ -108,7 +108,7 @@ class Admission:
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
         raise_refusal(opinion.refusal)
-        if VALIDATING_POLICIES in self._plugins.names:
+        if VALIDATING_POLICIES in self._plugins.names and not is_exempt(request.resource):
             self._review(call, request)
         phase = await self._webhooks.validate(request, call.remaining)
         if phase is not None:
