@@ -57,7 +57,7 @@ from celadon.serve.rest.calls import Call, Notes
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
-from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint
+from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.pod_operations import PodOperations
@@ -321,7 +321,9 @@ class ApiServer:
         endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         call = Call(request, info, user, endpoint, custom, notes)
-        note_deprecation(call, served.definition_of(endpoint.resource))
+        definition = served.definition_of(endpoint.resource)
+        note_deprecation(call, definition)
+        require_lasting(endpoint, definition)
         return compressed(await self._verbs.answer(call, served), request)
 
 
