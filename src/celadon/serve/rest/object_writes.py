@@ -126,14 +126,14 @@ class Writer:
         else:
             read = self._read(call, context)
             self._managers.created(call, read)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
         generated = not metadata.name(read.draft.made)
         write_path.prepare_create(read.draft, target)
         self._admission.mutate(call, Operation.CREATE, read.draft)
         made = write_path.finish_create(read.draft)
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
-        notes.warnings += warnings
+        notes.warnings += [*warnings, *write_path.made_warnings(made, None, target)]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         self._admission.admit(call, Operation.CREATE, made, None)
@@ -230,7 +230,7 @@ class Writer:
         parent = replace(target, subresource="")
         if target.subresource == "scale":
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
-        call.notes.warnings += warnings
+        call.notes.warnings += [*warnings, *write_path.made_warnings(made, before, target)]
         kept = write_path.stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
