@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.store import Compacted, WatchOverflow
+from celadon.store import Compacted, Watch, WatchOverflow
 
 
 class Mirror:
@@ -19,6 +19,8 @@ class Mirror:
         self._objects = objects
         self._prefix = prefix
         self._stored: dict[str, StoredObject] = {}
+        self._seen: int
+        self._watch: Watch
         self._reload()
 
     def refresh(self) -> bool:
