@@ -58,7 +58,7 @@ class LazyVariables(dict[str, Any]):
         self[str(name)]
         return True
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         return self[name] if name in self._expressions else default
 
 

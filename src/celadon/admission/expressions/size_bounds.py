@@ -25,7 +25,7 @@ def size_bound(value: Any) -> int:
         return _json_size(value)
 
 
-def _json_size(value: Any) -> int:
+def _json_size(value: object) -> int:
     try:
         return len(json.dumps(value, default=dict))
     except RecursionError:

@@ -194,7 +194,7 @@ def _notes(name: str, member: Schema, owner: Schema) -> str:
     return "; ".join(notes)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 

@@ -38,7 +38,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def lookup(path: str, parent: Any, root: Any) -> Any:
+def lookup(path: str, parent: object, root: object) -> Any:
     """The value at a path without wildcards; None when something on the way is missing."""
     found = root if path.startswith("$.") else parent
     for name in path.removeprefix("$.").split("."):

@@ -143,7 +143,7 @@ def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
         yield "userAgent", short
 
 
-def _reference(info: RequestInfo, sent: Any) -> JsonObject:
+def _reference(info: RequestInfo, sent: object) -> JsonObject:
     """What the path does not say about an object, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
     own: Mapping[str, Any] = meta if isinstance(meta, dict) else {}
@@ -160,7 +160,7 @@ def _reference(info: RequestInfo, sent: Any) -> JsonObject:
     return {name: value for name, value in found.items() if value}
 
 
-def _status(code: int, found: Any) -> JsonObject:
+def _status(code: int, found: object) -> JsonObject:
     if not isinstance(found, dict) or found.get("kind") != "Status":
         return {"metadata": {}, "code": code}
     return (
@@ -170,7 +170,7 @@ def _status(code: int, found: Any) -> JsonObject:
     )
 
 
-def _shown(obj: Any, recording: Recording) -> Any:
+def _shown(obj: object, recording: Recording) -> Any:
     if not recording.omit_managed_fields or not isinstance(obj, dict):
         return obj
     if isinstance(obj.get("items"), list):
