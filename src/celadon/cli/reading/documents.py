@@ -165,7 +165,7 @@ def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Pro
     yield Document(chunk, path, value)
 
 
-def _with_kind(parent: dict[str, Any], item: object) -> Any:
+def _with_kind(parent: dict[str, Any], item: object) -> Any:  # noqa: ANN401 - any JSON
     """Items of a typed list (`PodList`) may leave out what the list says already."""
     kind = parent["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or item.get("kind"):

@@ -109,7 +109,7 @@ def type_name(schema: Schema, pack: SchemaPack) -> str:
     return schema.type.capitalize() if schema.type == "object" else schema.type or "any"
 
 
-def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:
+def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - any JSON
     """The schema as OpenAPI, references followed; a type inside itself is an object of any
     content."""
     if schema.ref:

@@ -23,6 +23,8 @@ class Each(enum.Enum):
 
 
 class Step(NamedTuple):
+    """A field, and whether all its items or values are meant."""
+
     name: str
     each: Each
 

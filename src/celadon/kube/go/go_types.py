@@ -157,7 +157,7 @@ def go_type(node: object, owner: str, field: str) -> str:
     return _spelled(node, named)
 
 
-def _spelled(node: Any, named: str | None) -> str:
+def _spelled(node: Any, named: str | None) -> str:  # noqa: ANN401 - any JSON
     if isinstance(node, str):
         return named if named is not None and node == "s" else _SCALARS[node]
     if "items" in node:

@@ -69,7 +69,7 @@ def _is_sorted(elements: list[Any]) -> bool:
 def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
     """The first element that no other precedes; `replaced` is the order in which one yields."""
 
-    def find(elements: list[Any]) -> Any:
+    def find(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         if not elements:
             raise EvaluationError(f"{name} called on empty list")
         found = elements[0]
@@ -87,7 +87,7 @@ _max: Final = _extreme("max", -1)
 
 
 def _sum(zero: object) -> Callable[[list[Any]], Any]:
-    def total(elements: list[Any]) -> Any:
+    def total(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         result = zero
         for element in elements:
             if element.__class__ not in _ADDABLE:

@@ -84,10 +84,10 @@ class Exchange:
             event["annotations"] = dict(sorted(annotations.items()))
         return event
 
-    def _sent(self) -> Any:
+    def _sent(self) -> Any:  # noqa: ANN401 - any JSON
         return _parsed(self.request.body, self.request.header("content-type"))
 
-    def _answered(self, *, everything: bool) -> Any:
+    def _answered(self, *, everything: bool) -> Any:  # noqa: ANN401 - any JSON
         """The answer's object; without `everything` only if it may be a Status."""
         answer = self.answer
         body = answer.body
@@ -98,7 +98,7 @@ class Exchange:
         return _parsed(body, answer.content_type)
 
 
-def _parsed(body: bytes, content_type: str) -> Any:
+def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
     """None for what cannot be read."""
     media_type = content_type.partition(";")[0].strip().lower()
     try:
@@ -170,7 +170,7 @@ def _status(code: int, found: object) -> JsonObject:
     )
 
 
-def _shown(obj: object, recording: Recording) -> Any:
+def _shown(obj: object, recording: Recording) -> Any:  # noqa: ANN401 - any JSON
     if not recording.omit_managed_fields or not isinstance(obj, dict):
         return obj
     if isinstance(obj.get("items"), list):

@@ -32,7 +32,7 @@ LONGEST: Final = (2**63 - 1) // 10**9
 """Seconds in the longest duration that Go knows; differences beyond it count as that."""
 
 
-def at(value: object, *path: str) -> Any:
+def at(value: object, *path: str) -> Any:  # noqa: ANN401 - any JSON
     """The value that the members lead to; None where one is not there."""
     for name in path:
         if not isinstance(value, Mapping):
@@ -97,14 +97,14 @@ def first_three(values: Sequence[str], default: str) -> str:
     return joined(values[:SHOWN], total=len(values)) if values else default
 
 
-def labels_text(labels: Any) -> str:
+def labels_text(labels: Any) -> str:  # noqa: ANN401 - any JSON
     """`a=b,c=d`, sorted; `<none>` without any."""
     if not labels:
         return NONE
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels))
 
 
-def selector_text(selector: Any) -> str:
+def selector_text(selector: Any) -> str:  # noqa: ANN401 - any JSON
     """The canonical text of a label selector; `<none>` for one that selects all or nothing."""
     try:
         return str(label_selector(selector)) or NONE

@@ -33,6 +33,8 @@ _OPERATION: Final = ("request", "operation")
 
 
 class Outcomes(NamedTuple):
+    """What is known where the expression is true, and where it is false."""
+
     if_true: Facts = NOTHING
     if_false: Facts = NOTHING
 

@@ -58,7 +58,7 @@ def _track_walk(args: Sequence[Any], result: object) -> int:
     return walk_cost(args[0])
 
 
-def walk_cost(value: Any) -> int:
+def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
     """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down."""
     total, stack = 0, [value]
     while stack:
