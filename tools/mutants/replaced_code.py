@@ -18,7 +18,7 @@ from types import CodeType, FunctionType
 from tools.mutants.mutations import mutated
 
 Key = tuple[str, int]
-"""Qualified name and first line: they tell the functions of a module apart, but for some lambdas."""
+"""Qualified name and first line: what tells functions of a module apart, but for some lambdas."""
 
 
 def replace_code(module: str, path: Path, number: int) -> None:
