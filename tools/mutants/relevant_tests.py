@@ -73,11 +73,11 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._measured.switch_context(item.nodeid)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = time.perf_counter() - start
+            self.seconds[item.nodeid] = time.process_time() - start
             self._measured.switch_context("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
