@@ -171,6 +171,8 @@ def test_a_watch_lasts_as_long_as_the_server_says() -> None:
         assert running.lines(answer.stream).readline() == b""
     finally:
         running.close()
+
+
 def test_services_have_addresses_and_ports_of_their_own(running: Running) -> None:
     services = "/api/v1/namespaces/default/services"
     assert read(ask(running, "GET", f"{services}/kubernetes"))["spec"]["clusterIP"] == "10.0.0.1"

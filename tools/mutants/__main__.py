@@ -9,11 +9,14 @@ import pickle
 import random
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 
 from tools.mutants.mutations import Mutation, mutations
-from tools.mutants.relevant_tests import Relevance, measure
-from tools.mutants.trials import Fate, Trial, run_all
+from tools.mutants.relevant_tests import Relevance, measure, together
+from tools.mutants.replaced_code import is_alone
+from tools.mutants.trials import Fate, Trial, run_all, run_cold
+from tools.mutants.warm_trials import run_warm
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src"
@@ -23,11 +26,12 @@ TARGETS = ("celadon.cel.checking", "celadon.cel.analysis", "celadon.admission")
 """The packages whose tests are tested."""
 
 TESTS = (
-    *("tests/admission", "tests/cel"),
-    *("tests/properties/test_damaged_policies.py", "tests/properties/test_engine.py"),
+    ("tests/admission", "tests/properties/test_damaged_policies.py"),
+    ("tests/cel", "tests/properties/test_engine.py"),
 )
-"""Where tests of them are looked for. Recordings and conformance vectors would notice more; each of
-them is one test that takes too long to be tried on every mutation."""
+"""Where tests of them are looked for, in two parts that run at the same time. Recordings and
+conformance vectors would notice more; each of them is one test that takes too long to be tried on
+every mutation."""
 
 SECONDS_OF_TESTS = 4.0
 """How long the tests of one mutation may take without it; the slowest of more are left out."""
@@ -50,10 +54,16 @@ def main() -> int:
     ]
     trials = [_trial(mutation, relevance) for mutation in drawn]
     random.Random(options.seed).shuffle(trials)
-    say(f"{len(trials)} mutations, {time.monotonic() - started:.0f} s so far")
+    cold = [trial for trial in trials if _is_cold(trial, relevance)]
+    warm = [trial for trial in trials if trial not in cold]
+    say(f"{len(warm)} and {len(cold)} mutations, {time.monotonic() - started:.0f} s so far")
     fates: dict[Mutation, Fate] = {}
     until = started + 60 * options.minutes
-    for trial, fate in run_all(trials, options.workers, until):
+    files = sorted({test.partition("::")[0] for trial in warm for test in trial.tests})
+    for trial, fate in chain(
+        run_warm(warm, files, options.workers, until),
+        run_all(cold, options.workers, until, run_cold),
+    ):
         fates[trial.mutation] = fate
         if fate in (Fate.SURVIVED, Fate.UNTESTED):
             say(f"{fate.value}: {trial.mutation}")
@@ -77,21 +87,27 @@ def _options() -> argparse.Namespace:
 
 
 def _relevance(*, fresh: bool) -> Relevance:
-    """Measured in a process of its own, so that this one never imports the product."""
-    kept = CACHE / "relevance.pickle"
-    if fresh or not kept.exists():
+    """Measured in processes of their own, so that this one never imports the product."""
+    kept = [CACHE / f"relevance{at}.pickle" for at in range(len(TESTS))]
+    if fresh or not all(file.exists() for file in kept):
         CACHE.mkdir(exist_ok=True)
-        worker = multiprocessing.get_context("fork").Process(target=_measure, args=(kept,))
-        worker.start()
-        worker.join()
-        if worker.exitcode:
-            raise SystemExit(worker.exitcode)
-    found: Relevance = pickle.loads(kept.read_bytes())
-    return found
+        fork = multiprocessing.get_context("fork")
+        workers = [
+            fork.Process(target=_measure, args=(tests, file))
+            for tests, file in zip(TESTS, kept, strict=True)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+            if worker.exitcode:
+                raise SystemExit(worker.exitcode)
+    return together(pickle.loads(file.read_bytes()) for file in kept)
 
 
-def _measure(kept: Path) -> None:
-    kept.write_bytes(pickle.dumps(measure(TARGETS, TESTS, CACHE / "coverage")))
+def _measure(tests: tuple[str, ...], kept: Path) -> None:
+    measured = measure(TARGETS, tests, kept.with_suffix(".coverage"))
+    kept.write_bytes(pickle.dumps(measured))
 
 
 def _drawn(target: str, size: int, seed: int, equivalent: set[str]) -> list[Mutation]:
@@ -120,6 +136,15 @@ def _trial(mutation: Mutation, relevance: Relevance) -> Trial:
     tests = relevance.of(mutation.module, mutation.line, mutation.end_line, SECONDS_OF_TESTS)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
     return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected)
+
+
+def _is_cold(trial: Trial, relevance: Relevance) -> bool:
+    """Whether the mistake shows on import, or is in one of several lambdas of a line."""
+    mutation = trial.mutation
+    lines = mutation.line, mutation.end_line
+    if not mutation.function or relevance.on_import(mutation.module, *lines):
+        return True
+    return not is_alone(trial.path, mutation.line)
 
 
 def _key(mutation: Mutation) -> str:

@@ -20,7 +20,7 @@ PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-W", "ignore:Module already importe
 """Nothing is kept, and the plugins are there before pytest looks for them."""
 
 FILES = 8
-"""Files whose tests are tried on one mutation: importing each takes time of its own."""
+"""Files whose tests are tried on one mutation that shows on import: each takes time of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,15 @@ class Relevance:
     modules: dict[str, set[str]]
     seconds: dict[str, float]
 
+    def on_import(self, module: str, line: int, end_line: int) -> bool:
+        """Whether a line runs when the module, or a test, is imported."""
+        known = self.lines.get(module, {})
+        return any("" in known.get(at, ()) for at in range(line, end_line + 1))
+
     def of(self, module: str, line: int, end_line: int, limit: float) -> list[str]:
-        """Ids of tests from at most `FILES` files: those of the module's own test first, then of
-        files with the quickest tests; together they take about as many seconds as the limit."""
+        """Ids of tests: those of the module's own test first, then of files with the quickest
+        tests; together they take about as many seconds as the limit. From at most `FILES` files if
+        the lines run on import."""
         known = self.lines.get(module, {})
         found = {test for at in range(line, end_line + 1) for test in known.get(at, ()) if test}
         by_file: defaultdict[str, list[str]] = defaultdict(list)
@@ -41,7 +47,8 @@ class Relevance:
             by_file[test.partition("::")[0]].append(test)
         chosen: list[str] = []
         left = limit
-        for file in sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))[:FILES]:
+        files = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+        for file in files[: FILES if self.on_import(module, line, end_line) else None]:
             for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
                 left -= self.seconds.get(test, 0.0)
                 if left < 0 and chosen:
@@ -66,16 +73,31 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._measured.switch_context(item.nodeid)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = time.perf_counter() - start
+            self.seconds[item.nodeid] = time.process_time() - start
             self._measured.switch_context("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
             self.failed.add(report.nodeid)
+
+
+def together(parts: Iterable[Relevance]) -> Relevance:
+    """What was measured in several processes."""
+    lines: dict[str, dict[int, list[str]]] = {}
+    modules: dict[str, set[str]] = {}
+    seconds: dict[str, float] = {}
+    for part in parts:
+        for module, known in part.lines.items():
+            merged = lines.setdefault(module, {})
+            for line, tests in known.items():
+                merged[line] = sorted({*merged.get(line, ()), *tests})
+            modules.setdefault(module, set()).update(part.modules[module])
+        seconds |= part.seconds
+    return Relevance(lines, modules, seconds)
 
 
 def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> Relevance:

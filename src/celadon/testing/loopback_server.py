@@ -24,7 +24,7 @@ def loopback_listener(host: str) -> socket.socket:
     """On any port that is free."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((host, 0))
-    listener.setblocking(False)
+    listener.settimeout(0)
     return listener
 
 

@@ -330,7 +330,7 @@ def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
     _set_or_remove(meta, "generation", old.get("generation"))
 
 
-def _set_or_remove(parent: dict[str, Any], key: str, value: Any) -> None:
+def _set_or_remove(parent: dict[str, Any], key: str, value: object) -> None:
     if value is None:
         parent.pop(key, None)
     else:
@@ -398,7 +398,7 @@ def _without_empty(obj: Any, codec: StructCodec) -> Any:
     return made
 
 
-def _pruned(value: Any, node: Any) -> Any:
+def _pruned(value: object, node: object) -> Any:
     if not isinstance(node, dict) or not value:
         return value
     if "items" in node and isinstance(value, list):

@@ -30,7 +30,7 @@ def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
     return {**head, **_ordered({key: obj[key] for key in obj if key not in _TYPE}, name)}
 
 
-def _ordered(value: Any, name: str) -> Any:
+def _ordered(value: object, name: str) -> Any:
     if not isinstance(value, dict):
         return value
     orders = _orders(name)
@@ -67,11 +67,11 @@ def _order_of(field: MessageField) -> Order | None:
     return each
 
 
-def _list(value: Any, each: Order) -> Any:
+def _list(value: object, each: Order) -> Any:
     return [each(item) for item in value] if isinstance(value, list) else value
 
 
-def _map(value: Any, each: Order | None) -> Any:
+def _map(value: object, each: Order | None) -> Any:
     if not isinstance(value, dict):
         return value
     if each is None:

@@ -58,11 +58,11 @@ class UnknownField(Exception):
     """An exact reading has met a field that the kind does not have."""
 
 
-def _json_schema(value: Any) -> Any:
+def _json_schema(value: object) -> Any:
     return struct_codec(schema_model.JSON_SCHEMA).decode(value)
 
 
-def _schema_or_bool(value: Any) -> Any:
+def _schema_or_bool(value: object) -> Any:
     if value.__class__ is bool:
         return value
     if value.__class__ is not dict:
@@ -70,13 +70,13 @@ def _schema_or_bool(value: Any) -> Any:
     return _json_schema(value)
 
 
-def _schema_or_list(value: Any) -> Any:
+def _schema_or_list(value: object) -> Any:
     if value.__class__ is list:
         return _each_item(value, _json_schema, dict)
     return _json_schema(value)
 
 
-def _schema_or_strings(value: Any) -> Any:
+def _schema_or_strings(value: object) -> Any:
     return list(value) if value.__class__ is list else _json_schema(value)
 
 
@@ -225,7 +225,7 @@ class StructCodec:
             self._compile()
         return {key: codec.empty() for key, codec in self._structs}
 
-    def decode(self, value: Any) -> dict[str, Any]:
+    def decode(self, value: object) -> dict[str, Any]:
         """A new object; Mismatch or DecodeError where a value does not fit, UnknownField if the
         reading is exact."""
         if value.__class__ is not dict:
@@ -299,7 +299,7 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
 
 
-def _completion(node: Any) -> Callable[[Any], None] | None:
+def _completion(node: object) -> Callable[[Any], None] | None:
     """What to do with a field's value when completing; None when nothing can be missing."""
     if not isinstance(node, dict):
         return None
@@ -335,7 +335,7 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
     return None if name is None else struct_codec(name, reading)
 
 
-def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
+def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
     """As `codec.decode`, with every failure as DecodeError."""
     try:
         return codec.decode(obj)
@@ -345,7 +345,7 @@ def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
         raise DecodeError("exceeded max depth") from None
 
 
-def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
+def round_trip(obj: object, gvk: GroupVersionKind) -> dict[str, Any] | None:
     """The object decoded and encoded again, without defaulting; None for kinds not built in."""
     codec = codec_for(gvk)
     if codec is None:
@@ -355,7 +355,7 @@ def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
     return made
 
 
-def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[FieldPath]:
+def unknown_fields(obj: object, gvk: GroupVersionKind) -> list[FieldPath]:
     """Paths of the fields that the kind does not have, in the order of the document.
 
     For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
@@ -367,7 +367,7 @@ def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[FieldPath]:
     return found
 
 
-def _find_unknown(value: Any, node: Any, path: FieldPath, found: list[FieldPath]) -> None:
+def _find_unknown(value: object, node: object, path: FieldPath, found: list[FieldPath]) -> None:
     if not isinstance(node, dict):
         return
     if "ref" in node and node["ref"] in SPECIAL:

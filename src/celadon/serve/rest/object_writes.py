@@ -282,7 +282,7 @@ class Writer:
         return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
 
 
-def _set_aside(scale: dict[str, Any]) -> Any:
+def _set_aside(scale: dict[str, Any]) -> object:
     """The managers that a scale has of the object it belongs to: admission does not see them."""
     return scale["metadata"].pop("managedFields", None)
 

@@ -172,7 +172,7 @@ def _listener(address: Address) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address.host, address.port))
         listener.listen()
-        listener.setblocking(False)
+        listener.settimeout(0)
     except OSError as error:
         listener.close()
         where = f"{address.host}:{address.port}"

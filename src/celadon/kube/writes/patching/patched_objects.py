@@ -104,7 +104,7 @@ def _read(body: bytes, media_type: str) -> Document:
         raise status.bad_request(f"{prefix}{error}") from None
 
 
-def _require(value: Any, wanted: type, go_name: str) -> None:
+def _require(value: object, wanted: type, go_name: str) -> None:
     if value is not None and not isinstance(value, wanted):
         why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
         raise status.bad_request(f"error decoding patch: {why}")
@@ -132,7 +132,7 @@ def _unknown_members(operations: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _strategic(current: Mapping[str, Any], patch: Any, target: Target) -> Patched:
+def _strategic(current: Mapping[str, Any], patch: object, target: Target) -> Patched:
     if patch is None:
         return Patched(dict(current), plain_text(patch), is_strategic=True)
     if not isinstance(patch, dict):
@@ -177,7 +177,7 @@ def _complaints(result: Patched, target: Target) -> list[str]:
     return sorted(found) if result.is_strategic else found
 
 
-def _other_kind(document: Any, target: Target) -> str:
+def _other_kind(document: object, target: Target) -> str:
     found = metadata.gvk(document)
     if structure_of(found) != found or _is_known(found):
         package = target.kind.group.partition(".")[0] or "core"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from celadon.admission import Request, World
 from celadon.admission.plugins import PluginChain
@@ -86,7 +85,7 @@ class Mutation:
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self._served.current().custom
 
-        def readmit(document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
             schema = custom.get(kind)
             decoded, made = read_mutated(document, kind, schema, draft.run.context)
             return decoded, made.form()
