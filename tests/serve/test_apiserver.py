@@ -129,3 +129,15 @@ def test_a_large_answer_is_compressed(running: Running) -> None:
     answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
     assert ("Content-Encoding", "gzip") in answer.headers
     assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]
+
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+@pytest.mark.parametrize("kind", ["resourceslices", "deviceclasses"])
+def test_a_kind_without_message_is_shown_as_json(running: Running, kind: str) -> None:
+    path = f"/apis/resource.k8s.io/v1/{kind}"
+    answer = ask(running, "GET", path, accept=f"{PROTOBUF},application/json")
+    assert (answer.code, answer.content_type) == (200, "application/json")
+    assert read(answer)["items"] == []
+    assert ask(running, "GET", path, accept=PROTOBUF).code == 406
