@@ -189,3 +189,13 @@ def test_services_have_addresses_and_ports_of_their_own(running: Running) -> Non
     refused = ask(running, "POST", services, {"metadata": {"name": "three"}, "spec": spec})
     assert refused.code == 422
     assert "provided IP is already allocated" in read(refused)["message"]
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+@pytest.mark.parametrize("kind", ["resourceslices", "deviceclasses"])
+def test_a_kind_without_message_is_shown_as_json(running: Running, kind: str) -> None:
+    path = f"/apis/resource.k8s.io/v1/{kind}"
+    answer = ask(running, "GET", path, accept=f"{PROTOBUF},application/json")
+    assert (answer.code, answer.content_type) == (200, "application/json")
+    assert read(answer)["items"] == []
+    assert ask(running, "GET", path, accept=PROTOBUF).code == 406

@@ -13,6 +13,7 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.catalogue import Catalog, Resource, Subresource
+from celadon.kube.protobuf import has_message
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
 from celadon.serve.requests.request_info import RequestInfo
 
@@ -56,7 +57,15 @@ class Endpoint:
     @property
     def body_types(self) -> tuple[str, ...]:
         """Media types in which objects are sent."""
-        return CUSTOM_TYPES if self.resource.custom else BUILT_IN_TYPES
+        return CUSTOM_TYPES if self.resource.custom else self.answer_types
+
+    @property
+    def answer_types(self) -> tuple[str, ...]:
+        """Media types among which a client may choose. A few built-in kinds have no message in our
+        table (`celadon.kube.protobuf`), and clients that know protobuf take JSON as well."""
+        if self.resource.custom or has_message(self.kind):
+            return BUILT_IN_TYPES
+        return CUSTOM_TYPES
 
     @property
     def connects(self) -> bool:

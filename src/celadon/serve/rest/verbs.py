@@ -20,7 +20,7 @@ from celadon.serve.objects.object_texts import ObjectTexts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.requests.list_options import list_options
-from celadon.serve.requests.negotiation import BUILT_IN_TYPES, PROTOBUF, accepted
+from celadon.serve.requests.negotiation import PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections.connecting import Connector
@@ -65,7 +65,7 @@ class Verbs:
             return pod_log(call, self.connector.world)
         wanted = accepted(
             call.request,
-            BUILT_IN_TYPES,
+            endpoint.answer_types,
             routed=not endpoint.resource.custom,
             watch=endpoint.verb == "watch",
             collection=endpoint.is_collection and endpoint.verb in ("list", "watch"),
