@@ -61,7 +61,7 @@ from celadon.serve.rest.calls import Call, Notes, time_left
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
-from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint
+from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.pod_operations import PodOperations
@@ -350,7 +350,9 @@ class ApiServer:
         custom = served.custom.get(endpoint.resource.gvk)
         remaining = time_left(request)
         call = Call(request, info, user, endpoint, custom, notes, remaining)
-        note_deprecation(call, served.definition_of(endpoint.resource))
+        definition = served.definition_of(endpoint.resource)
+        note_deprecation(call, definition)
+        require_lasting(endpoint, definition)
         return compressed(await self._verbs.answer(call, served), request)
 
 
