@@ -84,7 +84,7 @@ CUSTOM = [
 def test_custom_resources_have_no_routes(
     widgets: Running, method: str, path: str, code: int, message: str
 ) -> None:
-    body = {} if method in ("POST", "PUT", "PATCH") else None
+    body: Any = {} if method in ("POST", "PUT", "PATCH") else None
     assert said(ask(widgets, method, path, body)) == (code, message)
 
 
