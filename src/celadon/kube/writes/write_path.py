@@ -76,8 +76,8 @@ def created(value: JsonObject, target: Target, context: DefaultingContext) -> di
 def begin_update(draft: Draft, target: Target) -> Draft:
     """What mutating admission sees of a changed object. StatusError (400) when it belongs
     elsewhere."""
-    require_name(draft, target)
     require_namespace(draft, target)
+    require_name(draft, target)
     return draft
 
 

@@ -30,7 +30,7 @@ from celadon.kube.writes import (
 )
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
-from celadon.serve.rest.bodies import read_sent
+from celadon.serve.rest.bodies import checked_body, read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
@@ -172,8 +172,9 @@ class Writer:
             read = self._managers.applied(call, old, self._context(call))
             write_path.begin_update(read.draft, call.target)
             return read
-        body = call.request.body
-        result = patched(write_path.shown(old, call.target), body, call.content_type, call.target)
+        shown = write_path.shown(old, call.target)
+        body = checked_body(call)
+        result = patched(shown, body, call.patch_type, call.target, call.field_validation)
         context = self._context(call)
         read = read_patched(result, call.target, context, call.field_validation)
         call.notes.warnings += read.warnings
