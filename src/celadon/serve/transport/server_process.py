@@ -144,7 +144,7 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
             raise StartError(str(error)) from error
     if settings.audit_log is None:
         return None
-    return stack.enter_context(AuditLog(settings.audit_log, policy))
+    return stack.enter_context(AuditLog(settings.audit_log, policy, settings.audit_rotation))
 
 
 @contextlib.contextmanager
@@ -214,7 +214,8 @@ async def _serve(
         if prepared.audit is not None:
             from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
 
-            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now).handle
+            counters = api.metrics.audit_events, api.metrics.audit_errors
+            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now, *counters).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()
