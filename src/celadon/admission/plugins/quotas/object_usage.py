@@ -1,0 +1,150 @@
+"""What an object counts for: `usage_of`, and the names that its resource can count under.
+
+As k8s.io/kubernetes `pkg/quota/v1/evaluator/core` and k8s.io/apiserver `pkg/quota/v1/generic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.claims_and_services import class_of_claim
+from celadon.admission.plugins.quotas.pod_usage import counts_for_pods, usage_of_pod
+from celadon.admission.plugins.quotas.quota_amounts import ONE, ZERO, Amounts
+from celadon.kube import GroupResource
+from celadon.kube.quantities import Quantity, from_int, parse_amount
+
+COUNT: Final = "count/"
+"""What the names begin with that count objects of any resource."""
+STORAGE_CLASS: Final = ".storageclass.storage.k8s.io/"
+CLAIMS: Final = "persistentvolumeclaims"
+STORAGE: Final = "requests.storage"
+DEVICE_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
+MOST_DEVICES: Final = 32
+"""What a claim for all devices counts for."""
+
+POD: Final = GroupResource("", "pods")
+SERVICE: Final = GroupResource("", "services")
+VOLUME_CLAIM: Final = GroupResource("", CLAIMS)
+DEVICE_CLAIM: Final = GroupResource("resource.k8s.io", "resourceclaims")
+ALIASED: Final = frozenset({"configmaps", "replicationcontrollers", "resourcequotas", "secrets"})
+"""Resources of the group without a name that are counted under their bare name, too."""
+UNCOUNTED: Final = frozenset(
+    {
+        GroupResource("", "bindings"),
+        GroupResource("", "events"),
+        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        GroupResource("events.k8s.io", "events"),
+    }
+)
+
+Object = Mapping[str, Any]
+
+
+def count_name(resource: GroupResource) -> str:
+    """`count/deployments.apps`."""
+    return f"{COUNT}{resource}"
+
+
+def counted_resource(name: str) -> GroupResource | None:
+    """Whose objects a name such as `count/deployments.apps` counts; None for other names."""
+    if not name.startswith(COUNT):
+        return GroupResource("", name) if name in ALIASED else None
+    resource, _, group = name.removeprefix(COUNT).partition(".")
+    return GroupResource(group, resource)
+
+
+def usage_of(resource: GroupResource, obj: Object, now: str) -> dict[str, Quantity]:
+    """By name. `now` is the time as objects have it: a pod that should be gone counts less."""
+    if resource == POD:
+        return usage_of_pod(obj, now)
+    special = _SPECIAL.get(resource)
+    found = {count_name(resource): ONE}
+    if special is not None:
+        found.update(special(obj))
+    elif not resource.group and resource.resource in ALIASED:
+        found[resource.resource] = ONE
+    return found
+
+
+def matching(resource: GroupResource, names: Iterable[str]) -> list[str]:
+    """Those of a quota's names that objects of a resource can count under, by name."""
+    return sorted(name for name in names if _matches(resource, name))
+
+
+def _matches(resource: GroupResource, name: str) -> bool:
+    if name == count_name(resource):
+        return True
+    if resource == POD:
+        return counts_for_pods(name)
+    if resource == SERVICE:
+        return name in _SERVICE_NAMES
+    if resource == VOLUME_CLAIM:
+        return name in _CLAIM_NAMES or name.endswith(_BY_CLASS)
+    if resource == DEVICE_CLAIM:
+        return name.endswith(DEVICE_CLASS)
+    return not resource.group and resource.resource in ALIASED and name == resource.resource
+
+
+_SERVICE_NAMES: Final = frozenset({"services", "services.nodeports", "services.loadbalancers"})
+_CLAIM_NAMES: Final = frozenset({CLAIMS, STORAGE})
+_BY_CLASS: Final = tuple(STORAGE_CLASS + name for name in (CLAIMS, STORAGE))
+
+
+def _service(service: Object) -> Amounts:
+    spec = service.get("spec") or {}
+    kind, ports = spec.get("type"), from_int(len(spec.get("ports") or ()))
+    balanced = kind == "LoadBalancer"
+    return {
+        "services": ONE,
+        "services.loadbalancers": ONE if balanced else ZERO,
+        "services.nodeports": ports if balanced or kind == "NodePort" else ZERO,
+    }
+
+
+def _volume_claim(claim: Object) -> Amounts:
+    found = {CLAIMS: ONE}
+    requests = ((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}
+    if "storage" in requests:
+        found[STORAGE] = _storage(requests["storage"], claim)
+    name = class_of_claim(dict(claim))
+    if name:
+        found.update({f"{name}{STORAGE_CLASS}{key}": found[key] for key in tuple(found)})
+    return found
+
+
+def _storage(requested: str, claim: Object) -> Quantity:
+    """In whole bytes; what was given already counts when it is more."""
+    wanted = parse_amount(requested).round_up(0)
+    given = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
+    allocated = None if given is None else parse_amount(given).round_up(0)
+    return wanted if allocated is None or allocated.compare(wanted) <= 0 else allocated
+
+
+def _device_claim(claim: Object) -> Amounts:
+    devices: dict[str, int] = {}
+    for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or ():
+        most: dict[str, int] = {}
+        alternatives = request.get("firstAvailable") or [request.get("exactly") or request]
+        for one in alternatives:
+            name = one.get("deviceClassName", "") + DEVICE_CLASS
+            most[name] = max(most.get(name, 0), _devices(one))
+        for name, number in most.items():
+            devices[name] = devices.get(name, 0) + number
+    return {name: from_int(number) for name, number in devices.items()}
+
+
+def _devices(request: Object) -> int:
+    match request.get("allocationMode"):
+        case "ExactCount":
+            return int(request.get("count", 0))
+        case "All":
+            return MOST_DEVICES
+    return 0
+
+
+_SPECIAL: Final[Mapping[GroupResource, Callable[[Object], Amounts]]] = {
+    DEVICE_CLAIM: _device_claim,
+    SERVICE: _service,
+    VOLUME_CLAIM: _volume_claim,
+}

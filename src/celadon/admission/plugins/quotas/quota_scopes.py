@@ -1,0 +1,93 @@
+"""Which objects a quota is about: scopes and scope selectors.
+
+As k8s.io/kubernetes `pkg/quota/v1/evaluator/core`. Only pods have scopes, and claims of volumes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from celadon.admission.plugins.quotas.object_usage import POD, VOLUME_CLAIM
+from celadon.kube import GroupResource
+from celadon.kube.defaulting import qos_class
+
+Object = Mapping[str, Any]
+
+
+def is_in_scope(quota: Object, resource: GroupResource, obj: Object) -> bool:
+    """Whether an object is one that a quota counts, as far as its scopes say."""
+    return all(_matches(selector, resource, obj) for selector in _selectors(quota))
+
+
+def is_terminating(pod: Object) -> bool:
+    """Whether a pod is meant to end."""
+    seconds = (pod.get("spec") or {}).get("activeDeadlineSeconds")
+    return seconds is not None and seconds >= 0
+
+
+def _selectors(quota: Object) -> Iterator[Object]:
+    spec = quota.get("spec") or {}
+    for scope in spec.get("scopes") or ():
+        yield {"scopeName": scope, "operator": "Exists"}
+    yield from (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+
+
+def _matches(selector: Object, resource: GroupResource, obj: Object) -> bool:
+    spec = obj.get("spec") or {}
+    scope = selector.get("scopeName")
+    if resource == VOLUME_CLAIM and scope == "VolumeAttributesClass":
+        return _selects(selector, _attribute_classes(obj))
+    if resource != POD:
+        return False
+    match scope:
+        case "Terminating":
+            return is_terminating(obj)
+        case "NotTerminating":
+            return not is_terminating(obj)
+        case "BestEffort":
+            return qos_class(spec) == "BestEffort"
+        case "NotBestEffort":
+            return qos_class(spec) != "BestEffort"
+        case "PriorityClass":
+            name = spec.get("priorityClassName")
+            return _selects(selector, {name} if name else set())
+        case "CrossNamespacePodAffinity":
+            return any(map(_crosses, _affinity_terms(spec)))
+    return False
+
+
+def _selects(selector: Object, names: set[str]) -> bool:
+    values = set(selector.get("values") or ())
+    match selector.get("operator"):
+        case "In":
+            return bool(names & values)
+        case "NotIn":
+            return not names & values
+        case "DoesNotExist":
+            return not names
+    return bool(names)
+
+
+def _attribute_classes(claim: Object) -> set[str]:
+    """What a claim is, is to be, and becomes."""
+    spec, state = claim.get("spec") or {}, claim.get("status") or {}
+    found = {
+        spec.get("volumeAttributesClassName"),
+        state.get("currentVolumeAttributesClassName"),
+        (state.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
+    }
+    return {name for name in found if name}
+
+
+def _affinity_terms(spec: Object) -> Iterator[Object]:
+    affinity = spec.get("affinity") or {}
+    for side in ("podAffinity", "podAntiAffinity"):
+        terms = affinity.get(side) or {}
+        yield from terms.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        for weighted in terms.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
+            yield weighted.get("podAffinityTerm") or {}
+
+
+def _crosses(term: Object) -> bool:
+    return bool(term.get("namespaces")) or term.get("namespaceSelector") is not None
