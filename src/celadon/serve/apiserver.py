@@ -32,6 +32,8 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
+from celadon.serve.charging.open_charges import OpenCharges
+from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
@@ -149,6 +151,7 @@ class ApiServer:
             lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
             self._seconds,
         )
+        self._charges = OpenCharges()
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -165,7 +168,10 @@ class ApiServer:
         reader = Reader(self.objects, self.world)
         policies = PolicyView(self.objects, version)
         plugins = PluginChain(self.settings.plugins)
-        admission = Admission(policies, self.world, self.authorizer, roles, plugins)
+        quotas = QuotaCharging(
+            self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
+        )
+        admission = Admission(policies, self.world, self.authorizer, roles, plugins, quotas)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
@@ -226,6 +232,7 @@ class ApiServer:
             sources.now,
             self.perform,
             self._new_context,
+            self._charges,
             self.settings.namespace_grace,
         )
         return Controllers(self.objects, server_controllers(surroundings))

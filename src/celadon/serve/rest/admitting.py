@@ -7,6 +7,8 @@ half, validating webhooks behind the policies.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +18,7 @@ from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
+from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
@@ -44,7 +47,9 @@ class Admission:
         authorizer: AuthorizerBackend,
         roles: RoleView,
         plugins: PluginChain,
+        quotas: QuotaCharging,
     ) -> None:
+        self._quotas = quotas
         self._plugins = plugins
         self._policies = policies
         self._world = world
@@ -102,6 +107,26 @@ class Admission:
         raise_refusal(opinion.refusal)
         if VALIDATING_POLICIES in self._plugins.names:
             self._review(call, request)
+
+    @contextlib.asynccontextmanager
+    async def charged(
+        self,
+        call: Call,
+        operation: Operation,
+        new: JsonObject,
+        old: JsonObject | None = None,
+        *,
+        for_good: bool,
+    ) -> AsyncIterator[None]:
+        """Around what stores an object: its quotas have a place for it, or StatusError is raised.
+        Nothing is taken from them unless it is `for_good`."""
+        if not self._quotas.are_in(call.target.namespace):
+            yield
+            return
+        request = writing.request_of(call.target, operation, new, old, call.user)
+        with self._quotas.open.keep(request.namespace):
+            raise_refusal(await self._quotas.charge(request, for_good=for_good))
+            yield
 
     def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
