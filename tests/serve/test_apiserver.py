@@ -189,6 +189,8 @@ def test_services_have_addresses_and_ports_of_their_own(running: Running) -> Non
     refused = ask(running, "POST", services, {"metadata": {"name": "three"}, "spec": spec})
     assert refused.code == 422
     assert "provided IP is already allocated" in read(refused)["message"]
+
+
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
