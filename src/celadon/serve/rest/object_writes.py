@@ -270,7 +270,7 @@ class Writer:
         return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
 
 
-def _set_aside(scale: dict[str, Any]) -> Any:
+def _set_aside(scale: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
     """The managers that a scale has of the object it belongs to: admission does not see them."""
     return scale["metadata"].pop("managedFields", None)
 

@@ -127,7 +127,7 @@ def _strange_in(container: Object, word: str, known: set[str], refused: str) -> 
             )
 
 
-def _names(references: Any) -> set[str]:
+def _names(references: Any) -> set[str]:  # noqa: ANN401 - any JSON
     return {reference.get("name", "") for reference in references or ()}
 
 

@@ -86,7 +86,7 @@ class Mutation:
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self._served.current().custom
 
-        def readmit(document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        def readmit(document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:  # noqa: ANN401 - any JSON
             schema = custom.get(kind)
             decoded, made = read_mutated(document, kind, schema, draft.run.context)
             return decoded, made.form()
