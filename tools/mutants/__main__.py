@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import multiprocessing
 import os
 import pickle
 import random
+import re
 import sys
 import time
 from itertools import chain
 from pathlib import Path
 
 from tools.mutants.mutations import Mutation, mutations
-from tools.mutants.relevant_tests import Relevance, measure, together
+from tools.mutants.relevant_tests import Place, Relevance, measure, together
 from tools.mutants.replaced_code import is_alone
 from tools.mutants.trials import Fate, Trial, run_all, run_cold
 from tools.mutants.warm_trials import run_warm
@@ -32,6 +34,9 @@ TESTS = (
 """Where tests of them are looked for, in two parts that run at the same time. Recordings and
 conformance vectors would notice more; each of them is one test that takes too long to be tried on
 every mutation."""
+
+FILES = 8
+"""Files whose tests are tried on a mistake that shows on import: each takes time of its own."""
 
 SECONDS_OF_TESTS = 4.0
 """How long the tests of one mutation may take without it; the slowest of more are left out."""
@@ -54,8 +59,8 @@ def main() -> int:
     ]
     trials = [_trial(mutation, relevance) for mutation in drawn]
     random.Random(options.seed).shuffle(trials)
-    cold = [trial for trial in trials if _is_cold(trial, relevance)]
-    warm = [trial for trial in trials if trial not in cold]
+    cold = [trial for trial in trials if trial.cold]
+    warm = [trial for trial in trials if not trial.cold]
     say(f"{len(warm)} and {len(cold)} mutations, {time.monotonic() - started:.0f} s so far")
     fates: dict[Mutation, Fate] = {}
     until = started + 60 * options.minutes
@@ -133,18 +138,44 @@ def _path(module: str) -> Path:
 
 
 def _trial(mutation: Mutation, relevance: Relevance) -> Trial:
-    tests = relevance.of(mutation.module, mutation.line, mutation.end_line, SECONDS_OF_TESTS)
+    own = mutation.module, mutation.line, mutation.end_line
+    cold = _is_cold(mutation, relevance)
+    places = [own] if mutation.function else _uses(own, relevance)
+    files = FILES if cold else None
+    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
-    return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected)
+    return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected, cold)
 
 
-def _is_cold(trial: Trial, relevance: Relevance) -> bool:
+def _uses(place: Place, relevance: Relevance) -> list[Place]:
+    """Where functions use the constants that are made there."""
+    module, line, end_line = place
+    names = {
+        target.id
+        for node in ast.parse(_path(module).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.lineno <= line
+        and end_line <= (node.end_lineno or node.lineno)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    if not names:
+        return [place]
+    word = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    return [
+        (one, at, at)
+        for one in relevance.lines
+        for at, text in enumerate(_path(one).read_text(encoding="utf-8").splitlines(), 1)
+        if word.search(text)
+    ]
+
+
+def _is_cold(mutation: Mutation, relevance: Relevance) -> bool:
     """Whether the mistake shows on import, or is in one of several lambdas of a line."""
-    mutation = trial.mutation
-    lines = mutation.line, mutation.end_line
-    if not mutation.function or relevance.on_import(mutation.module, *lines):
+    place = mutation.module, mutation.line, mutation.end_line
+    if not mutation.function or relevance.on_import(place):
         return True
-    return not is_alone(trial.path, mutation.line)
+    return not is_alone(_path(mutation.module), mutation.line)
 
 
 def _key(mutation: Mutation) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ import pytest
 PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-W", "ignore:Module already imported")
 """Nothing is kept, and the plugins are there before pytest looks for them."""
 
-FILES = 8
-"""Files whose tests are tried on one mutation that shows on import: each takes time of its own."""
+Place = tuple[str, int, int]
+"""A module, the first line and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +31,35 @@ class Relevance:
     modules: dict[str, set[str]]
     seconds: dict[str, float]
 
-    def on_import(self, module: str, line: int, end_line: int) -> bool:
-        """Whether a line runs when the module, or a test, is imported."""
-        known = self.lines.get(module, {})
-        return any("" in known.get(at, ()) for at in range(line, end_line + 1))
+    def on_import(self, place: Place) -> bool:
+        """Whether a line of it runs when the module, or a test, is imported."""
+        return "" in self._at(*place)
 
-    def of(self, module: str, line: int, end_line: int, limit: float) -> list[str]:
-        """Ids of tests: those of the module's own test first, then of files with the quickest
-        tests; together they take about as many seconds as the limit. From at most `FILES` files if
-        the lines run on import."""
-        known = self.lines.get(module, {})
-        found = {test for at in range(line, end_line + 1) for test in known.get(at, ()) if test}
+    def of(
+        self, module: str, places: Iterable[Place], limit: float, files: int | None
+    ) -> list[str]:
+        """Ids of the tests that run one of the places, or else any line of the module: those of the
+        module's own test first, then of files with the quickest tests. They take about as many
+        seconds as the limit and are from at most so many files."""
+        found = {test for place in places for test in self._at(*place) if test}
         by_file: defaultdict[str, list[str]] = defaultdict(list)
         for test in found or self.modules.get(module, set()):
             by_file[test.partition("::")[0]].append(test)
         chosen: list[str] = []
         left = limit
-        files = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
-        for file in files[: FILES if self.on_import(module, line, end_line) else None]:
+        ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+        for file in ranked[:files]:
             for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
                 left -= self.seconds.get(test, 0.0)
                 if left < 0 and chosen:
                     break
                 chosen.append(test)
         return chosen
+
+    def _at(self, module: str, line: int, end_line: int) -> Iterator[str]:
+        known = self.lines.get(module, {})
+        for at in range(line, end_line + 1):
+            yield from known.get(at, ())
 
     def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
         own = "tests/" + "/".join(module.split(".")[1:-1]) + f"/test_{module.split('.')[-1]}.py"

@@ -43,12 +43,14 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A mutation and the tests that might notice it, within so many seconds."""
+    """A mutation and the tests that might notice it, within so many seconds; `cold` if it shows on
+    import."""
 
     mutation: Mutation
     path: Path
     tests: tuple[str, ...]
     seconds: float
+    cold: bool
 
 
 class _MistakenLoader(importlib.machinery.SourceFileLoader):
