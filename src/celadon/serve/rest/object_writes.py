@@ -127,7 +127,7 @@ class Writer:
         else:
             read = self._read(call, context)
             self._managers.created(call, read)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
         write_path.prepare_create(read.draft, target)
         draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
         if draft is not read.draft:
@@ -136,7 +136,7 @@ class Writer:
         made = write_path.finish_create(draft)
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
-        notes.warnings += warnings
+        notes.warnings += [*warnings, *write_path.made_warnings(made, None, target)]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         await self._admission.admit(call, Operation.CREATE, made, None)
@@ -240,7 +240,7 @@ class Writer:
         parent = replace(target, subresource="")
         if target.subresource == SCALE:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
-        call.notes.warnings += warnings
+        call.notes.warnings += [*warnings, *write_path.made_warnings(made, before, target)]
         kept = write_path.stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
