@@ -129,3 +129,21 @@ def test_a_large_answer_is_compressed(running: Running) -> None:
     answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
     assert ("Content-Encoding", "gzip") in answer.headers
     assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]
+
+
+def test_services_have_addresses_and_ports_of_their_own(running: Running) -> None:
+    services = "/api/v1/namespaces/default/services"
+    assert read(ask(running, "GET", f"{services}/kubernetes"))["spec"]["clusterIP"] == "10.0.0.1"
+    made = []
+    for name in ("one", "two"):
+        spec = {"type": "NodePort", "ports": [{"port": 80}]}
+        made.append(
+            read(ask(running, "POST", services, {"metadata": {"name": name}, "spec": spec}))
+        )
+    one, two = (obj["spec"] for obj in made)
+    assert one["clusterIP"] != two["clusterIP"]
+    assert one["ports"][0]["nodePort"] != two["ports"][0]["nodePort"]
+    spec = {"clusterIP": one["clusterIP"], "ports": [{"port": 80}]}
+    refused = ask(running, "POST", services, {"metadata": {"name": "three"}, "spec": spec})
+    assert refused.code == 422
+    assert "provided IP is already allocated" in read(refused)["message"]

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import PluginChain
-from celadon.kube import StatusError, User, status
+from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
@@ -72,6 +72,7 @@ from celadon.serve.rest.watching import Watching
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
+from celadon.serve.views.service_network_view import ServiceNetworkView
 from celadon.serve.views.store_world import StoreWorld
 from celadon.serve.views.webhook_view import WebhookView
 from celadon.store import Store
@@ -83,6 +84,7 @@ SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 NOBODY: Final = User("")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,14 @@ class ApiServer:
             reader,
             Watching(self.objects, reader),
             Writer(
-                self.objects, reader, self.world, admission, managers, self._new_context, version
+                self.objects,
+                reader,
+                self.world,
+                admission,
+                managers,
+                self._new_context,
+                self._service_network(),
+                version,
             ),
             deleter,
             Reviewer(
@@ -227,6 +236,11 @@ class ApiServer:
         return Webhooks(
             mutating, validating, self.world, self._webhook_caller.call, self.sources.uid
         )
+
+    def _service_network(self) -> ServiceNetworkView:
+        services = self.served.current().catalog.by_gvr(SERVICES)
+        assert services is not None, "a catalogue without Services"
+        return ServiceNetworkView(self.objects, services, self.sources.randomness)
 
     def _seconds(self) -> float:
         return self.sources.now().timestamp()

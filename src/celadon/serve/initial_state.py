@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
@@ -17,9 +18,16 @@ from celadon.serve.access.initial_objects import (
     default_service_account,
     initial_namespaces,
     initial_priority_classes,
+    kubernetes_service,
 )
 from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore
+
+FIRST_ADDRESS: Final = "10.0.0.1"
+"""Of the Services: that of the server's own."""
+
+API_PORT: Final = 6443
+"""What that Service leads to (`--secure-port` of kube-apiserver)."""
 
 
 @cache
@@ -27,7 +35,8 @@ def initial_objects() -> Sequence[JsonObject]:
     """In an order in which each finds what it needs."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
-    return (*namespaces, *accounts, *initial_priority_classes(), *bootstrap_roles())
+    service = kubernetes_service(FIRST_ADDRESS, API_PORT)
+    return (*namespaces, *accounts, *initial_priority_classes(), *bootstrap_roles(), service)
 
 
 async def create_initial_objects(

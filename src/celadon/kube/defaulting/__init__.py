@@ -9,6 +9,7 @@ decides.
 
 from celadon.kube.defaulting.defaulting_context import (
     DefaultingContext,
+    PlaceholderNetwork,
     ServiceNetwork,
     service_ca_source,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "TOPOLOGY_LABELS",
     "DefaultingContext",
     "Draft",
+    "PlaceholderNetwork",
     "ServiceNetwork",
     "admit_form",
     "begin_create",

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
-from celadon.kube import JsonObject, StatusError, User, metadata, status
+from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import in_message_order
@@ -34,10 +34,14 @@ from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
+from celadon.serve.views.service_network_view import ServiceNetworkView
 
 SCALE: Final = "scale"
 NAME_ATTEMPTS: Final = 8
 """How often another name is generated when there is an object of that name."""
+
+
+SERVICES: Final = GroupResource("", "services")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Writer:
         admission: Admission,
         managers: FieldManagers,
         new_context: Callable[[User], DefaultingContext],
+        network: ServiceNetworkView,
         version: str,
     ) -> None:
         self._objects = objects
@@ -72,6 +77,7 @@ class Writer:
         self._admission = admission
         self._managers = managers
         self._new_context = new_context
+        self._network = network
         self._version = version
 
     # --- verbs ---
@@ -84,7 +90,7 @@ class Writer:
     async def update(self, call: Call) -> Written:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = self._read(call, self._new_context(call.user))
+        read = self._read(call, self._context(call))
         write_path.begin_update(read.draft, call.target)
         creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
@@ -120,7 +126,7 @@ class Writer:
     async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
         """What shall be stored, and whether its name was generated."""
         target, notes = call.target, call.notes
-        context = self._new_context(call.user)
+        context = self._context(call)
         if call.options.apply:
             read = self._managers.applied(call, None, context)
             write_path.begin_update(read.draft, target)
@@ -157,18 +163,18 @@ class Writer:
     # --- update ---
 
     def _for_update(self, call: Call) -> Incoming:
-        read = self._read(call, self._new_context(call.user), again=True)
+        read = self._read(call, self._context(call), again=True)
         write_path.begin_update(read.draft, call.target)
         return read
 
     def _patched(self, call: Call, old: JsonObject) -> Incoming:
         if call.options.apply:
-            read = self._managers.applied(call, old, self._new_context(call.user))
+            read = self._managers.applied(call, old, self._context(call))
             write_path.begin_update(read.draft, call.target)
             return read
         body = call.request.body
         result = patched(write_path.shown(old, call.target), body, call.content_type, call.target)
-        context = self._new_context(call.user)
+        context = self._context(call)
         read = read_patched(result, call.target, context, call.field_validation)
         call.notes.warnings += read.warnings
         write_path.begin_update(read.draft, call.target)
@@ -253,6 +259,12 @@ class Writer:
             raise _Stale
 
     # --- what all need ---
+
+    def _context(self, call: Call) -> DefaultingContext:
+        context = self._new_context(call.user)
+        if call.target.group_resource != SERVICES:
+            return context
+        return replace(context, network=self._network.network(dry_run=call.dry_run))
 
     def _stored(self, call: Call) -> StoredObject | None:
         return self._objects.get(call.target.resource, call.target.namespace, call.target.name)
