@@ -64,6 +64,7 @@ def test_what_was_handed_out_is_not_handed_out_again() -> None:
     [
         ("10.0.0.9", "provided IP is already allocated"),
         ("10.0.0.10", ""),
+        ("bad", ""),
         ("10.0.1.1", "the provided network does not match the current range"),
         ("fd00::1", "the provided network does not match the current range"),
         (

@@ -71,11 +71,11 @@ class ServiceNetworkView:
         self._taken_ports = {one for spec in specs for one in _ports(spec)}
 
     def address_fault(self, text: str, *, dry_run: bool) -> str:
-        """What is wrong with an address that a client chose."""
+        """What is wrong with an address that a client chose; what is none is refused later."""
         try:
-            address = ipaddress.IPv4Address(text)
+            address = ipaddress.ip_address(text)
         except ValueError:
-            return NO_NETWORK
+            return ""
         if address not in self._range:
             return NO_NETWORK
         if address in (self._range[0], self._range[-1]):
