@@ -9,7 +9,6 @@ decides.
 
 from celadon.kube.defaulting.defaulting_context import (
     DefaultingContext,
-    PlaceholderNetwork,
     ServiceNetwork,
     service_ca_source,
 )
@@ -56,7 +55,6 @@ __all__ = [
     "TOPOLOGY_LABELS",
     "DefaultingContext",
     "Draft",
-    "PlaceholderNetwork",
     "ServiceNetwork",
     "admit_form",
     "begin_create",

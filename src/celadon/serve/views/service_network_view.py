@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject, status
 from celadon.kube.catalogue import Resource
-from celadon.kube.defaulting import PlaceholderNetwork, ServiceNetwork
+from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
@@ -175,7 +175,7 @@ class DryNetwork:
     """What a write gets that will not."""
 
     view: ServiceNetworkView
-    placeholders: PlaceholderNetwork = field(default_factory=PlaceholderNetwork)
+    placeholders: ServiceNetwork = field(default_factory=lambda: DefaultingContext().network)
 
     @property
     def families(self) -> Sequence[str]:
