@@ -16,12 +16,12 @@ EXPONENT_FROM: Final = 1e21
 """Doubles from here on are written with an exponent."""
 
 
-def as_read(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def as_read(value: Any) -> Any:
     """A JSON value with the numbers that Go has. What was given is not changed."""
     return _changed(value, _read)
 
 
-def as_written(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def as_written(value: Any) -> Any:
     """The same value as it is read after it was written. What was given is not changed."""
     return _changed(value, _written)
 
@@ -38,7 +38,7 @@ def _written(number: int | float) -> int | float:
     return number
 
 
-def _changed(value: Any, change: Callable[[int | float], int | float]) -> Any:  # noqa: ANN401 - any JSON
+def _changed(value: Any, change: Callable[[int | float], int | float]) -> Any:
     if isinstance(value, dict):
         return {key: _changed(one, change) for key, one in value.items()}
     if isinstance(value, list):

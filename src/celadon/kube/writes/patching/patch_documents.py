@@ -54,6 +54,6 @@ class _Decoder(json.JSONDecoder):
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:  # noqa: FBT001, FBT002 - as `json` calls it
+def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:
     value, end = scanstring(text, start, strict)
     return (value if text[start - 1 : end] == json_text(value) else WrittenText(value)), end
