@@ -100,13 +100,13 @@ def accepted(
     shows in a text of the router.
     """
     header = ", ".join(request.header_values("accept"))
-    wanted, pretty = _negotiated(header, tuple(types), watch, collection)
+    wanted, pretty = _negotiated(header, tuple(types), watch, collection, routed)
     return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted
 
 
 @functools.lru_cache(HEADERS_KEPT)
 def _negotiated(
-    header: str, types: tuple[str, ...], watch: bool, collection: bool
+    header: str, types: tuple[str, ...], watch: bool, collection: bool, routed: bool
 ) -> tuple[Accepted, str]:
     """What was found, and its parameter `pretty`. Clients send few different headers."""
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.store import Compacted, WatchOverflow
+from celadon.store import Compacted, Watch, WatchOverflow
 
 
 class Mirror:
     """Stored objects by key, in the order of their keys when listed."""
+
+    _seen: int
+    """The revision of the last look."""
+    _watch: Watch
 
     def __init__(self, objects: ObjectStore, prefix: str) -> None:
         self._objects = objects
