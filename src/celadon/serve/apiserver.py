@@ -26,7 +26,7 @@ from celadon.serve.access.access_decisions import (
     check_access,
     request_attributes,
 )
-from celadon.serve.access.authentication import Authenticator, Credentials, completed
+from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
@@ -192,9 +192,8 @@ class ApiServer:
         audiences = (access.issuer,)
         keys = (access.signer.public_key,)
         accounts = ServiceAccountTokens((access.issuer,), audiences, keys, self.world)
-        tokens = TokenFile({token: completed(one) for token, one in access.tokens.users.items()})
         return Authenticator(
-            audiences, tokens, accounts, access.client_certificates, access.anonymous
+            audiences, access.tokens, accounts, access.client_certificates, access.anonymous
         )
 
     def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:

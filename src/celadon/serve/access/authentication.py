@@ -82,7 +82,7 @@ class Authenticator:
             try:
                 user = certificate_user(credentials.certificate, now)
                 if user is not None:
-                    return Authentication(completed(user), wanted)
+                    return Authentication(_completed(user), wanted)
             except CertificateRefused as error:
                 errors.append(str(error))
         token, warnings = bearer_token(credentials.authorization)
@@ -106,7 +106,7 @@ class Authenticator:
             found = self.accounts.authenticate(token, audiences, now)
         if found is None:
             raise TokenRefused(INVALID_TOKEN)
-        user = completed(found.user)
+        user = _completed(found.user)
         return Authentication(user, found.audiences, annotations=found.annotations)
 
     def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
@@ -116,7 +116,7 @@ class Authenticator:
         return None if user is None or not good else TokenBearer(user, good)
 
 
-def completed(user: User) -> User:
+def _completed(user: User) -> User:
     """With the group of all who have proven who they are."""
     if UNAUTHENTICATED in user.groups:
         return user

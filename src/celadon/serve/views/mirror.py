@@ -15,6 +15,10 @@ from celadon.store import Compacted, Watch, WatchOverflow
 class Mirror:
     """Stored objects by key, in the order of their keys when listed."""
 
+    _seen: int
+    """The revision of the last look."""
+    _watch: Watch
+
     def __init__(self, objects: ObjectStore, prefix: str) -> None:
         self._objects = objects
         self._prefix = prefix
