@@ -35,6 +35,8 @@ from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.charging.open_charges import OpenCharges
+from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
@@ -160,6 +162,7 @@ class ApiServer:
         )
         routes = ServiceRoutes(self.world, settings.webhook_services)
         self._webhook_caller = CallerOnDemand(routes)
+        self._charges = OpenCharges()
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -178,8 +181,11 @@ class ApiServer:
         plugins = PluginChain(self.settings.plugins)
         webhooks = self._webhooks(plugins.names)
         mutation = Mutation(plugins, webhooks, self.served, self.world)
+        quotas = QuotaCharging(
+            self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
+        )
         admission = Admission(
-            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
+            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks, quotas
         )
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
@@ -253,6 +259,7 @@ class ApiServer:
             sources.now,
             self.perform,
             self._new_context,
+            self._charges,
             self.settings.namespace_grace,
         )
         return Controllers(self.objects, server_controllers(surroundings))

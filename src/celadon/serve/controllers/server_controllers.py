@@ -11,6 +11,8 @@ from celadon.kube import GroupVersionResource, User
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.identities import SERVICE_ACCOUNTS
+from celadon.serve.charging.open_charges import OpenCharges
+from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.default_accounts import DefaultAccounts
 from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
@@ -20,6 +22,7 @@ from celadon.serve.controllers.definition_lifecycle.definition_controller import
 from celadon.serve.controllers.garbage_collection import GarbageCollection
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS, NamespaceDeletion
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
+from celadon.serve.controllers.quota_counts import QuotaCounts
 from celadon.serve.controllers.role_aggregation import RoleAggregation
 from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.controllers.status_writes import StatusWrites
@@ -43,6 +46,7 @@ class ControllerSurroundings:
     now: Callable[[], datetime]
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     new_context: Callable[[], DefaultingContext]
+    charges: OpenCharges
     namespace_grace: float = GRACE_SECONDS
 
     def timestamp(self) -> str:
@@ -95,4 +99,5 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
         PolicyTypeChecks(policies, served, given.version, given.number),
         RoleAggregation(given.writes(CLUSTER_ROLES)),
         GarbageCollection(objects, served, given.requests("generic-garbage-collector")),
+        QuotaCounts(objects, built_in(QUOTAS), served, given.charges, given.timestamp),
     ]

@@ -104,11 +104,14 @@ class Writer:
         for attempt in range(NAME_ATTEMPTS):
             kept, generated = await self._prepared(call)
             name = metadata.name(kept)
-            if call.dry_run:
-                return Written(201, self._dry(call, kept, name))
-            made = await self._objects.create(
-                call.target.resource, call.target.namespace, name, kept
-            )
+            exists = self._objects.get(call.target.resource, call.target.namespace, name)
+            for_good = exists is None and not call.dry_run
+            async with self._admission.charged(call, Operation.CREATE, kept, for_good=for_good):
+                if call.dry_run:
+                    return Written(201, self._dry(call, kept, name))
+                made = await self._objects.create(
+                    call.target.resource, call.target.namespace, name, kept
+                )
             if made is not None:
                 return Written(201, self._reader.shown(made.object, call.target.resource))
             if not generated:
@@ -212,10 +215,12 @@ class Writer:
             if not call.dry_run:
                 await self._remove(call, stored)
             return Written(200, write_path.shown(kept, target))
-        if call.dry_run:
-            return Written(200, write_path.shown(kept, target))
-        resource, namespace = target.resource, target.namespace
-        done = await self._objects.update(resource, namespace, target.name, kept, stored.revision)
+        resource, namespace, revision = target.resource, target.namespace, stored.revision
+        for_good = not call.dry_run
+        async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
+            if call.dry_run:
+                return Written(200, write_path.shown(kept, target))
+            done = await self._objects.update(resource, namespace, target.name, kept, revision)
         if done is None:
             raise _Stale
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))

@@ -6,6 +6,8 @@ half of the plugins, then the policies, then validating webhooks (`admit`).
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +18,7 @@ from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
@@ -47,7 +50,9 @@ class Admission:
         plugins: PluginChain,
         mutation: Mutation,
         webhooks: Webhooks,
+        quotas: QuotaCharging,
     ) -> None:
+        self._quotas = quotas
         self._plugins = plugins
         self._mutation = mutation
         self._webhooks = webhooks
@@ -111,6 +116,26 @@ class Admission:
         if phase is not None:
             note(call, phase.notes)
             raise_refusal(phase.refusal)
+
+    @contextlib.asynccontextmanager
+    async def charged(
+        self,
+        call: Call,
+        operation: Operation,
+        new: JsonObject,
+        old: JsonObject | None = None,
+        *,
+        for_good: bool,
+    ) -> AsyncIterator[None]:
+        """Around what stores an object: its quotas have a place for it, or StatusError is raised.
+        Nothing is taken from them unless it is `for_good`."""
+        if not self._quotas.are_in(call.target.namespace):
+            yield
+            return
+        request = writing.request_of(call.target, operation, new, old, call.user)
+        with self._quotas.open.keep(request.namespace):
+            raise_refusal(await self._quotas.charge(request, for_good=for_good))
+            yield
 
     def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
