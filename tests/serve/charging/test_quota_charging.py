@@ -12,7 +12,7 @@ from celadon.kube.catalogue import enabled_plugins
 from celadon.serve.apiserver import Settings
 from celadon.serve.http_messages import HttpRequest
 from tests.serve.in_process import Running
-from tests.serve.rest.test_admitting import ask, message, namespace, pod
+from tests.serve.rest.admitting.test_admission_chain import ask, message, namespace, pod
 
 MAPS = "/api/v1/namespaces/{}/configmaps"
 
