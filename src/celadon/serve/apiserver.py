@@ -44,6 +44,7 @@ from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
 )
+from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
@@ -59,6 +60,7 @@ from celadon.serve.requests.request_info import (
 )
 from celadon.serve.rest.admitting.admission_chain import Admission, Denied
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
+from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
 from celadon.serve.rest.calls import Call, Notes, time_left
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
@@ -180,7 +182,9 @@ class ApiServer:
         policies = PolicyView(self.objects, version)
         plugins = PluginChain(self.settings.plugins)
         webhooks = self._webhooks(plugins.names)
-        mutation = Mutation(plugins, webhooks, self.served, self.world)
+        create = self._provide_namespace if AUTO_PROVISION in plugins.names else None
+        provision = NamespaceProvision(self.world, create)
+        mutation = Mutation(plugins, provision, webhooks, self.served, self.world)
         quotas = QuotaCharging(
             self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
         )
@@ -222,6 +226,13 @@ class ApiServer:
             self._seconds,
             sources.randomness.random,
         )
+
+    async def _provide_namespace(self, name: str) -> str:
+        """Why there can be no such namespace; empty when there is one now."""
+        requests = ServerRequests(self.perform, "namespace-controller")
+        body = {"metadata": {"name": name}}
+        reply = await requests.call("POST", "/api/v1/namespaces", body)
+        return "" if reply.code in (201, 409) else reply.message
 
     def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
         mutating, validating = (
