@@ -45,6 +45,7 @@ from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
 )
+from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
@@ -71,6 +72,7 @@ from celadon.serve.requests.request_info import (
 )
 from celadon.serve.rest.admitting.admission_chain import Admission, Denied
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
+from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
 from celadon.serve.rest.calls import Call, Notes, time_left
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
@@ -202,6 +204,8 @@ class ApiServer:
         plugins = PluginChain(self.settings.plugins)
         policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
         webhooks = self._webhooks(plugins.names)
+        create = self._provide_namespace if AUTO_PROVISION in plugins.names else None
+        provision = NamespaceProvision(self.world, create)
         quotas = QuotaCharging(
             self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
         )
@@ -211,7 +215,7 @@ class ApiServer:
             authorizer=self.authorizer,
             roles=roles,
             plugins=plugins,
-            mutation=Mutation(plugins, webhooks, self.served, self.world),
+            mutation=Mutation(plugins, provision, webhooks, self.served, self.world),
             webhooks=webhooks,
             timer=PolicyTimer(self.metrics),
             quotas=quotas,
@@ -261,6 +265,13 @@ class ApiServer:
             self.metrics,
             self.settings.limits.watch_seconds,
         )
+
+    async def _provide_namespace(self, name: str) -> str:
+        """Why there can be no such namespace; empty when there is one now."""
+        requests = ServerRequests(self.perform, "namespace-controller")
+        body = {"metadata": {"name": name}}
+        reply = await requests.call("POST", "/api/v1/namespaces", body)
+        return "" if reply.code in (201, 409) else reply.message
 
     def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
         mutating, validating = (

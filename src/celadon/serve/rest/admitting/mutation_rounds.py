@@ -18,6 +18,7 @@ from celadon.kube.custom import CustomKind
 from celadon.kube.defaulting import Draft
 from celadon.kube.writes import read_mutated
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
 
@@ -26,8 +27,14 @@ class Mutation:
     """Changes objects on their way in; what is said beside is noted in the call."""
 
     def __init__(
-        self, plugins: PluginChain, webhooks: Webhooks, served: ServedResources, world: World
+        self,
+        plugins: PluginChain,
+        provision: NamespaceProvision,
+        webhooks: Webhooks,
+        served: ServedResources,
+        world: World,
     ) -> None:
+        self._provision = provision
         self._plugins = plugins
         self._webhooks = webhooks
         self._served = served
@@ -36,6 +43,7 @@ class Mutation:
     async def mutated(self, call: Call, request: Request, draft: Draft) -> Draft:
         """The draft, changed in place by plugins; another one if webhooks have changed it. Raises
         StatusError."""
+        await self._provision.provide(request)
         self._ask_plugins(request, draft)
         if not self._webhooks.mutates(request):
             return draft
