@@ -198,18 +198,19 @@ class ApiServer:
             audiences, access.tokens, accounts, access.client_certificates, access.anonymous
         )
 
-    def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
-        sources, version = self.sources, self.settings.version
-        reader = Reader(self.objects, self.world)
+    def _admission(self, roles: RoleView) -> Admission:
+        sources = self.sources
         plugins = PluginChain(self.settings.plugins)
-        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
+        policies = PolicyView(
+            self.objects, self.settings.version, self.metrics.compilation_seconds.observe
+        )
         webhooks = self._webhooks(plugins.names)
         create = self._provide_namespace if AUTO_PROVISION in plugins.names else None
         provision = NamespaceProvision(self.world, create)
         quotas = QuotaCharging(
             self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
         )
-        admission = Admission(
+        return Admission(
             policies=policies,
             world=self.world,
             authorizer=self.authorizer,
@@ -220,6 +221,11 @@ class ApiServer:
             timer=PolicyTimer(self.metrics),
             quotas=quotas,
         )
+
+    def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
+        sources, version = self.sources, self.settings.version
+        reader = Reader(self.objects, self.world)
+        admission = self._admission(roles)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
