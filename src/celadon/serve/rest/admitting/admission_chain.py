@@ -97,7 +97,7 @@ class Admission:
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
-            await self.mutation.looked_at(call, request)
+            request = await self.mutation.looked_at(call, request)
         opinion = self.plugins.validate(request, self.world)
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
