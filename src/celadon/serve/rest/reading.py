@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import World
-from celadon.kube import JsonObject, StatusError, metadata, status
+from celadon.kube import JsonObject, StatusError, metadata, name_rules, status
 from celadon.kube.catalogue import Resource
+from celadon.kube.go import quote
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.objects.continue_tokens import (
@@ -83,8 +84,13 @@ class Reader:
         return self.shown(self.existing(endpoint).object, endpoint.resource)
 
     def existing(self, endpoint: Endpoint) -> StoredObject:
-        """The stored object of an endpoint with a name. Raises StatusError 404."""
+        """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
+        no name of an object."""
         resource = endpoint.resource
+        faults = name_rules.path_segment_name(endpoint.name)
+        if faults:
+            why = f"Name parameter invalid: {quote(endpoint.name)}: {';'.join(faults)}"
+            raise status.bad_request(why)
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
             raise status.not_found(resource.gvr.group_resource, endpoint.name)
