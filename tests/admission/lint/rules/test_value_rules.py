@@ -111,8 +111,8 @@ def test_namespace_metadata(text: str, speaks: bool) -> None:
 
 
 def test_what_to_write_instead_of_namespace_metadata() -> None:
-    spec = {"validations": [{"expression": "namespaceObject.metadata.UID == 'x'"}]}
-    (one,) = found("CEL034", policy(**spec))
+    text = "namespaceObject.metadata.UID == 'x'"
+    (one,) = found("CEL034", policy(validations=[{"expression": text}]))
     assert one.help == "write `dyn(namespaceObject).metadata.uid`"
     text = "namespaceObject.metadata.creationTimestamp < timestamp('2024-01-01T00:00:00Z')"
     (one,) = found("CEL034", policy(validations=[{"expression": text}]))
