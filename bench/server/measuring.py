@@ -78,6 +78,8 @@ class Measured:
     started: Start
     started_full: Start
     policies_memory: int
+    connections: int = CONNECTIONS
+    rounds: int = ROUNDS
 
 
 def measure(say: Callable[[str], None]) -> Measured:
