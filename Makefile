@@ -44,7 +44,7 @@ bench: $(VENV)-bench/.installed
 
 # The API server under load, beside a bare handler of the same HTTP server; three minutes.
 bench-server: $(VENV)/.developed
-	$(BIN)/python -m bench.server
+	$(BIN)/python -m bench.server --write
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench .coverage .mutants
