@@ -125,8 +125,7 @@ class Admission:
             yield
             return
         request = writing.request_of(call.target, operation, new, old, call.user)
-        with self.quotas.open.keep(request.namespace):
-            raise_refusal(await self.quotas.charge(request, for_good=for_good))
+        async with self.quotas.charged(request, for_good=for_good):
             yield
 
     def _review(self, call: Call, request: Request) -> None:
