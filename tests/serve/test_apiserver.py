@@ -47,6 +47,34 @@ def test_who_may_not(running: Running, token: str, code: int, message: str) -> N
     assert (answer.code, read(answer)["message"]) == (code, message)
 
 
+@pytest.mark.parametrize(
+    ("path", "code", "text"),
+    [
+        (f"{MAPS}/..", 400, "Name parameter invalid: \"..\": may not be '..'"),
+        (f"{MAPS}/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
+        (f"{MAPS}/a%2Fb", 404, "the server could not find the requested resource"),
+        ("/api/v1/namespaces//configmaps", 404, "the server could not find the requested resource"),
+        ("/api/v1//configmaps", 404, "the server could not find the requested resource"),
+        (
+            f"{MAPS}/x?export=1",
+            400,
+            "the export parameter, deprecated since v1.14, is no longer supported",
+        ),
+        (f"{MAPS}/x?export=False", 404, 'configmaps "x" not found'),
+    ],
+)
+def test_odd_paths(running: Running, path: str, code: int, text: str) -> None:
+    answer = ask(running, "GET", path)
+    assert (answer.code, read(answer)["message"]) == (code, text)
+
+
+def test_refusals_are_not_to_be_sniffed(running: Running) -> None:
+    refused = ask(running, "GET", MAPS, token="alice-token")
+    assert dict(refused.headers)["X-Content-Type-Options"] == "nosniff"
+    missing = ask(running, "GET", f"{MAPS}/none")
+    assert "X-Content-Type-Options" not in dict(missing.headers)
+
+
 def test_a_life_of_an_object(running: Running) -> None:
     obj = {"metadata": {"generateName": "life-"}, "data": {"a": "1"}}
     made = read(ask(running, "POST", MAPS, obj))
