@@ -93,6 +93,17 @@ def test_a_life_of_an_object(running: Running) -> None:
     assert ask(running, "GET", path).code == 404
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"orphanDependents": False}, 202), ({"propagationPolicy": "Background"}, 200)],
+)
+def test_a_deletion_that_takes_time(running: Running, options: object, code: int) -> None:
+    made = {"metadata": {"generateName": "slow-", "finalizers": ["example.com/x"]}}
+    path = f"{MAPS}/{read(ask(running, 'POST', MAPS, made))['metadata']['name']}"
+    assert ask(running, "DELETE", path, options).code == code
+    assert ask(running, "DELETE", path, options).code == code
+
+
 def test_a_policy_in_the_store_holds_for_the_very_next_request(running: Running) -> None:
     rule = {
         "apiGroups": [""],
