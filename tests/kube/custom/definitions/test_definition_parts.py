@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.custom.definitions.definition_parts import part_errors
+from celadon.kube.custom.definitions.definition_parts import APPROVED, approval_errors, part_errors
 
 Json = dict[str, Any]
 SCHEMA: Json = {
@@ -138,6 +138,55 @@ CONVERSIONS: list[tuple[Json, list[str]]] = [
 @pytest.mark.parametrize(("conversion", "errors"), CONVERSIONS)
 def test_conversions(conversion: Json, errors: list[str]) -> None:
     assert texts({}, conversion=conversion) == [f"spec.conversion.{one}" for one in errors]
+
+
+@pytest.mark.parametrize(
+    ("version", "errors"),
+    [
+        ({"deprecated": True, "deprecationWarning": "gone soon"}, []),
+        (
+            {"deprecationWarning": "x"},
+            ['Invalid value: "x": can only be set for deprecated versions'],
+        ),
+        (
+            {"deprecated": True, "deprecationWarning": ""},
+            ['Invalid value: "": must not be an empty string'],
+        ),
+        (
+            {"deprecated": True, "deprecationWarning": "x" * 257},
+            [f'Invalid value: "{"x" * 257}": must be <= 256 characters long'],
+        ),
+    ],
+)
+def test_deprecations(version: Json, errors: list[str]) -> None:
+    assert texts(version) == [f"spec.versions[0].deprecationWarning: {one}" for one in errors]
+
+
+SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+NEEDS = 'protected groups must have approval annotation "api-approved.kubernetes.io"'
+
+
+@pytest.mark.parametrize(
+    ("group", "said", "errors"),
+    [
+        ("example.com", "", []),
+        ("x-k8s.io", "", []),
+        ("a.k8s.io", "https://github.com/x/1", []),
+        ("a.k8s.io", "unapproved, try it", []),
+        ("a.kubernetes.io", "", [f"Required value: {NEEDS}, {SEE}"]),
+        (
+            "a.k8s.io",
+            "yes",
+            [
+                f'Invalid value: "yes": {NEEDS} with either a URL or a reason starting with '
+                f'"unapproved", {SEE}'
+            ],
+        ),
+    ],
+)
+def test_groups_of_the_community(group: str, said: str, errors: list[str]) -> None:
+    found = [str(one) for one in approval_errors(group, {APPROVED: said} if said else {})]
+    assert found == [f"metadata.annotations[api-approved.kubernetes.io]: {one}" for one in errors]
 
 
 def test_unknown_fields_are_kept_in_schemas_only() -> None:

@@ -1,4 +1,5 @@
-"""What a CRD says besides its schemas: conversion, printed columns, scale, selectable fields.
+"""What a CRD says besides its schemas: deprecations, conversion, printed columns, scale, selectable
+fields, and whether it may be in its group.
 
 As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`. Paths are those
 of upstream's internal type: what all versions share stands at the definition, and the webhook of a
@@ -12,11 +13,15 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go import go_url
 
 Errors = Iterator[FieldError]
 Given = Mapping[str, Any]
 
 MAX_SELECTABLE_FIELDS: Final = 8
+MAX_WARNING_BYTES: Final = 256
+APPROVED: Final = "api-approved.kubernetes.io"
+_ENHANCEMENT: Final = "https://github.com/kubernetes/enhancements/pull/1111"
 
 _SPEC: Final = FieldPath("spec")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -42,7 +47,9 @@ _API_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def part_errors(spec: Given) -> Errors:
-    """Of a whole definition."""
+    """Of a whole definition but for its metadata."""
+    for i, one in enumerate(spec.get("versions") or ()):
+        yield from _deprecation(one, _version(i).child("deprecationWarning"))
     yield from _of_versions(spec, "additionalPrinterColumns", _columns)
     yield from _of_versions(spec, "subresources", _subresources)
     schemas = [_schema(one) for one in spec.get("versions") or ()]
@@ -53,6 +60,42 @@ def part_errors(spec: Given) -> Errors:
             yield from _selectable(fields, schemas[i], at.child("selectableFields"))
     yield from _preserved(spec)
     yield from _conversion(spec.get("conversion") or {}, _SPEC.child("conversion"))
+
+
+def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
+    """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
+    if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
+        return
+    said = annotations.get(APPROVED, "")
+    at = FieldPath("metadata").child("annotations").key(APPROVED)
+    needs = f'protected groups must have approval annotation "{APPROVED}"'
+    if not said:
+        yield fieldpath.required(at, f"{needs}, see {_ENHANCEMENT}")
+    elif not said.startswith("unapproved") and not _is_link(said):
+        either = 'with either a URL or a reason starting with "unapproved"'
+        yield fieldpath.invalid(at, said, f"{needs} {either}, see {_ENHANCEMENT}")
+
+
+def _is_link(text: str) -> bool:
+    try:
+        found = go_url.parse(text)
+    except go_url.URLError:
+        return False
+    return bool(found.host and found.scheme)
+
+
+def _deprecation(version: Given, at: FieldPath) -> Errors:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return
+    if not version.get("deprecated"):
+        yield fieldpath.invalid(at, text, "can only be set for deprecated versions")
+        return
+    if len(text.encode()) > MAX_WARNING_BYTES:
+        detail = f"must be <= {MAX_WARNING_BYTES} characters long"
+        yield fieldpath.invalid(at, text, detail)
+    if not text:
+        yield fieldpath.invalid(at, text, "must not be an empty string")
 
 
 def _version(i: int) -> FieldPath:

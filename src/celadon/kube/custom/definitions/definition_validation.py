@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.custom.definitions.definition_parts import part_errors
+from celadon.kube.custom.definitions.definition_parts import approval_errors, part_errors
 from celadon.kube.custom.definitions.definition_rules import rule_errors
 from celadon.kube.custom.definitions.given_schemas import given_schemas
 from celadon.kube.custom.definitions.schema_defaults import default_errors
@@ -40,6 +40,8 @@ def definition_errors(obj: Mapping[str, Any], version: str = DEFAULT) -> list[Fi
     if not any(error.path.is_below(_VERSIONS) for error in found):
         found += _schemas(spec, version)
     found += _stored_versions(obj, spec)
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    found += approval_errors(spec.get("group") or "", annotations)
     return found
 
 
