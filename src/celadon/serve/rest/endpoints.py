@@ -132,6 +132,8 @@ def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.verb == PROXY or (info.deprecated_watch and info.subresource):
         raise status.route_not_found()
+    if "//" in info.path and not info.rest:
+        raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
         raise status.route_not_found()
     if _is_nowhere(info, resource):

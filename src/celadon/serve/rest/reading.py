@@ -25,6 +25,7 @@ from celadon.serve.objects.continue_tokens import (
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import EXACT, ListOptions, list_options, revision_of
+from celadon.serve.requests.request_info import is_true
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.store import Compacted
 
@@ -73,7 +74,7 @@ class Reader:
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
         """Raises StatusError."""
-        if request.first("export") == "true":
+        if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
         try:
