@@ -55,6 +55,11 @@ PURE = ("cel", "kube", "admission")
 """Rooms without input, output, threads, clocks, randomness or logging."""
 
 
+def reached(name: str) -> set[str]:
+    """The room itself, those that it may use, and theirs."""
+    return {name}.union(*map(reached, MAY_USE[name]))
+
+
 def room(module: str) -> str:
     """`cel`, `kube`, ...; empty for the package itself."""
     parts = module.split(".")
