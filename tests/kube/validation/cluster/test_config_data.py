@@ -223,6 +223,8 @@ def test_what_does_not_change() -> None:
     assert update_complaints(claim(accessModes=["ReadOnlyMany"]), claim()) == [
         "spec: Forbidden: spec is immutable after creation except resources.requests and "
         "volumeAttributesClassName for bound claims\n"
+        '@@ -1,6 +1,6 @@\n {\n  "AccessModes": [\n-  "ReadWriteOnce"\n+  "ReadOnlyMany"\n  ],\n'
+        '  "Selector": null,\n  "Resources": {\n'
     ]
 
 

@@ -1,4 +1,4 @@
-"""A pod's spec as the API server has it inside, where it shows: in the difference of two specs.
+"""Pods and claims as the API server has them inside, where it shows: in differences and values.
 
 Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
 elsewhere than in `v1`. `STRUCTS` has the types as k8s.io/kubernetes `pkg/apis/core/types.go`:
@@ -157,6 +157,12 @@ STRUCTS: Final = {
         NodePublishSecretRef *Named""",
     "Ephemeral": "VolumeClaimTemplate *x",
     "Image": "Reference s; PullPolicy s",
+    "ClaimSpec": """AccessModes []s; Selector *l; Resources Amounts; VolumeName s;
+        StorageClassName *s; VolumeMode *s; DataSource *DataSource; DataSourceRef *DataReference;
+        VolumeAttributesClassName *s""",
+    "Amounts": "Limits {}q; Requests {}q",
+    "DataSource": "APIGroup *s; Kind s; Name s",
+    "DataReference": "APIGroup *s; Kind s; Name s; Namespace *s",
 }
 """What each struct has, in order."""
 
@@ -192,6 +198,12 @@ def internal_pod_spec(spec: Object) -> dict[str, Any]:
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
     return internal_value({**spec, "securityContext": context}, "PodSpec")
+
+
+def internal_template(template: Object) -> dict[str, Any]:
+    """A template of pods: its metadata is the same outside, and lies open."""
+    spec = internal_pod_spec(template.get("spec") or {})
+    return {**(template.get("metadata") or {}), "Spec": spec}
 
 
 def internal_value(obj: Object, struct: str) -> dict[str, Any]:
