@@ -16,13 +16,28 @@ from celadon.kube.validation.pods.internal_pod_types import (
 
 POD_SPEC: Final = "io.k8s.api.core.v1.PodSpec"
 CLAIM_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeClaimSpec"
-ELSEWHERE: Final = {"PodSpec": {*OF_POD, "serviceAccount"}}
+VOLUME_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeSpec"
+ELSEWHERE: Final = {
+    "PodSpec": {*OF_POD, "serviceAccount"},
+    "VolumeSource": {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    },
+}
 """Fields of `v1` that are another one inside."""
 
 
 def reached() -> Iterator[tuple[str, str]]:
     """All pairs of a struct and its component in `v1`."""
     waiting, seen = [("PodSpec", POD_SPEC), ("ClaimSpec", CLAIM_SPEC)], set()
+    waiting.append(("VolumeSource", VOLUME_SPEC))
     while waiting:
         struct, component = waiting.pop()
         if (struct, component) in seen:

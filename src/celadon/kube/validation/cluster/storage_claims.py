@@ -19,7 +19,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import label_name, selector
-from celadon.kube.validation.pods.pod_spec_diffs import claim_spec_diff
+from celadon.kube.validation.pods.pod_spec_diffs import claim_spec_diff, volume_source_diff
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.pods.volumes import ONE_TYPE, host_path, nfs
@@ -132,6 +132,21 @@ def _take(spec: dict[str, Any], other: Object, field: str) -> None:
         spec.pop(field, None)
     else:
         spec[field] = other[field]
+
+
+def persistent_volume_update(obj: Object, old: Object) -> Errors:
+    """What a volume is made of stays; a secret for growing may still come."""
+    yield from persistent_volume(obj)
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    driver, was = spec.get("csi"), before.get("csi")
+    if driver and was and was.get("controllerExpandSecretRef") is None:
+        kept = {key: one for key, one in driver.items() if key != "controllerExpandSecretRef"}
+        spec = {**spec, "csi": kept}
+    difference = volume_source_diff(before, spec)
+    if difference:
+        detail = f"spec.persistentvolumesource is immutable after creation\n{difference}"
+        yield fieldpath.forbidden(SPEC.child("persistentvolumesource"), detail)
+    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
 
 
 def persistent_volume(obj: Object) -> Errors:

@@ -161,6 +161,36 @@ STRUCTS: Final = {
         StorageClassName *s; VolumeMode *s; DataSource *DataSource; DataSourceRef *DataReference;
         VolumeAttributesClassName *s""",
     "Amounts": "Limits {}q; Requests {}q",
+    "VolumeSource": """GCEPersistentDisk *GCE; AWSElasticBlockStore *Disk; HostPath *HostPath;
+        Glusterfs *LastingGlusterfs; NFS *NFS; RBD *LastingRBD; Quobyte *Quobyte;
+        ISCSI *LastingISCSI; FlexVolume *LastingFlex; Cinder *LastingCinder; CephFS=cephfs
+        *LastingCephFS; FC *FC; Flocker *Flocker; AzureFile *LastingAzureFile;
+        VsphereVolume *Vsphere; AzureDisk *AzureDisk; PhotonPersistentDisk *Photon;
+        PortworxVolume *Portworx; ScaleIO *LastingScaleIO; Local *Local; StorageOS=storageos
+        *LastingStorageOS; CSI *LastingCSI""",
+    "LastingGlusterfs": "EndpointsName=endpoints s; Path s; ReadOnly b; EndpointsNamespace *s",
+    "LastingRBD": """CephMonitors=monitors []s; RBDImage=image s; FSType s; RBDPool=pool s;
+        RadosUser=user s; Keyring s; SecretRef *Secret; ReadOnly b""",
+    "LastingISCSI": """TargetPortal s; IQN s; Lun n; ISCSIInterface s; FSType s; ReadOnly b;
+        Portals []s; DiscoveryCHAPAuth=chapAuthDiscovery b; SessionCHAPAuth=chapAuthSession b;
+        SecretRef *Secret; InitiatorName *s""",
+    "LastingFlex": "Driver s; FSType s; SecretRef *Secret; ReadOnly b; Options {}s",
+    "LastingCinder": "VolumeID s; FSType s; ReadOnly b; SecretRef *Secret",
+    "LastingCephFS": """Monitors []s; Path s; User s; SecretFile s; SecretRef *Secret;
+        ReadOnly b""",
+    "LastingAzureFile": "SecretName s; ShareName s; ReadOnly b; SecretNamespace *s",
+    "LastingScaleIO": """Gateway s; System s; SecretRef *Secret; SSLEnabled b; ProtectionDomain s;
+        StoragePool s; StorageMode s; VolumeName s; FSType s; ReadOnly b""",
+    "Local": "Path s; FSType *s",
+    "LastingStorageOS": """VolumeName s; VolumeNamespace s; FSType s; ReadOnly b;
+        SecretRef *Reference""",
+    "LastingCSI": """Driver s; VolumeHandle s; ReadOnly b; FSType s; VolumeAttributes {}s;
+        ControllerPublishSecretRef *Secret; NodeStageSecretRef *Secret;
+        NodePublishSecretRef *Secret; ControllerExpandSecretRef *Secret;
+        NodeExpandSecretRef *Secret""",
+    "Secret": "Name s; Namespace s",
+    "Reference": """Kind s; Namespace s; Name s; UID s; APIVersion s; ResourceVersion s;
+        FieldPath s""",
     "DataSource": "APIGroup *s; Kind s; Name s",
     "DataReference": "APIGroup *s; Kind s; Name s; Namespace *s",
 }

@@ -29,6 +29,11 @@ def claim_spec_diff(old: Object, new: Object) -> str:
     return _diff(internal_value(old, "ClaimSpec"), internal_value(new, "ClaimSpec"))
 
 
+def volume_source_diff(old: Object, new: Object) -> str:
+    """The same of what PersistentVolumes are made of; empty if that is the same."""
+    return _diff(internal_value(old, "VolumeSource"), internal_value(new, "VolumeSource"))
+
+
 def _diff(old: Object, new: Object) -> str:
     return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
 
