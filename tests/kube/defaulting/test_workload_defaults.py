@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.authorization import User
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import admit_form
+from celadon.kube.defaulting.write_stages import admit_form, updated_form
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import DecodeError
 
@@ -172,6 +172,29 @@ def test_generation_annotations(kind: str, key: str, sent: str | None, want: str
     meta = {"annotations": {key: sent}} if sent else {}
     made = admitted(kind, metadata=meta, spec={"template": {"spec": {}}})
     assert made["metadata"].get("annotations", {}).get(key) == want
+
+
+@pytest.mark.parametrize(
+    ("sent", "subresource", "want"),
+    [
+        ({"spec": {"template": {"spec": {"hostname": "h"}}}}, "", "5"),
+        ({"spec": {"template": {"spec": {}}}}, "", "4"),
+        ({"metadata": {"annotations": {"deprecated.daemonset.template.generation": "9"}}}, "", "4"),
+        ({"status": {"numberReady": 1}}, "status", "4"),
+    ],
+)
+def test_templates_of_daemon_sets_are_counted(
+    sent: dict[str, Any], subresource: str, want: str
+) -> None:
+    key, kind = (
+        "deprecated.daemonset.template.generation",
+        GroupVersionKind("apps", "v1", "DaemonSet"),
+    )
+    spec: dict[str, Any] = {"template": {"spec": {}}}
+    old = admitted("apps/v1/DaemonSet", metadata={"annotations": {key: "4"}}, spec=spec)
+    new = {"metadata": {}, "spec": spec, **sent}
+    made = updated_form(new, old, kind, subresource=subresource)
+    assert made["metadata"]["annotations"] == {key: want}
 
 
 @pytest.mark.parametrize(

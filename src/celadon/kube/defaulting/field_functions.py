@@ -122,6 +122,13 @@ def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:
     annotations[TEMPLATE_GENERATION] = str(max(value, rule["min"]))
 
 
+def count_templates(meta: dict[str, Any], old: Mapping[str, str], *, same: bool) -> None:
+    """The generation of a changed DaemonSet's template is the server's alone: one more than that of
+    the old one, unless it is the `same`."""
+    before = _integer_annotation(old, TEMPLATE_GENERATION) or 0
+    meta.setdefault("annotations", {})[TEMPLATE_GENERATION] = str(before if same else before + 1)
+
+
 def rollback_to(parent: Any, key: str, _: Run, __: Rule) -> None:
     """The revision in a Deployment's annotation in canonical form. DecodeError if it is no
     integer."""

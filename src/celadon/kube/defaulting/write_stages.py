@@ -23,6 +23,7 @@ from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, update_rules
+from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.service_updates import service_update
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
@@ -57,6 +58,7 @@ SERVER_OWNED: Final = (
 """Metadata that a create wipes, whatever the client sent."""
 
 SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
+DAEMON_SET_KIND: Final = GroupVersionKind("apps", "v1", "DaemonSet")
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 MAX_GENERATED_BASE: Final = 58
 """Bytes of a `generateName` that are kept before the five random characters."""
@@ -318,6 +320,9 @@ def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = ""
         _carry_metadata(meta, metadata.metadata(old))
         _make_owners_unique(meta)
     _complete(made, draft.codec)
+    if draft.gvk == DAEMON_SET_KIND and meta is not None:
+        same = not _differ(made, old, draft.codec, ("spec.template",))
+        count_templates(meta, metadata.annotations(old), same=same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
     if meta is not None and _differ(made, old, draft.codec, counted):
         meta["generation"] = metadata.generation(old) + 1

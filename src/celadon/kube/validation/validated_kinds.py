@@ -75,7 +75,9 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("", "Namespace"): Validation(
         cluster_rules.namespace, CLUSTER_LABEL, lambda _, __: iter(()), lasting_metadata=True
     ),
-    GroupKind("", "PersistentVolume"): Validation(storage_claims.persistent_volume, CLUSTER),
+    GroupKind("", "PersistentVolume"): Validation(
+        storage_claims.persistent_volume, CLUSTER, storage_claims.persistent_volume_update
+    ),
     GroupKind("", "PersistentVolumeClaim"): Validation(
         storage_claims.claim, update=storage_claims.claim_update
     ),

@@ -223,7 +223,26 @@ def test_what_does_not_change() -> None:
     assert update_complaints(claim(accessModes=["ReadOnlyMany"]), claim()) == [
         "spec: Forbidden: spec is immutable after creation except resources.requests and "
         "volumeAttributesClassName for bound claims\n"
+        '@@ -1,6 +1,6 @@\n {\n  "AccessModes": [\n-  "ReadWriteOnce"\n+  "ReadOnlyMany"\n  ],\n'
+        '  "Selector": null,\n  "Resources": {\n'
     ]
+
+
+def volume(**spec: Any) -> dict[str, Any]:
+    base = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
+    return obj("v1", "PersistentVolume", spec={**base, **spec})
+
+
+def test_what_a_volume_is_made_of_does_not_change() -> None:
+    old = volume(hostPath={"path": "/x"})
+    (text,) = update_complaints(volume(hostPath={"path": "/y"}), old)
+    assert text.startswith(
+        "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after "
+        "creation\n@@ -2,7 +2,7 @@\n"
+    )
+    driver = {"driver": "d.example.com", "volumeHandle": "h"}
+    later = {**driver, "controllerExpandSecretRef": {"name": "s", "namespace": "ns"}}
+    assert update_complaints(volume(csi=later), volume(csi=driver)) == []
 
 
 def test_kinds_that_are_not_covered_have_no_complaints() -> None:

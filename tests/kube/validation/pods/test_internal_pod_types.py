@@ -11,16 +11,33 @@ from celadon.kube.validation.pods.internal_pod_types import (
     STRUCTS,
     fields_of,
     internal_pod_spec,
+    internal_template,
 )
 
 POD_SPEC: Final = "io.k8s.api.core.v1.PodSpec"
-ELSEWHERE: Final = {"PodSpec": {*OF_POD, "serviceAccount"}}
+CLAIM_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeClaimSpec"
+VOLUME_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeSpec"
+ELSEWHERE: Final = {
+    "PodSpec": {*OF_POD, "serviceAccount"},
+    "VolumeSource": {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    },
+}
 """Fields of `v1` that are another one inside."""
 
 
 def reached() -> Iterator[tuple[str, str]]:
     """All pairs of a struct and its component in `v1`."""
-    waiting, seen = [("PodSpec", POD_SPEC)], set()
+    waiting, seen = [("PodSpec", POD_SPEC), ("ClaimSpec", CLAIM_SPEC)], set()
+    waiting.append(("VolumeSource", VOLUME_SPEC))
     while waiting:
         struct, component = waiting.pop()
         if (struct, component) in seen:
@@ -91,3 +108,9 @@ def test_values() -> None:
     (constraint,) = made["TopologySpreadConstraints"]
     assert constraint["LabelSelector"] == {"matchExpressions": [{"key": "k", "operator": "Exists"}]}
     assert made["Overhead"] == {"cpu": "1"}
+
+
+def test_a_template() -> None:
+    made = internal_template({"metadata": {"labels": {"a": "b"}}, "spec": {"hostname": "h"}})
+    assert made["labels"] == {"a": "b"}
+    assert made["Spec"]["Hostname"] == "h"

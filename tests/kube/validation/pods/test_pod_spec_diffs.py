@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
+from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff, volume_source_diff
 
 CONTAINER = {"name": "c", "image": "i"}
 
@@ -31,3 +31,19 @@ def test_signs_of_html_are_escaped() -> None:
 
 def test_nothing_to_tell() -> None:
     assert pod_spec_diff({}, {"containers": []}) == ""
+
+
+def test_what_a_volume_is_made_of() -> None:
+    old = {"hostPath": {"path": "/x", "type": ""}, "capacity": {"storage": "1Gi"}}
+    assert volume_source_diff(old, {**old, "capacity": {"storage": "2Gi"}}) == ""
+    assert volume_source_diff(old, {**old, "hostPath": {"path": "/y", "type": ""}}) == (
+        "@@ -2,7 +2,7 @@\n"
+        '  "GCEPersistentDisk": null,\n'
+        '  "AWSElasticBlockStore": null,\n'
+        '  "HostPath": {\n'
+        '-  "Path": "/x",\n'
+        '+  "Path": "/y",\n'
+        '   "Type": ""\n'
+        "  },\n"
+        '  "Glusterfs": null,\n'
+    )

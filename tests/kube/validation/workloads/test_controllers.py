@@ -292,3 +292,15 @@ def test_indexes(text: str, count: int) -> None:
 def test_bad_indexes(text: str) -> None:
     with pytest.raises(IndexesError):
         count_indexes(text, 5)
+
+
+def test_the_template_of_a_job_is_told_as_the_server_has_it() -> None:
+    spec = {"manualSelector": True, "selector": {"matchLabels": {"a": "b"}}}
+    old, new = (
+        obj("batch/v1", "Job", spec={**spec, "template": template(restartPolicy="Never", **more)})
+        for more in ({}, {"hostname": "h"})
+    )
+    (text,) = [one for one in update_complaints(new, old) if one.startswith("spec.template:")]
+    assert text.startswith('spec.template: Invalid value: {"labels":{"a":"b"},"Spec":{"Volumes":')
+    assert '"Hostname":"h"' in text
+    assert text.endswith("}}: field is immutable")

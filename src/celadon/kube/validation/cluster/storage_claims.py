@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import label_name, selector
+from celadon.kube.validation.pods.pod_spec_diffs import claim_spec_diff, volume_source_diff
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.pods.volumes import ONE_TYPE, host_path, nfs
@@ -94,29 +95,58 @@ def _data_source(path: FieldPath, given: Object) -> Errors:
 
 
 def claim_update(obj: Object, old: Object) -> Errors:
-    """The size may grow; the difference that upstream prints after the text is not reproduced."""
+    """The size may grow; whatever else changes is told by its difference."""
     yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
-    if _fixed_part(spec, before, bound=bound) != _fixed_part(before, before, bound=bound):
+    was, fixed = _compared(spec, before, bound=bound)
+    if fixed != was:
         detail = (
             "spec is immutable after creation except resources.requests and "
-            "volumeAttributesClassName for bound claims\n"
+            f"volumeAttributesClassName for bound claims\n{claim_spec_diff(was, fixed)}"
         )
         yield fieldpath.forbidden(SPEC, detail)
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
 
 
-def _fixed_part(spec: Object, before: Object, *, bound: bool) -> dict[str, Any]:
-    kept = dict(spec)
-    if not before.get("volumeName"):
-        kept.pop("volumeName", None)
-    if before.get("storageClassName") is None:
-        kept.pop("storageClassName", None)
+def _compared(
+    spec: Object, before: Object, *, bound: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The old and the new spec, the same where they may differ."""
+    was, fixed = dict(before), dict(spec)
+    if not was.get("volumeName"):
+        _take(was, spec, "volumeName")
+    if was.get("storageClassName") is None:
+        _take(fixed, before, "storageClassName")
+    requests = (spec.get("resources") or {}).get("requests")
     if bound:
-        kept.pop("volumeAttributesClassName", None)
-        kept.pop("resources", None)
-    return kept
+        _take(fixed, before, "volumeAttributesClassName")
+    if bound and requests:
+        size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
+        fixed["resources"] = {**spec["resources"], "requests": {**requests, "storage": size}}
+    return was, fixed
+
+
+def _take(spec: dict[str, Any], other: Object, field: str) -> None:
+    if other.get(field) is None:
+        spec.pop(field, None)
+    else:
+        spec[field] = other[field]
+
+
+def persistent_volume_update(obj: Object, old: Object) -> Errors:
+    """What a volume is made of stays; a secret for growing may still come."""
+    yield from persistent_volume(obj)
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    driver, was = spec.get("csi"), before.get("csi")
+    if driver and was and was.get("controllerExpandSecretRef") is None:
+        kept = {key: one for key, one in driver.items() if key != "controllerExpandSecretRef"}
+        spec = {**spec, "csi": kept}
+    difference = volume_source_diff(before, spec)
+    if difference:
+        detail = f"spec.persistentvolumesource is immutable after creation\n{difference}"
+        yield fieldpath.forbidden(SPEC.child("persistentvolumesource"), detail)
+    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
 
 
 def persistent_volume(obj: Object) -> Errors:

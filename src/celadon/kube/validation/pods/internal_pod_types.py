@@ -1,4 +1,4 @@
-"""A pod's spec as the API server has it inside, where it shows: in the difference of two specs.
+"""Pods and claims as the API server has them inside, where it shows: in differences and values.
 
 Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
 elsewhere than in `v1`. `STRUCTS` has the types as k8s.io/kubernetes `pkg/apis/core/types.go`:
@@ -157,6 +157,42 @@ STRUCTS: Final = {
         NodePublishSecretRef *Named""",
     "Ephemeral": "VolumeClaimTemplate *x",
     "Image": "Reference s; PullPolicy s",
+    "ClaimSpec": """AccessModes []s; Selector *l; Resources Amounts; VolumeName s;
+        StorageClassName *s; VolumeMode *s; DataSource *DataSource; DataSourceRef *DataReference;
+        VolumeAttributesClassName *s""",
+    "Amounts": "Limits {}q; Requests {}q",
+    "VolumeSource": """GCEPersistentDisk *GCE; AWSElasticBlockStore *Disk; HostPath *HostPath;
+        Glusterfs *LastingGlusterfs; NFS *NFS; RBD *LastingRBD; Quobyte *Quobyte;
+        ISCSI *LastingISCSI; FlexVolume *LastingFlex; Cinder *LastingCinder; CephFS=cephfs
+        *LastingCephFS; FC *FC; Flocker *Flocker; AzureFile *LastingAzureFile;
+        VsphereVolume *Vsphere; AzureDisk *AzureDisk; PhotonPersistentDisk *Photon;
+        PortworxVolume *Portworx; ScaleIO *LastingScaleIO; Local *Local; StorageOS=storageos
+        *LastingStorageOS; CSI *LastingCSI""",
+    "LastingGlusterfs": "EndpointsName=endpoints s; Path s; ReadOnly b; EndpointsNamespace *s",
+    "LastingRBD": """CephMonitors=monitors []s; RBDImage=image s; FSType s; RBDPool=pool s;
+        RadosUser=user s; Keyring s; SecretRef *Secret; ReadOnly b""",
+    "LastingISCSI": """TargetPortal s; IQN s; Lun n; ISCSIInterface s; FSType s; ReadOnly b;
+        Portals []s; DiscoveryCHAPAuth=chapAuthDiscovery b; SessionCHAPAuth=chapAuthSession b;
+        SecretRef *Secret; InitiatorName *s""",
+    "LastingFlex": "Driver s; FSType s; SecretRef *Secret; ReadOnly b; Options {}s",
+    "LastingCinder": "VolumeID s; FSType s; ReadOnly b; SecretRef *Secret",
+    "LastingCephFS": """Monitors []s; Path s; User s; SecretFile s; SecretRef *Secret;
+        ReadOnly b""",
+    "LastingAzureFile": "SecretName s; ShareName s; ReadOnly b; SecretNamespace *s",
+    "LastingScaleIO": """Gateway s; System s; SecretRef *Secret; SSLEnabled b; ProtectionDomain s;
+        StoragePool s; StorageMode s; VolumeName s; FSType s; ReadOnly b""",
+    "Local": "Path s; FSType *s",
+    "LastingStorageOS": """VolumeName s; VolumeNamespace s; FSType s; ReadOnly b;
+        SecretRef *Reference""",
+    "LastingCSI": """Driver s; VolumeHandle s; ReadOnly b; FSType s; VolumeAttributes {}s;
+        ControllerPublishSecretRef *Secret; NodeStageSecretRef *Secret;
+        NodePublishSecretRef *Secret; ControllerExpandSecretRef *Secret;
+        NodeExpandSecretRef *Secret""",
+    "Secret": "Name s; Namespace s",
+    "Reference": """Kind s; Namespace s; Name s; UID s; APIVersion s; ResourceVersion s;
+        FieldPath s""",
+    "DataSource": "APIGroup *s; Kind s; Name s",
+    "DataReference": "APIGroup *s; Kind s; Name s; Namespace *s",
 }
 """What each struct has, in order."""
 
@@ -192,6 +228,12 @@ def internal_pod_spec(spec: Object) -> dict[str, Any]:
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
     return internal_value({**spec, "securityContext": context}, "PodSpec")
+
+
+def internal_template(template: Object) -> dict[str, Any]:
+    """A template of pods: its metadata is the same outside, and lies open."""
+    spec = internal_pod_spec(template.get("spec") or {})
+    return {**(template.get("metadata") or {}), "Spec": spec}
 
 
 def internal_value(obj: Object, struct: str) -> dict[str, Any]:

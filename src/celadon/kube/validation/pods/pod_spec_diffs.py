@@ -1,4 +1,4 @@
-"""The difference of two pod specs, as an API server prints it.
+"""The difference of two specs of pods or claims, as an API server prints it.
 
 As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line.
 """
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec
+from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
 
 Object = Mapping[str, Any]
 
@@ -21,10 +21,23 @@ _HEADERS: Final = 2
 
 def pod_spec_diff(old: Object, new: Object) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
-    hunks = list(difflib.unified_diff(_lines(old), _lines(new)))
-    return "".join(hunks[_HEADERS:])
+    return _diff(internal_pod_spec(old), internal_pod_spec(new))
 
 
-def _lines(spec: Object) -> list[str]:
-    text = json.dumps(internal_pod_spec(spec), indent=1, ensure_ascii=False).translate(_HTML)
+def claim_spec_diff(old: Object, new: Object) -> str:
+    """The same of specs of PersistentVolumeClaims."""
+    return _diff(internal_value(old, "ClaimSpec"), internal_value(new, "ClaimSpec"))
+
+
+def volume_source_diff(old: Object, new: Object) -> str:
+    """The same of what PersistentVolumes are made of; empty if that is the same."""
+    return _diff(internal_value(old, "VolumeSource"), internal_value(new, "VolumeSource"))
+
+
+def _diff(old: Object, new: Object) -> str:
+    return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
+
+
+def _lines(value: Object) -> list[str]:
+    text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
     return [f"{line}\n" for line in text.split("\n")]

@@ -9,6 +9,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
     METADATA,
     SPEC,
     Errors,
@@ -20,6 +21,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.label_rules import selector, understood
 from celadon.kube.validation.networking.ingresses import domain_prefixed_path
+from celadon.kube.validation.pods.internal_pod_types import internal_template
 from celadon.kube.validation.pods.pod_specs import pod_template
 from celadon.kube.validation.workloads.controllers import matches_template
 from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
@@ -70,7 +72,12 @@ def job_update(obj: Object, old: Object) -> Errors:
     elif spec.get("completions") not in {None, before.get("completions"), spec.get("parallelism")}:
         detail = "can only be modified in tandem with spec.parallelism"
         yield fieldpath.invalid(SPEC.child("completions"), spec["completions"], detail)
-    for field in ("selector", "template", *FIXED):
+    yield from immutable(SPEC.child("selector"), spec.get("selector"), before.get("selector"))
+    template = spec.get("template") or {}
+    if template != (before.get("template") or {}):
+        at = SPEC.child("template")
+        yield fieldpath.invalid(at, internal_template(template), IMMUTABLE)
+    for field in FIXED:
         yield from immutable(SPEC.child(field), spec.get(field), before.get(field))
 
 
