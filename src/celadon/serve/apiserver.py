@@ -201,7 +201,7 @@ class ApiServer:
 
     def _admission(self, roles: RoleView) -> Admission:
         sources = self.sources
-        plugins = PluginChain(self.settings.plugins)
+        plugins = PluginChain(self.settings.plugins, self.settings.version)
         policies = PolicyView(
             self.objects, self.settings.version, self.metrics.compilation_seconds.observe
         )

@@ -72,3 +72,13 @@ def test_what_was_said_before_a_refusal_stays() -> None:
 def test_others_are_not_asked() -> None:
     opinion = PluginChain().validate(asked(obj("ConfigMap", "c")), world())
     assert (opinion.refusal, opinion.warnings, opinion.audit_annotations) == (None, (), {})
+
+
+def test_an_older_server_knows_older_standards() -> None:
+    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns", "labels": labels}}
+    probe = {"name": "c", "livenessProbe": {"httpGet": {"host": "h", "port": 1}}}
+    asking = asked(pod(containers=[probe]))
+    for release, refused in (("1.33", False), ("1.34", True), ("1.37", True)):
+        opinion = PluginChain({"PodSecurity"}, release).validate(asking, world(space))
+        assert (opinion.refusal is not None) == refused, release

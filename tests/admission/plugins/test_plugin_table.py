@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from celadon.admission.plugins.plugin_table import BEHAVIOURS
+from celadon.admission.plugins.plugin_table import behaviours
 from celadon.kube.catalogue import PLUGINS
 from celadon.kube.defaulting.defaulting_rules import EXTRA_RULES
 from celadon.kube.schemas import packs
 
+BEHAVIOURS = behaviours("1.36")
 OWN_AFFAIRS = {
     "AlwaysAdmit",
     "MutatingAdmissionPolicy",
@@ -36,7 +37,7 @@ def test_every_plugin_is_somewhere() -> None:
 
 def test_halves_are_those_upstream_has() -> None:
     facts = {one.name: one for one in PLUGINS}
-    for name, behaviours in BEHAVIOURS.items():
-        mutates = any(one.mutate is not None for one in behaviours) or name in _ruled()
-        validates = any(one.validate or one.advise for one in behaviours)
+    for name, found in BEHAVIOURS.items():
+        mutates = any(one.mutate is not None for one in found) or name in _ruled()
+        validates = any(one.validate or one.advise for one in found)
         assert (mutates, bool(validates)) == (facts[name].mutates, facts[name].validates), name

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
-from celadon.admission.plugins.plugin_table import BEHAVIOURS
+from celadon.admission.plugins.plugin_table import behaviours
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS
 from celadon.kube.defaulting import Draft, plugin_rules, run_plugin, settle_plugins
+from celadon.kube.library import DEFAULT_VERSION
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
 
@@ -36,8 +37,11 @@ class PluginChain:
     """The enabled plugins, in their order. `names` are those of `celadon.kube.catalogue.PLUGINS`;
     policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
 
-    def __init__(self, names: Iterable[str] = DEFAULT_PLUGINS) -> None:
+    def __init__(
+        self, names: Iterable[str] = DEFAULT_PLUGINS, release: str = DEFAULT_VERSION
+    ) -> None:
         self.names = frozenset(names)
+        self._behaviours = behaviours(release)
         self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
         self._validating: dict[Endpoint, tuple[Behaviour, ...]] = {}
@@ -74,11 +78,11 @@ class PluginChain:
 
     def _steps(self, request: Request) -> Iterable[_Step]:
         for name in self._ordered:
-            behaviours = BEHAVIOURS.get(name, _ONLY_RULES)
-            for one in behaviours:
+            found = self._behaviours.get(name, _ONLY_RULES)
+            for one in found:
                 if one.mutate is not None and one.concerns(request):
                     yield _Step(one.mutate)
-            ruled = request.operation in behaviours[0].rules_on and not request.subresource
+            ruled = request.operation in found[0].rules_on and not request.subresource
             if ruled and plugin_rules(request.kind, name):
                 yield _Step(None, name)
 
@@ -86,7 +90,7 @@ class PluginChain:
         endpoint = _endpoint(request)
         found = self._validating.get(endpoint)
         if found is None:
-            asked = (one for name in self._ordered for one in BEHAVIOURS.get(name, ()))
+            asked = (one for name in self._ordered for one in self._behaviours.get(name, ()))
             found = tuple(one for one in asked if _validates(one) and one.concerns(request))
             self._validating[endpoint] = found
         return found

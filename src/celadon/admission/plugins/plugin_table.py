@@ -33,9 +33,11 @@ from celadon.admission.plugins.pod_plugins.toleration_limits import (
     RESOURCE_TOLERATION,
     TOLERATION_RESTRICTION,
 )
-from celadon.admission.plugins.pod_security.security_plugin import POD_SECURITY
+from celadon.admission.plugins.pod_security.security_plugin import pod_security
 
-BEHAVIOURS: Final[Mapping[str, tuple[Behaviour, ...]]] = {
+Behaviours = Mapping[str, tuple[Behaviour, ...]]
+
+_OF_EVERY_RELEASE: Final[Behaviours] = {
     "AlwaysDeny": (ALWAYS_DENY,),
     "AlwaysPullImages": (IMAGE_PULLING,),
     "CertificateApproval": (APPROVAL,),
@@ -54,10 +56,15 @@ BEHAVIOURS: Final[Mapping[str, tuple[Behaviour, ...]]] = {
     "PersistentVolumeClaimResize": (CLAIM_RESIZING,),
     "PodNodeSelector": (NODE_SELECTORS,),
     "PodResizeValidator": (POD_RESIZING,),
-    "PodSecurity": POD_SECURITY,
     "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
     "PodTopologyLabels": (TOPOLOGY,),
     "Priority": (PRIORITY, PRIORITY_CLASS),
     "RuntimeClass": (RUNTIME_CLASS,),
     "ServiceAccount": (SERVICE_ACCOUNT,),
 }
+
+
+def behaviours(release: str) -> Behaviours:
+    """By the names of plugins, as they are in a release: `1.36`."""
+    minor = int(release.rpartition(".")[2])
+    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor)}

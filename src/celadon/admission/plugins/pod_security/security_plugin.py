@@ -10,6 +10,7 @@ privileged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import (
@@ -30,7 +31,7 @@ from celadon.admission.plugins.pod_security.security_levels import (
     is_stricter,
     policy_of,
 )
-from celadon.admission.plugins.pod_security.standard_checks import violations
+from celadon.admission.plugins.pod_security.standard_checks import NEWEST, violations
 from celadon.admission.plugins.pod_security.violation_texts import Violation
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
@@ -72,7 +73,7 @@ _ANYTHING_GOES: Final = Opinion(
 )
 
 
-def _advise_pod(request: Request, world: World) -> Opinion:
+def _advise_pod(request: Request, world: World, newest: int) -> Opinion:
     if request.subresource in IGNORED:
         return FINE
     policy, errors = policy_of(_labels(request, world))
@@ -81,10 +82,10 @@ def _advise_pod(request: Request, world: World) -> Opinion:
     pod, old = request.object, request.old_object
     if pod is None or (old is not None and not _matters(pod, old)):
         return FINE
-    return _judged(policy, errors, pod, request, enforced=True)
+    return _judged(policy, errors, pod, request, newest, enforced=True)
 
 
-def _advise_template(request: Request, world: World) -> Opinion:
+def _advise_template(request: Request, world: World, newest: int) -> Opinion:
     policy, errors = policy_of(_labels(request, world))
     if not errors and policy.warn.level == policy.audit.level == PRIVILEGED:
         return FINE
@@ -93,7 +94,7 @@ def _advise_template(request: Request, world: World) -> Opinion:
         template = (template or {}).get(field)
     if template is None:
         return FINE
-    return _judged(policy, errors, template, request, enforced=False)
+    return _judged(policy, errors, template, request, newest, enforced=False)
 
 
 def _labels(request: Request, world: World) -> dict[str, str]:
@@ -110,6 +111,7 @@ def _judged(
     errors: Sequence[FieldError],
     pod: Object,
     request: Request,
+    newest: int,
     *,
     enforced: bool,
 ) -> Opinion:
@@ -120,14 +122,14 @@ def _judged(
         notes["error"] = f"Failed to parse policy: {fieldpath.aggregate(errors)}"
     if enforced:
         notes["enforce-policy"] = str(policy.enforce)
-        found = violations(policy.enforce, meta, spec)
+        found = violations(policy.enforce, meta, spec, newest)
         if found:
             refusal = forbidden(request, f"violates PodSecurity {_text(policy.enforce, found)}")
-    found = violations(policy.audit, meta, spec)
+    found = violations(policy.audit, meta, spec, newest)
     if found:
         notes["audit-violations"] = f"would violate PodSecurity {_text(policy.audit, found)}"
     warnings: tuple[str, ...] = ()
-    found = [] if refusal is not None else violations(policy.warn, meta, spec)
+    found = [] if refusal is not None else violations(policy.warn, meta, spec, newest)
     if found:
         warnings = (f"would violate PodSecurity {_text(policy.warn, found)}",)
     return Opinion(refusal, warnings, {PREFIX + key: text for key, text in notes.items()})
@@ -162,7 +164,7 @@ def _matters(pod: Object, old: Object) -> bool:
 # --- namespaces ---
 
 
-def _advise_namespace(request: Request, world: World) -> Opinion:
+def _advise_namespace(request: Request, world: World, newest: int) -> Opinion:
     policy, errors = policy_of(metadata.labels(request.object))
     if request.operation is Operation.CREATE:
         return _invalid(request, errors) if errors else FINE
@@ -174,18 +176,18 @@ def _advise_namespace(request: Request, world: World) -> Opinion:
         return FINE
     if new.minor == old.enforce.minor and not is_stricter(new.level, old.enforce.level):
         return FINE
-    return Opinion(warnings=tuple(_pod_warnings(request.name, new, world)))
+    return Opinion(warnings=tuple(_pod_warnings(request.name, new, world, newest)))
 
 
 def _invalid(request: Request, errors: Sequence[FieldError]) -> Opinion:
     return Opinion(status.invalid(request.kind.group_kind, request.name, list(errors)))
 
 
-def _pod_warnings(namespace: str, enforced: LevelVersion, world: World) -> list[str]:
+def _pod_warnings(namespace: str, enforced: LevelVersion, world: World, newest: int) -> list[str]:
     pods = _ordered(world.list(POD_RESOURCE, namespace))
     names: dict[str, list[str]] = {}
     for pod in pods[:MAX_PODS]:
-        found = violations(enforced, metadata.metadata(pod), pod.get("spec") or {})
+        found = violations(enforced, metadata.metadata(pod), pod.get("spec") or {}, newest)
         if found:
             reasons = ", ".join(one.reason for one in found)
             names.setdefault(reasons, []).append(metadata.name(pod))
@@ -227,8 +229,11 @@ def _with_others(names: list[str]) -> str:
     return f"{first} (and {others} other {'pod' if others == 1 else 'pods'})"
 
 
-POD_SECURITY: Final = (
-    Behaviour(advise=_advise_pod, resources=PODS, subresources=None),
-    Behaviour(advise=_advise_template, resources=frozenset(_TEMPLATES)),
-    Behaviour(advise=_advise_namespace, resources=core("namespaces")),
-)
+def pod_security(minor: int) -> tuple[Behaviour, ...]:
+    """Of a server of this minor release: it knows no later version of the standards."""
+    newest = min(minor, NEWEST)
+    return (
+        Behaviour(advise=partial(_advise_pod, newest=newest), resources=PODS, subresources=None),
+        Behaviour(advise=partial(_advise_template, newest=newest), resources=frozenset(_TEMPLATES)),
+        Behaviour(advise=partial(_advise_namespace, newest=newest), resources=core("namespaces")),
+    )

@@ -95,14 +95,17 @@ CHECKS: Final = (
 """In the order of messages: by level, then by name. Of one name the later release comes last."""
 
 NEWEST: Final = max(one.since for one in CHECKS)
-"""What `latest` means, and every release after it."""
+"""What `latest` means, and every release after it, unless the server is an older one."""
 
 
-def violations(chosen: LevelVersion, meta: Object, spec: Object) -> list[Violation]:
-    """What a pod does that a level does not allow."""
+def violations(
+    chosen: LevelVersion, meta: Object, spec: Object, newest: int = NEWEST
+) -> list[Violation]:
+    """What a pod does that a level does not allow; `newest` is the latest version that the server
+    knows."""
     if chosen.level == PRIVILEGED:
         return []
-    minor = NEWEST if chosen.minor is None else min(chosen.minor, NEWEST)
+    minor = newest if chosen.minor is None else min(chosen.minor, newest)
     checks = _checks(chosen.level, minor)
     return [found for check in checks if (found := check(meta, spec)) is not None]
 
