@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.go import json_text, read_json
-from celadon.serve.json_bytes import json_bytes, sorted_json_bytes, stored_bytes
+from celadon.serve.json_bytes import json_bytes, read_stored, sorted_json_bytes, stored_bytes
 
 TEXTS = st.text() | st.text('<>&\u2028\u2029\\"\n\x00\x7f\ud800')
 SCALARS = st.none() | st.booleans() | st.integers() | TEXTS
@@ -26,7 +26,8 @@ def test_clients_get_what_go_writes(obj: dict[str, Any]) -> None:
 @given(OBJECTS)
 def test_what_is_stored_comes_back(obj: dict[str, Any]) -> None:
     written = stored_bytes(obj, custom=False)
-    assert json.loads(written.decode("utf-8", "surrogatepass")) == obj
+    assert read_stored(written) == obj
+    assert read_stored(stored_bytes(obj, custom=True)) == obj
     plain = json.dumps(obj, ensure_ascii=False, separators=(",", ":"))
     assert written == plain.encode("utf-8", "surrogatepass")
 
@@ -36,6 +37,14 @@ def test_where_any_number_may_stand_numbers_are_as_python_writes_them(kind: Any)
     obj = {"kind": kind, "data": {"n": 1e16}}
     assert b'"n":1e+16' in json_bytes(obj)
     assert b'"n":1e+16' in stored_bytes(obj, custom=False)
+
+
+@pytest.mark.parametrize(
+    "number", ["1e400", "-0", "1.0", "1e16", "1E5", "5e-324", "-9223372036854775809", "1" * 40]
+)
+def test_numbers_are_read_as_python_reads_them(number: str) -> None:
+    found, wanted = read_stored(b'{"n":%b}' % number.encode())["n"], json.loads(number)
+    assert (found, type(found)) == (wanted, type(wanted))
 
 
 def test_a_custom_resource_may_be_called_anything() -> None:

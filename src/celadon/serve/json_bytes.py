@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -32,6 +32,7 @@ WITH_ANY_NUMBERS: Final = frozenset(
 """Built-in kinds with a field of any content. Lists are like their items."""
 
 _ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final = msgspec.json.Decoder()
 _ESCAPED: Final = b"<>&\xe2"
 _ESCAPES: Final = {
     b"<": b"\\u003c",
@@ -71,6 +72,15 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
         return fast
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=custom)
     return text.encode("utf-8", "surrogatepass")
+
+
+def read_stored(value: bytes) -> dict[str, Any]:
+    """What `stored_bytes` has written, as `json.loads` reads it."""
+    try:
+        found: dict[str, Any] = _DECODER.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
+        found = json.loads(value)
+    return found
 
 
 def _fast(obj: JsonObject) -> bytes | None:

@@ -180,6 +180,8 @@ def run(options: argparse.Namespace) -> Exit:
         run_server(settings, lambda serving: _announce(serving, settings))
     except StartError as error:
         return _failed(str(error))
+    finally:
+        gc.enable()
     return Exit.OK
 
 

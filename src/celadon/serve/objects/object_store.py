@@ -9,14 +9,13 @@ INVARIANT (shared objects): nobody changes an object that came from here.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
-from celadon.serve.json_bytes import has_exact_numbers, stored_bytes
+from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (
     Committed,
@@ -209,6 +208,6 @@ def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:
 
 def decoded(value: bytes, revision: int) -> JsonObject:
     """A stored object with its resource version."""
-    obj: dict[str, Any] = json.loads(value)
+    obj = read_stored(value)
     obj["metadata"]["resourceVersion"] = str(revision)
     return obj
