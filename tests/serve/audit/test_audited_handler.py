@@ -12,7 +12,7 @@ import pytest
 
 from celadon.kube import User
 from celadon.serve.audit.audit_log import AuditLog
-from celadon.serve.audit.audit_policy import METADATA_FOR_ALL
+from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicy, read_audit_policy
 from celadon.serve.audit.audited_handler import AuditedHandler
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation import metric_table
@@ -22,7 +22,12 @@ ID = (("Audit-Id", "id"),)
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
 
-def handled(path: Path, request: HttpRequest, answer: HttpAnswer) -> AuditedHandler:
+def handled(
+    path: Path,
+    request: HttpRequest,
+    answer: HttpAnswer,
+    policy: AuditPolicy = METADATA_FOR_ALL,
+) -> AuditedHandler:
     """Handle a request, and read what streams."""
 
     async def inner(_: HttpRequest) -> HttpAnswer:
@@ -35,7 +40,7 @@ def handled(path: Path, request: HttpRequest, answer: HttpAnswer) -> AuditedHand
                 pass
 
     counters = Counter(metric_table.AUDIT_EVENTS), Counter(metric_table.AUDIT_ERRORS)
-    with AuditLog(path, METADATA_FOR_ALL) as log:
+    with AuditLog(path, policy) as log:
         handler = AuditedHandler(inner, log, lambda: NOW, *counters)
         asyncio.run(run(handler))
     return handler
@@ -53,6 +58,27 @@ def test_a_request_and_its_answer(tmp_path: Path) -> None:
         "ResponseComplete",
     ]
     assert handler.events.values == {(): 2}
+
+
+WITH_BODIES = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: Request}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [(b"a: yes\nb: 0o17\n---\nc: [", {"a": True, "b": 15}), (b"a: [", None)],
+)
+def test_a_body_in_yaml_is_read_as_the_server_reads_it(
+    tmp_path: Path, body: bytes, found: Any
+) -> None:
+    headers = [("content-type", "application/yaml")]
+    request = HttpRequest("POST", "/api/v1/namespaces/a/configmaps", headers, body)
+    answer = HttpAnswer(201, headers=ID, user=User("a"))
+    handled(tmp_path / "log", request, answer, read_audit_policy(WITH_BODIES))
+    assert events(tmp_path / "log")[-1].get("requestObject") == found
 
 
 def test_a_stream_has_three_stages(tmp_path: Path) -> None:

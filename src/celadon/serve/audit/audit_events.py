@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import yaml
-
+from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject, User
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.serve.audit.audit_policy import (
@@ -117,9 +116,9 @@ def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
         if media_type == PROTOBUF:
             return decode(body)
         if media_type == YAML or media_type.endswith("+yaml"):
-            return yaml.safe_load(body)
+            return first_document(body).value
         return json.loads(body)
-    except (ProtobufError, yaml.YAMLError, ValueError, RecursionError):
+    except (ProtobufError, UnreadableError, ValueError, RecursionError):
         return None
 
 
