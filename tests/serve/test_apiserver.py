@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import asyncio
 import json
 
 import pytest
 
 from tests.serve.asking import ask, read
+from celadon.serve.apiserver import Settings
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.operation.request_limits import RequestLimits
 from tests.serve.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -129,3 +133,40 @@ def test_a_large_answer_is_compressed(running: Running) -> None:
     answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
     assert ("Content-Encoding", "gzip") in answer.headers
     assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]
+def test_who_takes_too_long_is_told_so_and_audited() -> None:
+    running = Running(Settings(limits=RequestLimits(seconds=0.05)))
+    try:
+        running.server.controllers.caught_up = lambda: asyncio.sleep(10)
+        answer = ask(running, "GET", MAPS)
+        quick = ask(running, "GET", f"{MAPS}?timeout=1ms")
+    finally:
+        running.close()
+    assert answer.code == quick.code == 504
+    assert (
+        read(answer)["message"] == "Timeout: request did not complete within the allotted timeout"
+    )
+    assert answer.user is not None
+    assert "Audit-Id" in dict(answer.headers)
+
+
+def test_who_comes_when_the_house_is_full_comes_back_later() -> None:
+    running = Running(Settings(limits=RequestLimits(reading=1)))
+    try:
+        running.server.in_flight.counts["readOnly"] = 1
+        answer = ask(running, "GET", "/version", token="alice-token")
+        assert ask(running, "GET", "/version").code == 200, "an administrator gets in"
+    finally:
+        running.close()
+    assert answer.code == 429
+    assert answer.body == b"Too many requests, please try again later.\n"
+    assert dict(answer.headers)["Retry-After"] == "1"
+
+
+def test_a_watch_lasts_as_long_as_the_server_says() -> None:
+    running = Running(Settings(limits=RequestLimits(watch_seconds=0.01)))
+    try:
+        answer = ask(running, "GET", f"{MAPS}?watch=1")
+        assert answer.stream is not None
+        assert running.lines(answer.stream).readline() == b""
+    finally:
+        running.close()

@@ -7,6 +7,7 @@ uids and random text come from `Sources`.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -45,6 +46,13 @@ from celadon.serve.controllers.server_controllers import (
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.operation.request_limits import (
+    TIMED_OUT,
+    TOO_MANY,
+    InFlight,
+    RequestLimits,
+    TooManyRequests,
+)
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.publication.server_version import ServerVersion
@@ -130,6 +138,7 @@ class Settings:
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 class ApiServer:
@@ -152,6 +161,7 @@ class ApiServer:
         self.world = StoreWorld(self.objects, self.served, self.authorizer)
         self.authenticator = self._authenticator(access)
         self._impersonation = Impersonation(self.authorizer)
+        self.in_flight = InFlight(settings.limits)
         self._publications = Publications(
             ServerVersion(settings.version),
             settings.address,
@@ -215,6 +225,8 @@ class ApiServer:
             Connector(self.world, admission),
             self._seconds,
             sources.randomness.random,
+            self.in_flight,
+            self.settings.limits.watch_seconds,
         )
 
     def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
@@ -294,13 +306,27 @@ class ApiServer:
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
-        return await self._or_error(self._authorized(request, info, notes), request)
+        try:
+            async with asyncio.timeout(self.settings.limits.deadline(request, info)):
+                return await self._or_error(self._admitted(request, info, notes), request)
+        except TimeoutError:
+            return TIMED_OUT
+        except TooManyRequests:
+            return TOO_MANY
 
-    async def _authorized(
-        self, request: HttpRequest, info: RequestInfo, notes: Notes
-    ) -> HttpAnswer:
+    async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
+        """If there is room. Raises TooManyRequests, StatusError."""
         check_timeout(request, info)
         user = self._user(request, info, notes)
+        kind = self.in_flight.enter(info, user)
+        try:
+            return await self._authorized(request, info, user, notes)
+        finally:
+            self.in_flight.leave(kind)
+
+    async def _authorized(
+        self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
+    ) -> HttpAnswer:
         reason = check_access(request_attributes(user, info, request), self.authorizer)
         notes.annotate(dict(audit_annotations(reason, allowed=True)))
         await self.controllers.caught_up()

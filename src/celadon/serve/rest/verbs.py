@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube import status
 from celadon.kube.go import json_text
@@ -16,6 +16,7 @@ from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
 from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import HttpAnswer
+from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
@@ -31,14 +32,11 @@ from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest
 from celadon.serve.views.served_resources import Served
 
-MIN_WATCH_SECONDS: Final = 1800
-"""A watch without a time of its own lasts up to twice as long
-(`--min-request-timeout` of kube-apiserver)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """What the server can do with resources. `now` is in seconds, `chance` between 0 and 1."""
+    """What the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a watch
+    without a time of its own lasts `watch_seconds`, up to twice as long."""
 
     reader: Reader
     watching: Watching
@@ -49,6 +47,8 @@ class Verbs:
     connector: Connector
     now: Callable[[], float]
     chance: Callable[[], float]
+    in_flight: InFlight
+    watch_seconds: float
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
         """Raises StatusError, Denied."""
@@ -100,13 +100,28 @@ class Verbs:
         options = list_options(forms.call.request, endpoint.resource, watch=True)
         if forms.call.info.deprecated_watch and endpoint.name:
             options = options.of_one(endpoint.name)
-        seconds = options.timeout_seconds or MIN_WATCH_SECONDS * (1 + self.chance())
+        seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         request = WatchRequest(endpoint, options, float(seconds), definition)
         events = self.watching.open(request)
         is_protobuf = forms.wanted.media_type == PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
-        return HttpAnswer(200, media_type, stream=_stream(events, forms))
+        return HttpAnswer(200, media_type, stream=self._stream(events, forms))
+
+    async def _stream(
+        self, events: AsyncGenerator[WatchEvent, None], forms: Forms
+    ) -> AsyncGenerator[bytes, None]:
+        first = True
+        with self.in_flight.watching():
+            try:
+                async for event in events:
+                    shown = forms.event(event, first=first)
+                    if shown is None:
+                        return
+                    first = False
+                    yield _written(event.type, shown, forms)
+            finally:
+                await events.aclose()
 
 
 def _check_watch_path(call: Call) -> None:
@@ -131,21 +146,6 @@ def _listed(found: ObjectList, forms: Forms) -> HttpAnswer:
     custom = forms.call.endpoint.resource.custom
     shown = forms.list(found.meta(), found.objects)
     return object_answer(200, shown, forms.wanted, sort=custom)
-
-
-async def _stream(
-    events: AsyncGenerator[WatchEvent, None], forms: Forms
-) -> AsyncGenerator[bytes, None]:
-    first = True
-    try:
-        async for event in events:
-            shown = forms.event(event, first=first)
-            if shown is None:
-                return
-            first = False
-            yield _written(event.type, shown, forms)
-    finally:
-        await events.aclose()
 
 
 def _written(kind: str, obj: Mapping[str, Any], forms: Forms) -> bytes:

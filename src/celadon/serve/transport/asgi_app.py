@@ -1,8 +1,8 @@
 """The handler as an ASGI application: bodies with a limit, answers, streams, an orderly end.
 
 Whatever the network can do to a request ends here: a body that is too large is cut off (the handler
-then says 413), a client that goes away takes its stream with it, a request that takes too long is
-answered with 504, too many at once with 429. As k8s.io/apiserver `pkg/server/filters`.
+then says 413), one that does not come is not waited for, and a client that goes away takes its
+stream with it.
 """
 
 from __future__ import annotations
@@ -10,63 +10,37 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
-from typing import Any, Final, TypeAlias
+from collections.abc import AsyncGenerator
+from typing import Final
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
+from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
+from celadon.serve.transport.connection_limits import ConnectionLimits
+from celadon.serve.transport.arriving_bodies import (
+    BodyReader,
+    ClientGone,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    TooMuchWaiting,
+)
 
 CERTIFICATE: Final = "celadon.client_certificate"
 """Where the scope has the client's certificate, in DER form, if it showed one."""
 
-KEPT_BYTES: Final = (3 << 20) + 1
-"""Of a body: one more than the handler accepts."""
-
-DRAINED_BYTES: Final = 32 << 20
-"""Of a body that is too large: so much is read and dropped, so that the client sees the answer."""
-
-BODY_SECONDS: Final = 34.0
-"""For sending a body (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
-
-REQUEST_SECONDS: Final = 60.0
-"""For an answer, or the beginning of a stream (`--request-timeout` of kube-apiserver)."""
-
-MAX_READING: Final = 400
-MAX_MUTATING: Final = 200
-"""Requests at once (`--max-requests-inflight`, `--max-mutating-requests-inflight`)."""
-
-READING_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-
-TOO_MANY: Final = plain_text(
-    429, "Too many requests, please try again later.\n", ("Retry-After", "1")
-)
-TIMED_OUT: Final = plain_text(
-    504,
-    '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the '
-    'allotted timeout","reason":"Timeout","details":{},"code":504}\n',
-)
 BROKEN: Final = plain_text(500, "Internal Server Error\n")
 
 _LOG: Final = logging.getLogger("celadon.serve")
 
 
-class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
-
-
 class AsgiApp:
     """One handler for all requests. `end_streams` makes all streams end, now and later."""
 
-    def __init__(self, handler: Handler, request_seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(self, handler: Handler, limits: ConnectionLimits | None = None) -> None:
         self._handler = handler
-        self._seconds = request_seconds
+        self._bodies = BodyReader(ConnectionLimits() if limits is None else limits)
         self._ending = asyncio.Event()
-        self._reading = 0
-        self._mutating = 0
 
     def end_streams(self) -> None:
         self._ending.set()
@@ -74,14 +48,17 @@ class AsgiApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "lifespan and web sockets are switched off"
         try:
-            body, whole = await _body(receive)
+            body, whole = await self._bodies.read(scope, receive)
         except ClientGone:
             return
         except TimeoutError:
             await _send_answer(TIMED_OUT, send, keep_alive=False)
             return
+        except TooMuchWaiting:
+            await _send_answer(TOO_MANY, send, keep_alive=False)
+            return
         request, began = _request(scope, body), time.perf_counter()
-        answer = await self._limited(request)
+        answer = await self._answer(request)
         took = 1000 * (time.perf_counter() - began)
         _LOG.info("%s %s %d %.1fms", request.method, request.target, answer.code, took)
         if answer.stream is None:
@@ -89,29 +66,9 @@ class AsgiApp:
         else:
             await self._send_stream(answer, answer.stream, receive, send)
 
-    async def _limited(self, request: HttpRequest) -> HttpAnswer:
-        if request.method in READING_METHODS:
-            if self._reading >= MAX_READING:
-                return TOO_MANY
-            self._reading += 1
-            try:
-                return await self._answer(request)
-            finally:
-                self._reading -= 1
-        if self._mutating >= MAX_MUTATING:
-            return TOO_MANY
-        self._mutating += 1
-        try:
-            return await self._answer(request)
-        finally:
-            self._mutating -= 1
-
     async def _answer(self, request: HttpRequest) -> HttpAnswer:
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._handler(request)
-        except TimeoutError:
-            return TIMED_OUT
+            return await self._handler(request)
         except Exception:  # noqa: BLE001  the outer edge: one request must not end the server
             _LOG.exception("%s %s: this is a bug in celadon", request.method, request.path)
             return BROKEN
@@ -148,27 +105,6 @@ async def _pump(answer: HttpAnswer, stream: AsyncGenerator[bytes, None], send: S
 async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _body(receive: Receive) -> tuple[bytes, bool]:
-    """The body up to KEPT_BYTES, and whether the client has sent all that it wanted to. Raises
-    ClientGone, TimeoutError."""
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body"):
-        return message.get("body", b"")[:KEPT_BYTES], True
-    kept, size = bytearray(), 0
-    async with asyncio.timeout(BODY_SECONDS):
-        while True:
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            chunk = message.get("body", b"")
-            size += len(chunk)
-            kept += chunk[: KEPT_BYTES - len(kept)]
-            if not message.get("more_body"):
-                return bytes(kept), True
-            if size > DRAINED_BYTES:
-                return bytes(kept), False
-            message = await receive()
 
 
 def _request(scope: Scope, body: bytes) -> HttpRequest:

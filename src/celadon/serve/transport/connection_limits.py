@@ -1,0 +1,46 @@
+"""What a connection may cost: bytes and seconds, by phase.
+
+A client that is slow on purpose holds a connection no longer than these say; one that does not read
+what it asked for loses it, and with it its watch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """The defaults are upstream's where it has any."""
+
+    head_bytes: int = 1 << 20
+    """Request line and headers together (Go's net/http, `DefaultMaxHeaderBytes`)."""
+
+    head_seconds: float = 32.0
+    """For sending them (k8s.io/apiserver `pkg/server/secure_serving.go`)."""
+
+    body_bytes: int = 3 << 20
+    """Of a body (`MaxRequestBodyBytes`). One byte more is kept, so that the handler sees that there
+    was too much."""
+
+    drained_bytes: int = 32 << 20
+    """Of a body that is too large: so much is read and dropped, so that the client sees the
+    answer."""
+
+    waiting_bytes: int = 512 << 20
+    """Of all bodies that have not come completely; one that would be too much is refused."""
+
+    body_seconds: float = 34.0
+    """For sending a body (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
+
+    idle_seconds: int = 90
+    """A connection without requests is kept so long (secure_serving.go)."""
+
+    stalled_seconds: float = 30.0
+    """A client that has read nothing for so long, while there is much to read, is cut off."""
+
+    pipelined: int = 32
+    """Requests sent before the answers to earlier ones; more end the connection."""
+
+    drain_seconds: int = 10
+    """Requests may go on for so long when the server ends."""
