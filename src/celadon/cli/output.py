@@ -64,13 +64,16 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def log_to_stderr() -> None:
-    """What the server logs, one line each."""
+def log_to_stderr(verbosity: int) -> None:
+    """What the server says, as JSON lines."""
     import logging
 
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    from celadon.serve.transport import LogLines, log_level
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogLines())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("celadon").setLevel(log_level(verbosity))
 
 
 def problem_text(problem: Problem) -> str:

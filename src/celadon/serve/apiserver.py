@@ -11,6 +11,7 @@ import asyncio
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -46,6 +47,7 @@ from celadon.serve.controllers.server_controllers import (
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.operation import log_lines
 from celadon.serve.operation.request_limits import (
     TIMED_OUT,
     TOO_MANY,
@@ -83,6 +85,7 @@ from celadon.serve.views.served_resources import ServedResources
 from celadon.serve.views.store_world import StoreWorld
 from celadon.serve.views.webhook_view import WebhookView
 from celadon.store import Store
+from celadon.store import FileError, Store, StoreClosed
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
@@ -153,6 +156,7 @@ class ApiServer:
     ) -> None:
         self.settings = settings = Settings() if settings is None else settings
         self.sources = sources = Sources() if sources is None else sources
+        self.is_ending = False
         self.objects = ObjectStore(store)
         builtin = known_resources(all_versions=settings.all_versions)
         self.served = ServedResources(self.objects, builtin, settings.version)
@@ -165,7 +169,7 @@ class ApiServer:
         self._publications = Publications(
             ServerVersion(settings.version),
             settings.address,
-            lambda: (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd")),
+            self._health_checks,
             self._seconds,
         )
         routes = ServiceRoutes(self.world, settings.webhook_services)
@@ -242,6 +246,17 @@ class ApiServer:
 
     def _seconds(self) -> float:
         return self.sources.now().timestamp()
+
+    def _health_checks(self, root: str) -> Sequence[HealthCheck]:
+        """Upstream's names; a server that is about to end is alive, but no longer ready."""
+        checks = (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd"))
+        if root != "readyz":
+            return checks
+        return (*checks, HealthCheck("shutdown", "process is shutting down" * self.is_ending))
+
+    def prepare_to_stop(self) -> None:
+        """Say on `/readyz` that no more requests should come."""
+        self.is_ending = True
 
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done."""
@@ -346,6 +361,13 @@ class ApiServer:
             return object_answer(denied.code, denied.body, _form_of_errors(request))
         except NoSuchPath:
             return NOT_FOUND
+        except FileError as error:
+            log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
+            return status_answer(status.plain_error(error.message), _form_of_errors(request))
+        except StoreClosed:
+            return status_answer(
+                status.service_unavailable("the server is shutting down"), _form_of_errors(request)
+            )
 
     def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Who asks, or as whom they ask."""

@@ -70,11 +70,12 @@ class StoreClosed(StoreError):
 
 
 class FileError(StoreError):
-    """`path` as it was given to open the store."""
+    """`path` as it was given to open the store, `message` what is wrong with it."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"`{path}`: {message}")
         self.path = path
+        self.message = message
 
 
 class FileUnavailable(FileError):

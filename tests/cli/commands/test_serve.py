@@ -2,82 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import signal
 import socket
-import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
-WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0", *arguments]
-
-
-class Served:
-    """A running process, and a client that trusts what its kubeconfig says."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder = folder
-        kubeconfig = folder / "kubeconfig"
-        self.process = subprocess.Popen(
-            command("--kubeconfig-out", str(kubeconfig), *arguments),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.lines = [self.process.stdout.readline() for _ in range(3)]
-        config = json.loads(kubeconfig.read_text())
-        self.token = config["users"][0]["user"]["token"]
-        cluster = config["clusters"][0]["cluster"]
-        self.address = cluster["server"].removeprefix("https://")
-        self.tls = ssl.create_default_context()
-        (folder / "ca.crt").write_bytes(_decoded(cluster["certificate-authority-data"]))
-        self.tls.load_verify_locations(folder / "ca.crt")
-
-    def connection(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection(self.address, timeout=20, context=self.tls)
-
-    def call(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-        connection = self.connection()
-        connection.request(method, path, _body(body), _headers(token or self.token))
-        answer = connection.getresponse()
-        found = answer.status, json.loads(answer.read())
-        connection.close()
-        return found
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return self.process.wait(20)
-
-
-def _decoded(text: str) -> bytes:
-    import base64
-
-    return base64.b64decode(text)
-
-
-def _body(body: Any) -> bytes | None:
-    return None if body is None else json.dumps(body).encode()
-
-
-def _headers(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-
-
-def config_map(name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+from tests.serve.served_process import (
+    CONFIGMAPS,
+    WHOAMI,
+    Served,
+    command,
+    config_map,
+    request_headers,
+)
 
 
 @pytest.fixture
@@ -104,7 +44,7 @@ def test_a_server_from_its_start_to_its_end(served: Served) -> None:
     too_large = config_map("b") | {"data": {"x": "x" * (4 << 20)}}
     assert served.call("POST", CONFIGMAPS, too_large)[0] == 413
     watch = served.connection()
-    watch.request("GET", f"{CONFIGMAPS}?watch=1", headers=_headers(served.token))
+    watch.request("GET", f"{CONFIGMAPS}?watch=1", headers=request_headers(served.token))
     stream = watch.getresponse()
     assert json.loads(stream.readline())["type"] == "ADDED"
     assert served.call("DELETE", f"{CONFIGMAPS}/a")[0] == 200

@@ -227,9 +227,10 @@ def test_the_certificate_of_a_client_comes_with_its_requests(tmp_path: Path) -> 
     (tmp_path / "alice.crt").write_bytes(shown.certificate)
     (tmp_path / "alice.key").write_bytes(shown.key)
     settings = TlsSettings(client_authorities=tmp_path / "ca.crt")
-    tls, _ = server_tls(settings, Address(), kept, now)
+    tls = server_tls(settings, Address(), kept, now)
+    assert tls is not None
     client = ssl.create_default_context(cadata=authority.certificate.decode())
-    with listening(look, tls=tls) as server:
+    with listening(look, tls=tls.context) as server:
         for with_certificate in (False, True):
             if with_certificate:
                 client.load_cert_chain(tmp_path / "alice.crt", tmp_path / "alice.key")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _PACKAGES: Final = ("cryptography", "httptools", "uvicorn", "uvloop")
 
+REQUESTS_SHOWN: Final = 3
+"""What `-v` alone means."""
+
 DESCRIPTION: Final = """\
 Run a Kubernetes API server that enforces the admission policies that are stored in it. It keeps its
 data in one file, or in memory.
@@ -72,7 +75,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_version(parser)
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="a line on standard error for each request"
+        "-v",
+        "--verbosity",
+        type=_count,
+        nargs="?",
+        const=REQUESTS_SHOWN,
+        default=0,
+        metavar="N",
+        help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
     plugins = parser.add_argument_group("admission plugins")
     for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
@@ -84,6 +94,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{name} these, {what}, separated by commas",
         )
     _add_access(parser.add_argument_group("who may come in, and how"))
+    _add_limits(parser.add_argument_group("limits (0 is none)"))
     audit = parser.add_argument_group("audit log")
     audit.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
     audit.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
@@ -102,6 +113,48 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
 
 
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    """With the defaults of kube-apiserver."""
+    for name, count, what in (
+        ("--max-requests-inflight", 400, "requests at once that read"),
+        ("--max-mutating-requests-inflight", 200, "requests at once that change something"),
+        ("--max-watches", 10_000, "watches at once"),
+        ("--min-request-timeout", 1800, "seconds a watch lasts, up to twice as long"),
+    ):
+        group.add_argument(
+            name, type=_count, default=count, metavar="N", help=f"{what} (default: {count})"
+        )
+    group.add_argument(
+        "--request-timeout",
+        type=_seconds,
+        default=60.0,
+        metavar="DURATION",
+        help="for an answer (default: 1m)",
+    )
+    group.add_argument(
+        "--shutdown-delay-duration",
+        type=_seconds,
+        default=0.0,
+        metavar="DURATION",
+        help="how long to go on, not ready, when told to end (default: 0s)",
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    from celadon.cel.value_functions import parse_duration
+
+    found = parse_duration(text)
+    if found is None or found.nanoseconds < 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")
+    return found.nanoseconds / 1e9
+
+
 def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
     missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
@@ -112,8 +165,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         settings = _settings(options)
-        if options.verbose:
-            output.log_to_stderr()
+        output.log_to_stderr(options.verbosity)
         run_server(settings, lambda serving: _announce(serving, settings))
     except StartError as error:
         return _failed(str(error))
@@ -138,7 +190,13 @@ def _announce(serving: Serving, settings: ServerSettings) -> None:
 
 def _settings(options: argparse.Namespace) -> ServerSettings:
     """Raises StartError."""
-    from celadon.serve.transport import ServerSettings, StartError, TlsSettings, parse_address
+    from celadon.serve.transport import (
+        RequestLimits,
+        ServerSettings,
+        StartError,
+        TlsSettings,
+        parse_address,
+    )
 
     try:
         listen = parse_address(options.listen)
@@ -167,6 +225,14 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         service_ca_config_map=options.service_ca_config_map,
         plugins=_plugins(options.enable_admission_plugins, options.disable_admission_plugins),
         manifests=tuple(_manifests(options.manifests)),
+        limits=RequestLimits(
+            options.max_requests_inflight,
+            options.max_mutating_requests_inflight,
+            options.max_watches,
+            options.request_timeout,
+            options.min_request_timeout,
+        ),
+        shutdown_delay=options.shutdown_delay_duration,
     )
 
 

@@ -20,13 +20,13 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
 class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
-    gives the outcome of the health checks, `now` the time in seconds."""
+    gives the outcome of the health checks below one of HEALTH_ROOTS, `now` the time in seconds."""
 
     def __init__(
         self,
         version: ServerVersion,
         address: str,
-        checks: Callable[[], Sequence[HealthCheck]],
+        checks: Callable[[str], Sequence[HealthCheck]],
         now: Callable[[], float],
     ) -> None:
         self._version = version
@@ -44,10 +44,9 @@ class Publications:
             self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
         first, _, _ = request.path.strip("/").partition("/")
         if not first:
-            checks = self._checks()
-            return root_answer(self._apis, dict.fromkeys(HEALTH_ROOTS, checks))
+            return root_answer(self._apis, {root: self._checks(root) for root in HEALTH_ROOTS})
         if first in HEALTH_ROOTS:
-            return health_answer(request, self._checks())
+            return health_answer(request, self._checks(first))
         if first == "version":
             return version_answer(request, self._version)
         if first == "openapi":

@@ -4,6 +4,9 @@ Needs the packages of `celadon[serve]`. Read first `server_process` (how it all 
 then `asgi_app` (between HTTP and the handler).
 """
 
+from celadon.serve.operation.log_lines import LogLines
+from celadon.serve.operation.log_lines import level_of as log_level
+from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
@@ -26,6 +29,8 @@ __all__ = [
     "AsgiApp",
     "CredentialsFolder",
     "HttpServer",
+    "LogLines",
+    "RequestLimits",
     "ServerSettings",
     "Serving",
     "StartError",
@@ -33,6 +38,7 @@ __all__ = [
     "collection_path",
     "in_creation_order",
     "kubeconfig",
+    "log_level",
     "parse_address",
     "run",
     "server_tls",

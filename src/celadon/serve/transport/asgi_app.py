@@ -8,14 +8,13 @@ stream with it.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncGenerator
 from typing import Final
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
+from celadon.serve.operation import log_lines
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
-from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.arriving_bodies import (
     BodyReader,
     ClientGone,
@@ -25,13 +24,14 @@ from celadon.serve.transport.arriving_bodies import (
     Send,
     TooMuchWaiting,
 )
+from celadon.serve.transport.connection_limits import ConnectionLimits
 
 CERTIFICATE: Final = "celadon.client_certificate"
 """Where the scope has the client's certificate, in DER form, if it showed one."""
 
 BROKEN: Final = plain_text(500, "Internal Server Error\n")
 
-_LOG: Final = logging.getLogger("celadon.serve")
+_LOG: Final = log_lines.LOGGER
 
 
 class AsgiApp:
@@ -59,8 +59,8 @@ class AsgiApp:
             return
         request, began = _request(scope, body), time.perf_counter()
         answer = await self._answer(request)
-        took = 1000 * (time.perf_counter() - began)
-        _LOG.info("%s %s %d %.1fms", request.method, request.target, answer.code, took)
+        if log_lines.is_said(log_lines.REQUESTS):
+            _log(request, answer, time.perf_counter() - began)
         if answer.stream is None:
             await _send_answer(answer, send, keep_alive=whole)
         else:
@@ -105,6 +105,21 @@ async def _pump(answer: HttpAnswer, stream: AsyncGenerator[bytes, None], send: S
 async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def _log(request: HttpRequest, answer: HttpAnswer, seconds: float) -> None:
+    """As k8s.io/apiserver `pkg/server/httplog`, and who it was."""
+    fields = {
+        "verb": request.method,
+        "URI": request.target,
+        "latency": f"{1000 * seconds:.3f}ms",
+        "userAgent": request.header("user-agent"),
+        "audit-ID": dict(answer.headers).get("Audit-Id", ""),
+        "srcIP": request.remote_address,
+        "user": "" if answer.user is None else answer.user.name,
+        "resp": answer.code,
+    }
+    log_lines.say(log_lines.REQUESTS, "HTTP", fields)
 
 
 def _request(scope: Scope, body: bytes) -> HttpRequest:

@@ -98,9 +98,13 @@ def write_private(path: Path, content: bytes) -> None:
     """A file that its owner alone may read; there is never half of it. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    draft.replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def _key(pem: bytes) -> ec.EllipticCurvePrivateKey:

@@ -1,7 +1,8 @@
 """A server process from its settings to its end.
 
 Everything that can be wrong with the settings is found before the first connection is accepted, and
-raised as a StartError of one line.
+raised as a StartError of one line. The kubeconfig is written last: a server that does not start
+leaves that of another one alone.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import socket
-import ssl
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicyError, read_audit_policy
 from celadon.serve.audit.audited_handler import AuditedHandler
+from celadon.serve.http_messages import Handler
+from celadon.serve.operation import log_lines
 from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
 from celadon.serve.transport.http_server import HttpServer
@@ -44,11 +47,14 @@ from celadon.serve.transport.server_settings import (
     StartError,
 )
 from celadon.serve.transport.starting_objects import create_objects
-from celadon.serve.transport.tls_context import server_tls
+from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.store import FileError, Store, open_memory, open_sqlite
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig makes its bearer."""
+
+RELOAD_SECONDS: Final = 2.0
+"""Between two looks at files that may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,44 +69,54 @@ class Serving:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """All that is known before there is an event loop."""
+    """All that is known before there is an event loop. `kubeconfig` is its text."""
 
     listener: socket.socket
-    tls: ssl.SSLContext | None
+    tls: ServerTls | None
     access: AccessSettings
     admin_token: str
     audit: AuditLog | None
+    serving: Serving
+    kubeconfig: str
 
 
 def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
     """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. Raises
     StartError."""
-    folder = None if settings.data == MEMORY else Path(f"{settings.data}.credentials")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_start_errors())
-        listener = stack.enter_context(_listener(settings.listen))
-        kept = CredentialsFolder(folder)
-        address = Address(settings.listen.host, listener.getsockname()[1])
-        tls, trusted = server_tls(settings.tls, address, kept, datetime.now(UTC))
-        token = kept.administrator_token()
-        tokens = _tokens(settings.token_file)
-        users = {**tokens.users, token: ADMINISTRATOR}
-        access = AccessSettings(
-            Signer.from_pem(kept.signing_key()),
-            TokenFile(users),
-            client_certificates=settings.tls.client_authorities is not None,
-        )
-        url = address.url("http" if tls is None else "https")
-        path = settings.kubeconfig_out
-        if path is None:
-            path = (folder or _temporary(stack)) / "admin.kubeconfig"
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        write_private(path, kubeconfig(url, trusted, token).encode())
-        audit = _audit(settings, stack)
-        prepared = _Prepared(listener, tls, access, token, audit)
-        serving = Serving(url, path, folder, tokens.warnings)
+        with _start_errors():
+            prepared = _prepared(settings, stack)
+        _allow_many_connections()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, prepared, lambda: ready(serving)))
+            runner.run(_serve(settings, prepared, ready))
+
+
+def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
+    folder = None if settings.data == MEMORY else Path(f"{settings.data}.credentials")
+    listener = stack.enter_context(_listener(settings.listen))
+    kept = CredentialsFolder(folder)
+    address = Address(settings.listen.host, listener.getsockname()[1])
+    tls = server_tls(settings.tls, address, kept, datetime.now(UTC))
+    token = kept.administrator_token()
+    tokens = _tokens(settings.token_file)
+    access = AccessSettings(
+        Signer.from_pem(kept.signing_key()),
+        TokenFile({**tokens.users, token: ADMINISTRATOR}),
+        client_certificates=settings.tls.client_authorities is not None,
+    )
+    url = address.url("http" if tls is None else "https")
+    path = settings.kubeconfig_out
+    if path is None:
+        path = (folder or _temporary(stack)) / "admin.kubeconfig"
+    return _Prepared(
+        listener,
+        tls,
+        access,
+        token,
+        _audit(settings, stack),
+        Serving(url, path, folder, tokens.warnings),
+        kubeconfig(url, b"" if tls is None else tls.trusted, token),
+    )
 
 
 def _temporary(stack: contextlib.ExitStack) -> Path:
@@ -121,7 +137,7 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
-    except (FileError, TokenFileError, KeyFileError, AuditPolicyError, ValueError) as error:
+    except (FileError, TokenFileError, KeyFileError, AuditPolicyError, UnicodeError) as error:
         raise StartError(str(error)) from error
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
@@ -145,11 +161,20 @@ def _listener(address: Address) -> socket.socket:
     except OSError as error:
         listener.close()
         where = f"{address.host}:{address.port}"
-        raise StartError(f"cannot listen on `{where}`: {os.strerror(error.errno or 0)}") from None
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise StartError(f"cannot listen on `{where}`: {why}") from None
     return listener
 
 
-async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[[], None]) -> None:
+def _allow_many_connections() -> None:
+    """As many open files as the system allows, as programs in Go do."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _serve(
+    settings: ServerSettings, prepared: _Prepared, ready: Callable[[Serving], None]
+) -> None:
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
     service_ca = settings.service_ca_config_map
@@ -161,18 +186,68 @@ async def _serve(settings: ServerSettings, prepared: _Prepared, ready: Callable[
         plugins=settings.plugins,
     )
     api = ApiServer(_store(settings.data, loop), prepared.access, served)
+    with _start_errors():
+        store = _store(settings.data, loop)
+    made = Settings(
+        settings.version, settings.all_versions, f"{host}:{port}", limits=settings.limits
+    )
+    api = ApiServer(store, prepared.access, made)
     try:
-        await api.start()
-        await create_objects(api, settings.manifests, prepared.admin_token)
+        with _start_errors():
+            await api.start()
+            await create_objects(api, settings.manifests, prepared.admin_token)
+            _write_kubeconfig(prepared)
         handler = api.handle
         if prepared.audit is not None:
             handler = AuditedHandler(api.handle, prepared.audit, api.sources.now).handle
-        server = HttpServer(AsgiApp(handler), ready, prepared.tls)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.end)
-        await server.serve(sockets=[prepared.listener])
+        await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()
+
+
+def _write_kubeconfig(prepared: _Prepared) -> None:
+    path = prepared.serving.kubeconfig
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_private(path, prepared.kubeconfig.encode())
+
+
+async def _serve_requests(
+    settings: ServerSettings,
+    prepared: _Prepared,
+    api: ApiServer,
+    handler: Handler,
+    ready: Callable[[Serving], None],
+) -> None:
+    """Until a signal comes, and what was begun is finished."""
+    loop = asyncio.get_running_loop()
+    tls = prepared.tls
+    server = HttpServer(
+        AsgiApp(handler),
+        lambda: ready(prepared.serving),
+        None if tls is None else tls.context,
+    )
+
+    def end() -> None:
+        """The first signal asks, the second insists."""
+        log_lines.say(log_lines.LIFE, "the server ends")
+        delay = 0.0 if api.is_ending else settings.shutdown_delay
+        api.prepare_to_stop()
+        loop.call_later(delay, server.end)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    looking = loop.create_task(_look_at_files(prepared))
+    try:
+        await server.serve(sockets=[prepared.listener])
+    finally:
+        looking.cancel()
+
+
+async def _look_at_files(prepared: _Prepared) -> None:
+    """Take in what has changed."""
+    while prepared.tls is not None:
+        await asyncio.sleep(RELOAD_SECONDS)
+        prepared.tls.reload()
 
 
 def _store(data: str, loop: asyncio.AbstractEventLoop) -> Store:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS
+from celadon.serve.operation.request_limits import RequestLimits
 
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
@@ -77,7 +78,8 @@ class TlsSettings:
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
-    the place it was read from."""
+    the place it was read from; for `shutdown_delay` seconds after it was told to end, the server
+    says that it is not ready and goes on."""
 
     data: str = MEMORY
     listen: Address = Address()
@@ -93,4 +95,5 @@ class ServerSettings:
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    verbose: bool = False
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    shutdown_delay: float = 0.0

@@ -1,37 +1,99 @@
-"""TLS for the server: a given or a generated certificate, and certificates of clients."""
+"""TLS for the server: a given or a generated certificate, and certificates of clients.
+
+Certificates that are given as files are read again when the files change, as upstream does: new
+connections get the new ones, what cannot be used is logged and the old ones stay.
+"""
 
 from __future__ import annotations
 
 import datetime
+import os
 import ssl
 import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
+from celadon.serve.operation import log_lines
 from celadon.serve.transport.generated_credentials import CredentialsFolder, Pair, write_private
 from celadon.serve.transport.server_settings import Address, StartError, TlsSettings
+
+PROTOCOLS: Final = ("http/1.1",)
+
+
+class ServerTls:
+    """`trusted` is what clients should trust (PEM). Give `context` to the listener."""
+
+    def __init__(
+        self,
+        make: Callable[[], ssl.SSLContext],
+        files: Iterable[Path],
+        trusted: Callable[[], bytes],
+    ) -> None:
+        self.context = self._current = make()
+        self.trusted = trusted()
+        self._make = make
+        self._files = tuple(files)
+        self._seen = _signatures(self._files)
+        self.context.sni_callback = self._choose
+
+    def reload(self) -> bool:
+        """Whether files have changed and new connections get what is in them now."""
+        found = _signatures(self._files)
+        if found == self._seen:
+            return False
+        self._seen = found
+        try:
+            self._current = self._make()
+        except (OSError, StartError) as error:
+            log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
+            return False
+        log_lines.say(log_lines.LIFE, "the certificates were reloaded")
+        return True
+
+    def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
+        """For each handshake, whatever name the client asks for."""
+        connection.context = self._current
 
 
 def server_tls(
     settings: TlsSettings, listen: Address, kept: CredentialsFolder, now: datetime.datetime
-) -> tuple[ssl.SSLContext | None, bytes]:
-    """The context, None for plain HTTP, and what clients should trust (PEM). Raises StartError."""
+) -> ServerTls | None:
+    """None for plain HTTP. Raises StartError."""
     if settings.plain:
         if not listen.is_loopback and not settings.force_plain:
             raise StartError(
                 f"plain HTTP on `{listen.host}` could be read by others (--force-plain-http)"
             )
-        return None, b""
+        return None
+    files = [] if settings.client_authorities is None else [settings.client_authorities]
+    if settings.certificate is not None and settings.key is not None:
+        certificate, key = settings.certificate, settings.key
+
+        def given() -> ssl.SSLContext:
+            context = _context(settings.client_authorities)
+            _load(context, certificate, key)
+            return context
+
+        return ServerTls(given, [*files, certificate, key], certificate.read_bytes)
+    names = () if listen.is_wildcard else (listen.host,)
+    pair = kept.server(names, now)
+
+    def generated() -> ssl.SSLContext:
+        context = _context(settings.client_authorities)
+        _load_pair(context, pair)
+        return context
+
+    return ServerTls(generated, files, lambda: kept.authority(now).certificate)
+
+
+def _context(authorities: Path | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    if settings.client_authorities is not None:
-        _trust_clients(context, settings.client_authorities)
-    if settings.certificate is not None and settings.key is not None:
-        _load(context, settings.certificate, settings.key)
-        return context, settings.certificate.read_bytes()
-    names = () if listen.is_wildcard else (listen.host,)
-    _load_pair(context, kept.server(names, now))
-    return context, kept.authority(now).certificate
+    context.set_alpn_protocols(PROTOCOLS)
+    if authorities is not None:
+        _trust_clients(context, authorities)
+    return context
 
 
 def _trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
@@ -60,3 +122,16 @@ def _load_pair(context: ssl.SSLContext, pair: Pair) -> None:
         write_private(certificate, pair.certificate)
         write_private(key, pair.key)
         _load(context, certificate, key)
+
+
+def _signatures(files: Iterable[Path]) -> Mapping[Path, tuple[int, ...]]:
+    """What tells that a file is another one; links are followed. Files that are not there (yet)
+    count as empty."""
+    found: dict[Path, tuple[int, ...]] = {}
+    for path in files:
+        try:
+            about = os.stat(path)
+            found[path] = (about.st_ino, about.st_size, about.st_mtime_ns)
+        except OSError:
+            found[path] = ()
+    return found

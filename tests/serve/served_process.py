@@ -1,0 +1,96 @@
+"""`celadon serve` as a process, and a client that trusts what its kubeconfig says."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0", *arguments]
+
+
+class Served:
+    """A running process, and a client that trusts what its kubeconfig says."""
+
+    def __init__(
+        self, folder: Path, *arguments: str, before: Callable[[], None] | None = None
+    ) -> None:
+        """`before` is called in the process before it begins."""
+        self.folder = folder
+        kubeconfig = folder / "kubeconfig"
+        self.log = folder / "log"
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(
+                command("--kubeconfig-out", str(kubeconfig), *arguments),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                preexec_fn=before,
+            )
+        assert self.process.stdout is not None
+        self.lines = [self.process.stdout.readline() for _ in range(3)]
+        config = json.loads(kubeconfig.read_text())
+        self.token = config["users"][0]["user"]["token"]
+        cluster = config["clusters"][0]["cluster"]
+        self.address = cluster["server"].removeprefix("https://")
+        self.tls = ssl.create_default_context()
+        (folder / "ca.crt").write_bytes(_decoded(cluster["certificate-authority-data"]))
+        self.tls.load_verify_locations(folder / "ca.crt")
+
+    def connection(self) -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection(self.address, timeout=60, context=self.tls)
+
+    def call(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+        connection = self.connection()
+        connection.request(method, path, _body(body), request_headers(token or self.token))
+        answer = connection.getresponse()
+        found = answer.status, json.loads(answer.read())
+        connection.close()
+        return found
+
+    def text(self, path: str) -> tuple[int, str]:
+        """What is got there, as it is."""
+        connection = self.connection()
+        connection.request("GET", path, headers=request_headers(self.token))
+        answer = connection.getresponse()
+        found = answer.status, answer.read().decode()
+        connection.close()
+        return found
+
+    def logged(self) -> list[Any]:
+        """The lines of the log so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return self.process.wait(60)
+
+
+def _decoded(text: str) -> bytes:
+    return base64.b64decode(text)
+
+
+def _body(body: Any) -> bytes | None:
+    return None if body is None else json.dumps(body).encode()
+
+
+def request_headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+
+def config_map(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
