@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import asyncio
+import asyncio
+import gzip
 import json
 
 import pytest
@@ -133,6 +135,8 @@ def test_a_large_answer_is_compressed(running: Running) -> None:
     answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
     assert ("Content-Encoding", "gzip") in answer.headers
     assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]
+
+
 def test_who_takes_too_long_is_told_so_and_audited() -> None:
     running = Running(Settings(limits=RequestLimits(seconds=0.05)))
     try:

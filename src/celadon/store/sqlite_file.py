@@ -72,6 +72,8 @@ def file_errors(path: str) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code == sqlite3.SQLITE_CANTOPEN:
             raise _not_opened(path) from error
+        if code == sqlite3.SQLITE_IOERR and not os.access(path, os.W_OK):
+            code = sqlite3.SQLITE_READONLY  # a file that cannot even be locked
         kind, text = KINDS.get(code, (FileUnavailable, str(error)))
         raise kind(path, text) from error
 

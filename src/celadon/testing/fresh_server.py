@@ -67,7 +67,9 @@ def credentials() -> CredentialsFolder:
 def loopback_tls() -> LoopbackTls:
     """For all servers on loopback."""
     address, now = Address(LOOPBACK, 0), datetime.now(UTC)
-    return LoopbackTls(*server_tls(TlsSettings(), address, credentials(), now))
+    tls = server_tls(TlsSettings(), address, credentials(), now)
+    assert tls is not None, "without TLS only when it is asked for"
+    return LoopbackTls(tls.context, tls.trusted)
 
 
 @cache
