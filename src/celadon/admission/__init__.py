@@ -11,7 +11,7 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 
 from celadon.admission.conversion import convert
 from celadon.admission.decision_source import Source
-from celadon.admission.engine import Engine
+from celadon.admission.engine import Engine, Observer
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
@@ -39,6 +39,7 @@ __all__ = [
     "Engine",
     "Note",
     "ObjectWorld",
+    "Observer",
     "Operation",
     "Outcome",
     "RecordedWarning",

@@ -13,6 +13,7 @@ warning and annotating.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from celadon.admission import policy_limits
 from celadon.admission.candidates import (
@@ -59,6 +60,14 @@ from celadon.cel import EvaluationError
 from celadon.kube import StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
+
+
+class Observer(Protocol):
+    """Is told what policies did, one after the other: for measuring."""
+
+    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        """A policy has been through with all its bindings. `decisions` are those that it came to;
+        `failed`: something could not be evaluated, and that was ignored or is among them."""
 
 
 class Engine:
@@ -112,18 +121,19 @@ class Engine:
         """The compiled policies, by name."""
         return tuple(hook.compiled for hook in self._hooks)
 
-    def review(self, request: Request, world: World) -> Verdict:
-        """The verdict on a request. Decisions are those that deny, and errors that were ignored."""
+    def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
+        """The verdict on a request. Decisions are those that deny, and errors that were ignored.
+        The observer is told of each policy that had a say."""
         endpoint = self._candidates.of(request, world.catalog)
         candidates: Sequence[Candidate] = endpoint.candidates
         if not candidates:
             return ALLOWED
         context = RequestContext(request, world)
         if endpoint.quick_size >= 0:
-            candidates = _undecided(endpoint, context)
+            candidates = _undecided(endpoint, context, observer)
             if not candidates:
                 return ALLOWED
-        dispatch = _Dispatch(context, Evaluator(context), Folder(request))
+        dispatch = _Dispatch(context, Evaluator(context), Folder(request), observer)
         try:
             for candidate in candidates:
                 dispatch.judge(candidate)
@@ -166,7 +176,9 @@ class Engine:
         dispatch.judge(candidate)
 
 
-def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequence[Candidate]:
+def _undecided(
+    endpoint: EndpointCandidates, context: RequestContext, observer: Observer | None
+) -> Sequence[Candidate]:
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
@@ -183,6 +195,8 @@ def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequenc
                     if evaluate(activation) is not True:
                         break
                 else:
+                    if observer is not None:
+                        observer.judged(candidate.compiled.name, (), failed=False)
                     continue
             except EvaluationError:
                 pass
@@ -193,15 +207,33 @@ def _undecided(endpoint: EndpointCandidates, context: RequestContext) -> Sequenc
 class _Dispatch:
     """One request on its way through the candidates."""
 
-    __slots__ = ("context", "evaluator", "folder")
+    __slots__ = ("context", "evaluator", "failed", "folder", "observer")
 
-    def __init__(self, context: RequestContext, evaluator: Evaluator, folder: Folder) -> None:
+    def __init__(
+        self,
+        context: RequestContext,
+        evaluator: Evaluator,
+        folder: Folder,
+        observer: Observer | None = None,
+    ) -> None:
         self.context = context
         self.evaluator = evaluator
         self.folder = folder
+        self.observer = observer
+        self.failed = False
 
     def judge(self, candidate: Candidate) -> None:
-        """One policy with all its bindings."""
+        """One policy with all its bindings; whoever observes is told."""
+        if self.observer is None:
+            self._judge(candidate)
+            return
+        self.failed, before = False, self.folder.count
+        if self._judge(candidate):
+            decisions = self.folder.decisions_from(before)
+            self.observer.judged(candidate.compiled.name, decisions, failed=self.failed)
+
+    def _judge(self, candidate: Candidate) -> bool:
+        """Whether it matches the request."""
         name = candidate.compiled.name
         try:
             hit = matches(candidate.plan, self.context)
@@ -209,13 +241,13 @@ class _Dispatch:
             self._misconfigured_policy(
                 candidate.compiled, MATCH_CONSTRAINTS.below(error.path), str(error)
             )
-            return
+            return True
         if hit is None:
             self.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
-            return
+            return False
         if candidate.error:
             self._misconfigured_policy(candidate.compiled, PARAM_KIND, candidate.error)
-            return
+            return True
         annotations: dict[str, list[str]] = {}
         for bound in candidate.bindings:
             try:
@@ -230,6 +262,7 @@ class _Dispatch:
                     candidate.compiled, bound, MATCH_CONSTRAINTS, str(error)
                 )
         self.folder.annotate(name, annotations)
+        return True
 
     def _judge_binding(
         self,
@@ -270,6 +303,7 @@ class _Dispatch:
         if evaluation.false_condition:
             outcome, detail = Outcome.CONDITION_FALSE, evaluation.false_condition
         elif evaluation.ignored_failure is not None:
+            self.failed = True
             outcome = Outcome.CONDITION_ERROR_IGNORED
             detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
         self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
@@ -286,6 +320,7 @@ class _Dispatch:
     def _misconfigured(
         self, policy: CompiledPolicy, binding: str, source: Source, text: str
     ) -> None:
+        self.failed = True
         if policy.ignores_failures:
             outcome = Outcome.CONFIGURATION_ERROR_IGNORED
             self.folder.note(Note(outcome, policy.name, binding, detail=text, source=source))

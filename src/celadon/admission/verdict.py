@@ -204,6 +204,15 @@ class Folder:
             elif action == WARN:
                 self._warned.setdefault(warning_text(decision), []).append(decision)
 
+    @property
+    def count(self) -> int:
+        """How many decisions there are so far."""
+        return len(self._decisions)
+
+    def decisions_from(self, start: int) -> Sequence[Decision]:
+        """Those after the first `start`."""
+        return self._decisions[start:]
+
     def note(self, note: Note) -> None:
         """Keep a note, if anyone asked for notes."""
         if self._notes is not None:

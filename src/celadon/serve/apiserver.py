@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
@@ -23,7 +24,6 @@ from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
-    audit_annotations,
     check_access,
     request_attributes,
 )
@@ -48,6 +48,8 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.operation import log_lines
+from celadon.serve.operation.object_counts import object_counts
+from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.operation.request_limits import (
     TIMED_OUT,
     TOO_MANY,
@@ -55,6 +57,7 @@ from celadon.serve.operation.request_limits import (
     RequestLimits,
     TooManyRequests,
 )
+from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.publication.server_version import ServerVersion
@@ -166,10 +169,14 @@ class ApiServer:
         self.authenticator = self._authenticator(access)
         self._impersonation = Impersonation(self.authorizer)
         self.in_flight = InFlight(settings.limits)
+        self.metrics = ServerMetrics(
+            self.in_flight, lambda: object_counts(self.objects, self.served.current().catalog)
+        )
         self._publications = Publications(
             ServerVersion(settings.version),
             settings.address,
             self._health_checks,
+            self.metrics.answer,
             self._seconds,
         )
         routes = ServiceRoutes(self.world, settings.webhook_services)
@@ -194,6 +201,10 @@ class ApiServer:
         mutation = Mutation(plugins, webhooks, self.served, self.world)
         admission = Admission(
             policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
+        admission = Admission(policies, self.world, self.authorizer, roles, plugins)
+        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
+        admission = Admission(
+            policies, self.world, self.authorizer, roles, PolicyTimer(self.metrics)
         )
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
@@ -230,6 +241,7 @@ class ApiServer:
             self._seconds,
             sources.randomness.random,
             self.in_flight,
+            self.metrics,
             self.settings.limits.watch_seconds,
         )
 
@@ -296,14 +308,14 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        notes = Notes()
+        notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.sources.uid()
         answer = await self._answered(request, notes)
         said = (RecordedWarning(text) for text in dict.fromkeys(notes.warnings))
         warnings = (("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
-        return HttpAnswer(
+        given = HttpAnswer(
             answer.code,
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
@@ -314,10 +326,14 @@ class ApiServer:
             notes.user,
             notes.impersonated_user,
         )
+        if notes.info is not None:
+            resource = None if notes.endpoint is None else notes.endpoint.resource
+            self.metrics.answered(request, notes.info, resource, given, perf_counter() - began)
+        return given
 
     async def _answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         try:
-            info = request_info(request)
+            info = notes.info = request_info(request)
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
@@ -344,6 +360,8 @@ class ApiServer:
     ) -> HttpAnswer:
         reason = check_access(request_attributes(user, info, request), self.authorizer)
         notes.annotate(dict(audit_annotations(reason, allowed=True)))
+        asked = request_attributes(user, info, request)
+        check_access(asked, self.authorizer, notes.annotate)
         await self.controllers.caught_up()
         return await self._routed(request, info, user, notes)
 
@@ -394,7 +412,7 @@ class ApiServer:
             if published is None:
                 raise NoSuchPath(info.path)
             return published
-        endpoint = find_endpoint(info, served.catalog, served.groups)
+        notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         remaining = time_left(request)
         call = Call(request, info, user, endpoint, custom, notes, remaining)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from celadon.kube import Answer, Attributes, Ruling, StatusError, User
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
-    audit_annotations,
     check_access,
     forbidden,
     request_attributes,
@@ -126,12 +126,16 @@ def test_selectors_are_asked_about_where_they_select() -> None:
     assert not created.label_selector_error
 
 
-def test_what_the_audit_event_says() -> None:
-    assert list(audit_annotations(allowed=True, reason="r")) == [
-        ("authorization.k8s.io/decision", "allow"),
-        ("authorization.k8s.io/reason", "r"),
-    ]
-    assert next(iter(audit_annotations(allowed=False, reason=""))) == (
-        "authorization.k8s.io/decision",
-        "forbid",
-    )
+@pytest.mark.parametrize(
+    ("authorizer", "said"),
+    [
+        (YES, {"decision": "allow", "reason": "because"}),
+        (NO, {"decision": "forbid", "reason": "never"}),
+        (UNSURE, {"reason": "internal error"}),
+    ],
+)
+def test_what_the_audit_event_says(authorizer: Says, said: dict[str, str]) -> None:
+    found: dict[str, str] = {}
+    with contextlib.suppress(StatusError):
+        check_access(asked("GET", "/api/v1/pods"), authorizer, found.update)
+    assert found == {f"authorization.k8s.io/{name}": text for name, text in said.items()}

@@ -8,7 +8,7 @@ authorizers are asked in turn; what nobody allows is forbidden. As k8s.io/apiser
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +31,11 @@ from celadon.serve.requests.request_info import RequestInfo
 
 HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
 """The default of `--authorization-always-allow-paths`."""
+
+DECISION: Final = "authorization.k8s.io/decision"
+REASON: Final = "authorization.k8s.io/reason"
+INTERNAL_ERROR: Final = "internal error"
+"""What the audit event says about a decision, and about one that could not be made."""
 
 SELECTING_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -121,14 +126,21 @@ def _denial(asked: Attributes) -> str:
     return f"{begin} resource {quote(full)} in API group {quote(asked.group)} {place}"
 
 
-def check_access(attributes: Attributes, authorizer: AuthorizerBackend) -> str:
+def check_access(
+    attributes: Attributes,
+    authorizer: AuthorizerBackend,
+    annotate: Callable[[Mapping[str, str]], None] = lambda _: None,
+) -> str:
     """The reason for which it is allowed; raises StatusError: 403, or 500 if it was an error that
-    prevented an answer."""
+    prevented an answer. `annotate` is given what the audit event says about it."""
     ruling, reason, error = authorizer.authorize(attributes)
     if ruling is Ruling.ALLOW:
+        annotate({DECISION: "allow", REASON: reason})
         return reason
     if error is not None:
+        annotate({REASON: INTERNAL_ERROR})
         raise status.internal_error(error)
+    annotate({DECISION: "forbid", REASON: reason})
     raise forbidden(attributes, reason)
 
 

@@ -20,18 +20,21 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
 class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
-    gives the outcome of the health checks below one of HEALTH_ROOTS, `now` the time in seconds."""
+    gives the outcome of the health checks below one of HEALTH_ROOTS, `metrics`
+    the answer of `/metrics`, `now` the time in seconds."""
 
     def __init__(
         self,
         version: ServerVersion,
         address: str,
         checks: Callable[[str], Sequence[HealthCheck]],
+        metrics: Callable[[], HttpAnswer],
         now: Callable[[], float],
     ) -> None:
         self._version = version
         self._address = address
         self._checks = checks
+        self._metrics = metrics
         self._now = now
         self._served: Served | None = None
 
@@ -42,11 +45,13 @@ class Publications:
             self._apis = PublishedApis(served.catalog)
             definitions = {metadata.name(one): one for one in served.definitions}
             self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
-        first, _, _ = request.path.strip("/").partition("/")
+        first, _, rest = request.path.strip("/").partition("/")
         if not first:
             return root_answer(self._apis, {root: self._checks(root) for root in HEALTH_ROOTS})
         if first in HEALTH_ROOTS:
             return health_answer(request, self._checks(first))
+        if first == "metrics" and not rest:
+            return self._metrics()
         if first == "version":
             return version_answer(request, self._version)
         if first == "openapi":

@@ -17,6 +17,7 @@ from celadon.kube.writes import write_path
 from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.operation.request_limits import InFlight
+from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
@@ -48,6 +49,7 @@ class Verbs:
     now: Callable[[], float]
     chance: Callable[[], float]
     in_flight: InFlight
+    metrics: ServerMetrics
     watch_seconds: float
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
@@ -111,15 +113,18 @@ class Verbs:
     async def _stream(
         self, events: AsyncGenerator[WatchEvent, None], forms: Forms
     ) -> AsyncGenerator[bytes, None]:
-        first = True
-        with self.in_flight.watching():
+        first, call = True, forms.call
+        counted = self.metrics.watching(call.request, call.info, call.endpoint.resource)
+        with self.in_flight.watching(), counted as sent:
             try:
                 async for event in events:
                     shown = forms.event(event, first=first)
                     if shown is None:
                         return
                     first = False
-                    yield _written(event.type, shown, forms)
+                    written = _written(event.type, shown, forms)
+                    sent(len(written))
+                    yield written
             finally:
                 await events.aclose()
 

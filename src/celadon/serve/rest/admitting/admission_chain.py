@@ -17,6 +17,7 @@ from celadon.serve.access.access_decisions import check_access, request_attribut
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
+from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
@@ -47,6 +48,7 @@ class Admission:
         plugins: PluginChain,
         mutation: Mutation,
         webhooks: Webhooks,
+        timer: PolicyTimer,
     ) -> None:
         self._plugins = plugins
         self._mutation = mutation
@@ -55,6 +57,7 @@ class Admission:
         self._world = world
         self._authorizer = authorizer
         self._roles = roles
+        self._timer = timer
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -114,6 +117,10 @@ class Admission:
 
     def _review(self, call: Call, request: Request) -> None:
         verdict = self._policies.engine().review(request, self._world)
+        engine = self._policies.engine()
+        began = self._timer.begin()
+        verdict = engine.review(request, self._world, self._timer)
+        self._timer.ended(began, operation.value, verdict)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:

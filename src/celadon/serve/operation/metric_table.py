@@ -1,0 +1,156 @@
+"""The metrics of a server: names, help, labels, stability and buckets.
+
+The names are upstream's where upstream has them, ours begin with `celadon_`. As k8s.io/apiserver
+`pkg/endpoints/metrics`, `pkg/admission/metrics`, `pkg/cel/metrics`, `pkg/audit/metrics.go`,
+`pkg/admission/plugin/policy/validating/metrics`, `pkg/storage/etcd3/metrics`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.serve.operation.metric_families import Description
+
+RESOURCE_LABELS: Final = ("group", "version", "resource", "subresource", "scope")
+
+REQUEST_BOUNDS: Final = (
+    *(0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20),
+    *(30, 45, 60),
+)
+RESPONSE_BOUNDS: Final = tuple(10.0**power for power in range(3, 10))
+EVENT_BOUNDS: Final = tuple(float(1024 << power) for power in range(8))
+ADMISSION_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
+CHECK_BOUNDS: Final = (5e-7, 0.001, 0.01, 0.1, 1.0)
+POLICY_BOUNDS: Final = (1e-6, 1e-5, 5e-5, 1e-4, 5e-4, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
+COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+"""Upper ends of buckets. Those of requests, answers, events, admission and checks are upstream's,
+the common ones are those of Prometheus' libraries."""
+
+REQUESTS: Final = Description(
+    "apiserver_request_total",
+    "Counter of apiserver requests broken out for each verb, dry run value, group, "
+    "version, resource, scope, component, and HTTP response code.",
+    ("verb", "dry_run", *RESOURCE_LABELS, "component", "code"),
+    "STABLE",
+)
+REQUEST_SECONDS: Final = Description(
+    "apiserver_request_duration_seconds",
+    "Response latency distribution in seconds for each verb, dry run value, group, "
+    "version, resource, subresource, scope and component.",
+    ("verb", "dry_run", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+RESPONSE_BYTES: Final = Description(
+    "apiserver_response_sizes",
+    "Response size distribution in bytes for each group, version, verb, resource, "
+    "subresource, scope and component.",
+    ("verb", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+TERMINATIONS: Final = Description(
+    "apiserver_request_terminations_total",
+    "Number of requests which apiserver terminated in self-defense.",
+    ("component", "code"),
+    "ALPHA",
+)
+LONG_RUNNING: Final = Description(
+    "apiserver_longrunning_requests",
+    "Gauge of all active long-running apiserver requests broken out by verb, group, "
+    "version, resource, scope and component.",
+    ("verb", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+WATCH_EVENTS: Final = Description(
+    "apiserver_watch_events_total",
+    "Number of events sent in watch clients",
+    ("group", "version", "resource"),
+    "ALPHA",
+)
+WATCH_EVENT_BYTES: Final = Description(
+    "apiserver_watch_events_sizes",
+    "Watch event size distribution in bytes",
+    ("group", "version", "resource"),
+    "ALPHA",
+)
+AUTHENTICATIONS: Final = Description(
+    "authentication_attempts", "Counter of authenticated attempts.", ("result",), "ALPHA"
+)
+AUTHORIZATIONS: Final = Description(
+    "apiserver_authorization_decisions_total",
+    "Total number of terminal decisions made by an authorizer split by authorizer "
+    "type, name, and decision.",
+    ("type", "name", "decision"),
+    "ALPHA",
+)
+AUDIT_EVENTS: Final = Description(
+    "apiserver_audit_event_total",
+    "Counter of audit events generated and sent to the audit backend.",
+    (),
+    "ALPHA",
+)
+AUDIT_ERRORS: Final = Description(
+    "apiserver_audit_error_total",
+    "Counter of audit events that failed to be audited properly. Plugin identifies the "
+    "plugin affected by the error.",
+    ("plugin",),
+    "ALPHA",
+)
+ADMISSION_SECONDS: Final = Description(
+    "apiserver_admission_controller_admission_duration_seconds",
+    "Admission controller latency histogram in seconds, identified by name and broken "
+    "out for each operation and API resource and type (validate or admit).",
+    ("name", "type", "operation", "rejected"),
+    "STABLE",
+)
+POLICY_CHECKS: Final = Description(
+    "apiserver_validating_admission_policy_check_total",
+    "Validation admission policy check total, labeled by policy and further identified "
+    "by binding and enforcement action taken.",
+    ("policy", "policy_binding", "error_type", "enforcement_action"),
+    "BETA",
+)
+POLICY_CHECK_SECONDS: Final = Description(
+    "apiserver_validating_admission_policy_check_duration_seconds",
+    "Validation admission latency for individual validation expressions in seconds, "
+    "labeled by policy and further including binding and enforcement action taken.",
+    ("policy", "policy_binding", "error_type", "enforcement_action"),
+    "BETA",
+)
+COMPILATION_SECONDS: Final = Description(
+    "apiserver_cel_compilation_duration_seconds",
+    "CEL compilation time in seconds.",
+    (),
+    "BETA",
+)
+EVALUATION_SECONDS: Final = Description(
+    "apiserver_cel_evaluation_duration_seconds",
+    "CEL evaluation time in seconds.",
+    (),
+    "BETA",
+)
+POLICY_SECONDS: Final = Description(
+    "celadon_validating_admission_policy_duration_seconds",
+    "Time that a policy with its bindings took for a request, by what came out: "
+    "allowed, denied (also by warning or audit alone) or error.",
+    ("policy", "result"),
+)
+IN_FLIGHT: Final = Description(
+    "apiserver_current_inflight_requests",
+    "Maximal number of currently used inflight request limit of this apiserver per "
+    "request kind in last second.",
+    ("request_kind",),
+    "STABLE",
+)
+RESOURCE_OBJECTS: Final = Description(
+    "apiserver_resource_objects",
+    "Number of stored objects at the time of last check split by kind.",
+    ("group", "resource"),
+    "ALPHA",
+)
+STORAGE_OBJECTS: Final = Description(
+    "apiserver_storage_objects",
+    "[DEPRECATED, consider using apiserver_resource_objects instead] Number of "
+    "stored objects at the time of last check split by kind.",
+    ("resource",),
+    "STABLE",
+)

@@ -1,0 +1,93 @@
+"""How long policies take, and what comes of them, for `/metrics`.
+
+One clock reading for each policy: what passes between two of them is what the later policy cost,
+finding out whether it matches included. Upstream records only refusals and errors; the times of
+requests that pass, and errors whatever the failure policy does with them, are what
+kubernetes/kubernetes#124064 asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import Final
+
+from celadon.admission import Action, Cause, Decision, Verdict
+from celadon.serve.operation.metric_families import Series
+from celadon.serve.operation.server_metrics import ServerMetrics
+
+PLUGIN: Final = "ValidatingAdmissionPolicy"
+ALLOWED: Final = "allowed"
+DENIED: Final = "denied"
+ERROR: Final = "error"
+ERROR_TYPES: Final = (
+    ("compilation", "compile_error"),
+    ("validation failed due to running out of cost budget", "out_of_budget"),
+)
+"""By the beginning of the message, whoever wrote it; all else is `invalid_error`."""
+
+
+class PolicyTimer:
+    """An observer of engines, for one request after the other."""
+
+    __slots__ = ("_allowed", "_clock", "_last", "_metrics")
+
+    def __init__(self, metrics: ServerMetrics, clock: Callable[[], float] = perf_counter) -> None:
+        self._metrics = metrics
+        self._clock = clock
+        self._last = 0.0
+        self._allowed: dict[str, Series] = {}
+
+    def begin(self) -> float:
+        """Before a review; when it was."""
+        self._last = now = self._clock()
+        return now
+
+    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        """Called by the engine."""
+        now = self._clock()
+        seconds, self._last = now - self._last, now
+        if not decisions and not failed:
+            series = self._allowed.get(policy)
+            if series is None:
+                series = self._metrics.policy_seconds.series((policy, ALLOWED))
+                self._allowed[policy] = series
+            series.observe(seconds)
+            return
+        errors = failed or any(one.cause is not Cause.VALIDATION for one in decisions)
+        denied = any(one.action is Action.DENY for one in decisions)
+        result = ERROR if errors else DENIED if denied else ALLOWED
+        self._metrics.policy_seconds.observe(seconds, (policy, result))
+        for decision in decisions:
+            self._check(decision, seconds)
+
+    def ended(self, began: float, operation: str, verdict: Verdict) -> None:
+        """After a review."""
+        seconds = self._clock() - began
+        labels = (PLUGIN, "validate", operation, str(not verdict.allowed).lower())
+        self._metrics.admission_seconds.observe(seconds, labels)
+        self._metrics.evaluation_seconds.observe(seconds)
+
+    def _check(self, decision: Decision, seconds: float) -> None:
+        for action in _enforced(decision):
+            labels = (decision.policy, decision.binding, _error_type(decision), action)
+            self._metrics.policy_checks.add(labels)
+            self._metrics.policy_check_seconds.observe(seconds, labels)
+
+
+def _enforced(decision: Decision) -> Iterable[str]:
+    """What upstream records: one for each action; nothing for errors of configuration."""
+    if decision.cause is Cause.CONFIGURATION:
+        return ()
+    if decision.action is Action.ADMIT:
+        return ("allow",) if decision.cause is not Cause.VALIDATION else ()
+    if decision.cause is Cause.ANNOTATION:
+        return ("deny",)
+    return tuple(action.lower() for action in decision.actions)
+
+
+def _error_type(decision: Decision) -> str:
+    return next(
+        (name for prefix, name in ERROR_TYPES if decision.message.startswith(prefix)),
+        "invalid_error",
+    )
