@@ -1,7 +1,7 @@
 """Counters, gauges and histograms, and how Prometheus reads them.
 
 A series is found by the values of its family's labels, in their order, and costs well under a
-microsecond to add to: one thread writes, so there are no locks. docs/decisions/0016-metrics.md says
+microsecond to add to: one thread writes, so there are no locks. docs/decisions/0017-metrics.md says
 why this is not prometheus-client.
 """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.catalogue import Resource
@@ -21,6 +22,7 @@ from celadon.serve.operation.metric_families import (
     Gauge,
     Histogram,
     Labels,
+    Series,
     exposition,
 )
 from celadon.serve.operation.process_figures import process_families
@@ -53,6 +55,18 @@ COMPONENT: Final = "apiserver"
 DECISION: Final = "authorization.k8s.io/decision"
 DECISIONS: Final = {"allow": "allowed", "forbid": "denied"}
 UNAUTHORIZED: Final = 401
+TERMINATED: Final = frozenset({429, 504})
+MOST_ALIKE: Final = 4096
+"""Sorts of requests whose labels are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Where requests are counted that differ in nothing that counts."""
+
+    counted: Labels
+    seconds: Series
+    sizes: Series | None
 
 
 class ServerMetrics:
@@ -69,6 +83,7 @@ class ServerMetrics:
         self.response_bytes = Histogram(table.RESPONSE_BYTES, table.RESPONSE_BOUNDS)
         self.terminations = Counter(table.TERMINATIONS)
         self._watches: dict[Labels, float] = {}
+        self._alike: dict[tuple[object, ...], _Alike] = {}
         self.watch_events = Counter(table.WATCH_EVENTS)
         self.watch_event_bytes = Histogram(table.WATCH_EVENT_BYTES, table.EVENT_BOUNDS)
         self.authentications = Counter(table.AUTHENTICATIONS)
@@ -124,16 +139,36 @@ class ServerMetrics:
         seconds: float,
     ) -> None:
         """One request. `resource` is None where none was found, whoever asked for what."""
-        self._decided(answer)
-        verb, labels = request_labels(request, info, resource)
-        dry_run = "All" if "dryRun=All" in request.target else ""
-        counted = (verb, dry_run, *labels, COMPONENT)
-        self.requests.add((*counted, str(answer.code)))
-        self.request_seconds.observe(seconds, counted)
-        if verb in ("GET", "LIST"):
-            self.response_bytes.observe(len(answer.body), (verb, *labels, COMPONENT))
-        if answer.code in (429, 504):
+        key = (
+            *(info.verb, None if resource is None else resource.gvr, answer.code),
+            *(info.subresource if info.is_resource else info.path, info.name == ""),
+            *(info.namespace == "", "dryRun=All" in request.target),
+            "apply" in request.header("content-type"),
+        )
+        alike = self._alike.get(key)
+        if alike is None:
+            alike = self._alike_of(request, info, resource, answer.code)
+            if len(self._alike) < MOST_ALIKE:
+                self._alike[key] = alike
+        self.requests.add(alike.counted)
+        alike.seconds.observe(seconds)
+        if alike.sizes is not None:
+            alike.sizes.observe(len(answer.body))
+        if answer.code in TERMINATED:
             self.terminations.add((COMPONENT, str(answer.code)))
+        self._decided(answer)
+
+    def _alike_of(
+        self, request: HttpRequest, info: RequestInfo, resource: Resource | None, code: int
+    ) -> _Alike:
+        verb, labels = request_labels(request, info, resource)
+        counted = (verb, "All" if "dryRun=All" in request.target else "", *labels, COMPONENT)
+        sized = verb in ("GET", "LIST")
+        return _Alike(
+            (*counted, str(code)),
+            self.request_seconds.series(counted),
+            self.response_bytes.series((verb, *labels, COMPONENT)) if sized else None,
+        )
 
     def _decided(self, answer: HttpAnswer) -> None:
         """Who asked, and whether they may."""
