@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import asyncio
 import asyncio
 import gzip
 import json
 
 import pytest
 
-from tests.serve.asking import ask, read
 from celadon.serve.apiserver import Settings
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation.request_limits import RequestLimits
+from tests.serve.asking import ask, read
 from tests.serve.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"

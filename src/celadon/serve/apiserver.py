@@ -203,9 +203,8 @@ class ApiServer:
             policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
         admission = Admission(policies, self.world, self.authorizer, roles, plugins)
         policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
-        admission = Admission(
-            policies, self.world, self.authorizer, roles, PolicyTimer(self.metrics)
-        )
+        plugins, timer = PluginChain(self.settings.plugins), PolicyTimer(self.metrics)
+        admission = Admission(policies, self.world, self.authorizer, roles, plugins, timer)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
@@ -358,8 +357,6 @@ class ApiServer:
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
-        reason = check_access(request_attributes(user, info, request), self.authorizer)
-        notes.annotate(dict(audit_annotations(reason, allowed=True)))
         asked = request_attributes(user, info, request)
         check_access(asked, self.authorizer, notes.annotate)
         await self.controllers.caught_up()

@@ -13,8 +13,9 @@ from celadon.serve.http_messages import HttpRequest
 from celadon.serve.operation.metric_families import CONTENT_TYPE
 from celadon.serve.operation.server_metrics import request_labels
 from celadon.serve.requests.request_info import request_info
+from tests.serve.asking import ask
 from tests.serve.in_process import Running
-from tests.serve.test_apiserver import MAPS, POLICIES, ask
+from tests.serve.test_apiserver import MAPS, POLICIES
 
 DEPLOYMENTS = known_resources().by_gvr(GroupVersionResource("apps", "v1", "deployments"))
 DEPLOYED = "/apis/apps/v1/namespaces/a/deployments"

@@ -142,9 +142,3 @@ def check_access(
         raise status.internal_error(error)
     annotate({DECISION: "forbid", REASON: reason})
     raise forbidden(attributes, reason)
-
-
-def audit_annotations(reason: str, *, allowed: bool) -> Iterable[tuple[str, str]]:
-    """What the audit event says about the decision."""
-    yield "authorization.k8s.io/decision", "allow" if allowed else "forbid"
-    yield "authorization.k8s.io/reason", reason

@@ -184,14 +184,11 @@ async def _serve(
         f"{host}:{port}",
         (service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
+        limits=settings.limits,
     )
-    api = ApiServer(_store(settings.data, loop), prepared.access, served)
     with _start_errors():
         store = _store(settings.data, loop)
-    made = Settings(
-        settings.version, settings.all_versions, f"{host}:{port}", limits=settings.limits
-    )
-    api = ApiServer(store, prepared.access, made)
+    api = ApiServer(store, prepared.access, served)
     try:
         with _start_errors():
             await api.start()

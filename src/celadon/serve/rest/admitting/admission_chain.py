@@ -116,11 +116,10 @@ class Admission:
             raise_refusal(phase.refusal)
 
     def _review(self, call: Call, request: Request) -> None:
-        verdict = self._policies.engine().review(request, self._world)
         engine = self._policies.engine()
         began = self._timer.begin()
         verdict = engine.review(request, self._world, self._timer)
-        self._timer.ended(began, operation.value, verdict)
+        self._timer.ended(began, request.operation.value, verdict)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:
