@@ -95,9 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         )
     _add_access(parser.add_argument_group("who may come in, and how"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
-    audit = parser.add_argument_group("audit log")
-    audit.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
-    audit.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
+    _add_audit(parser.add_argument_group("audit log"))
 
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
@@ -111,6 +109,17 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def _add_audit(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
+    for name, what in (
+        ("--audit-log-maxsize", "megabytes before a new file is begun (default: 100)"),
+        ("--audit-log-maxage", "days that old files are kept (default: for ever)"),
+        ("--audit-log-maxbackup", "old files that are kept (default: all)"),
+    ):
+        group.add_argument(name, type=_count, default=0, metavar="N", help=what)
+    group.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
@@ -192,6 +201,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     """Raises StartError."""
     from celadon.serve.transport import (
         RequestLimits,
+        Rotation,
         ServerSettings,
         StartError,
         TlsSettings,
@@ -220,6 +230,9 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         token_file=options.token_auth_file,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
+        audit_rotation=Rotation(
+            options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
+        ),
         version=options.kubernetes_version,
         all_versions=options.runtime_config == "api/all=true",
         service_ca_config_map=options.service_ca_config_map,

@@ -27,6 +27,7 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.requests.negotiation import PROTOBUF, YAML
 from celadon.serve.requests.request_info import RequestInfo
 
+UNAUTHORIZED: Final = 401
 MAX_AGENT: Final = 1024
 TRUNCATED: Final = "...TRUNCATED"
 LEVEL_NAMES: Final = {
@@ -47,6 +48,11 @@ class Exchange:
     info: RequestInfo
     answer: HttpAnswer
     received: datetime
+
+    @property
+    def is_unauthenticated(self) -> bool:
+        """Whether the sender's credentials were no good."""
+        return self.answer.user is None and self.answer.code == UNAUTHORIZED
 
     def event(self, stage: str, at: datetime, recording: Recording) -> JsonObject:
         """The event of a stage; `recording` says how much of it."""
@@ -72,6 +78,8 @@ class Exchange:
         if self.info.is_resource:
             event["objectRef"] = _reference(self.info, sent if is_create else None)
         if answered:
+            if self.is_unauthenticated:
+                found = {"kind": "Status", "message": _attempted(self.request)}
             event["responseStatus"] = _status(answer.code, found)
             if wants_request and sent is not None:
                 event["requestObject"] = _shown(sent, recording)
@@ -158,6 +166,19 @@ def _reference(info: RequestInfo, sent: Any) -> JsonObject:
         "subresource": info.subresource,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _attempted(request: HttpRequest) -> str:
+    """As k8s.io/apiserver `pkg/endpoints/filters/authn_audit.go`."""
+    scheme, _, rest = request.header("authorization").strip().partition(" ")
+    methods = [scheme.lower()] if rest and scheme.lower() in ("basic", "bearer") else []
+    if request.first("access_token").strip():
+        methods.append("access_token")
+    if request.client_certificate is not None:
+        methods.append("x509")
+    if not methods:
+        return "Authentication failed, no credentials provided"
+    return f"Authentication failed, attempted: {', '.join(methods)}"
 
 
 def _status(code: int, found: Any) -> JsonObject:

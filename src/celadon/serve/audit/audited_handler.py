@@ -2,12 +2,12 @@
 
 All events of a request are written when its answer is known, before it is sent; that of a stream's
 end when it ends. `RequestReceived` therefore carries the time of its stage, but stands in the file
-beside the events that follow it.
+beside the events that follow it. Of a request whose sender could not be authenticated there is one
+event, as upstream: its answer.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,19 +24,25 @@ from celadon.serve.audit.audit_policy import (
     Recording,
 )
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
+from celadon.serve.operation import log_lines
+from celadon.serve.operation.metric_families import Counter
 from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
 
 NOBODY: Final = User("")
-_LOG: Final = logging.getLogger("celadon.serve")
+PLUGIN: Final = "log"
+"""What upstream calls the file in its metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedHandler:
-    """`now` is the clock of the timestamps."""
+    """`now` is the clock of the timestamps; `events` and `errors` count what was written, and what
+    could not be."""
 
     inner: Handler
     log: AuditLog
     now: Callable[[], datetime]
+    events: Counter
+    errors: Counter
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """The inner handler's answer."""
@@ -47,6 +53,9 @@ class AuditedHandler:
         if recording.level is Level.NONE:
             return answer
         exchange = Exchange(request, info, answer, received)
+        if exchange.is_unauthenticated:
+            self._write(exchange, RESPONSE_STARTED, self.now(), recording)
+            return answer
         self._write(exchange, REQUEST_RECEIVED, received, recording)
         if answer.stream is None:
             self._write(exchange, RESPONSE_COMPLETE, self.now(), recording)
@@ -70,8 +79,10 @@ class AuditedHandler:
             return
         try:
             self.log.write(exchange.event(stage, at, recording))
+            self.events.add()
         except OSError as error:
-            _LOG.error("the audit log cannot be written: %s", error)
+            self.errors.add((PLUGIN,))
+            log_lines.warn("the audit log cannot be written", {"err": str(error)})
 
 
 def _info(request: HttpRequest) -> RequestInfo:

@@ -4,6 +4,7 @@ Needs the packages of `celadon[serve]`. Read first `server_process` (how it all 
 then `asgi_app` (between HTTP and the handler).
 """
 
+from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
@@ -31,6 +32,7 @@ __all__ = [
     "HttpServer",
     "LogLines",
     "RequestLimits",
+    "Rotation",
     "ServerSettings",
     "Serving",
     "StartError",

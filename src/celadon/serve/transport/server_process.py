@@ -129,7 +129,7 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
         policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
     if settings.audit_log is None:
         return None
-    return stack.enter_context(AuditLog(settings.audit_log, policy))
+    return stack.enter_context(AuditLog(settings.audit_log, policy, settings.audit_rotation))
 
 
 @contextlib.contextmanager
@@ -196,7 +196,8 @@ async def _serve(
             _write_kubeconfig(prepared)
         handler = api.handle
         if prepared.audit is not None:
-            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now).handle
+            counters = api.metrics.audit_events, api.metrics.audit_errors
+            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now, *counters).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()

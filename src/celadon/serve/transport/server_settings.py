@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS
+from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.operation.request_limits import RequestLimits
 
 MEMORY: Final = ":memory:"
@@ -88,6 +89,7 @@ class ServerSettings:
     token_file: Path | None = None
     audit_log: Path | None = None
     audit_policy: Path | None = None
+    audit_rotation: Rotation = field(default_factory=Rotation)
     version: str = "1.36"
     all_versions: bool = False
     service_ca_config_map: str = ""

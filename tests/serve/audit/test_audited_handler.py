@@ -1,0 +1,101 @@
+"""Which events a request leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.kube import User
+from celadon.serve.audit.audit_log import AuditLog
+from celadon.serve.audit.audit_policy import METADATA_FOR_ALL
+from celadon.serve.audit.audited_handler import AuditedHandler
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.operation import metric_table
+from celadon.serve.operation.metric_families import Counter
+
+ID = (("Audit-Id", "id"),)
+NOW = datetime(2026, 1, 31, tzinfo=UTC)
+
+
+def handled(path: Path, request: HttpRequest, answer: HttpAnswer) -> AuditedHandler:
+    """Handle a request, and read what streams."""
+
+    async def inner(_: HttpRequest) -> HttpAnswer:
+        return answer
+
+    async def run(handler: AuditedHandler) -> None:
+        given = await handler.handle(request)
+        if given.stream is not None:
+            async for _ in given.stream:
+                pass
+
+    counters = Counter(metric_table.AUDIT_EVENTS), Counter(metric_table.AUDIT_ERRORS)
+    with AuditLog(path, METADATA_FOR_ALL) as log:
+        handler = AuditedHandler(inner, log, lambda: NOW, *counters)
+        asyncio.run(run(handler))
+    return handler
+
+
+def events(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_request_and_its_answer(tmp_path: Path) -> None:
+    request = HttpRequest("GET", "/api/v1/pods")
+    handler = handled(tmp_path / "log", request, HttpAnswer(200, headers=ID, user=User("a")))
+    assert [one["stage"] for one in events(tmp_path / "log")] == [
+        "RequestReceived",
+        "ResponseComplete",
+    ]
+    assert handler.events.values == {(): 2}
+
+
+def test_a_stream_has_three_stages(tmp_path: Path) -> None:
+    async def stream() -> Any:
+        yield b"x"
+
+    request = HttpRequest("GET", "/api/v1/pods?watch=1")
+    answer = HttpAnswer(200, headers=ID, user=User("a"), stream=stream())
+    handled(tmp_path / "log", request, answer)
+    assert [one["stage"] for one in events(tmp_path / "log")] == [
+        "RequestReceived",
+        "ResponseStarted",
+        "ResponseComplete",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "target", "certificate", "message"),
+    [
+        ([("authorization", "Bearer x")], "/x", None, "attempted: bearer"),
+        ([("authorization", "Basic eDp5")], "/x", None, "attempted: basic"),
+        ([("authorization", "bearer x")], "/x?access_token=y", b"c",
+         "attempted: bearer, access_token, x509"),
+        ([("authorization", "bearer")], "/x", None, "no credentials provided"),
+        ([], "/x", None, "no credentials provided"),
+    ],
+)  # fmt: skip
+def test_who_is_not_known_leaves_one_event(
+    headers: list[tuple[str, str]],
+    target: str,
+    certificate: bytes | None,
+    message: str,
+    tmp_path: Path,
+) -> None:
+    request = HttpRequest("GET", target, headers, client_certificate=certificate)
+    handled(tmp_path / "log", request, HttpAnswer(401, headers=ID))
+    (event,) = events(tmp_path / "log")
+    assert (event["stage"], event["user"]) == ("ResponseStarted", {})
+    status = {"metadata": {}, "message": f"Authentication failed, {message}", "code": 401}
+    assert event["responseStatus"] == status
+
+
+def test_a_log_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
+    handler = handled(Path("/dev/full"), HttpRequest("GET", "/x"), HttpAnswer(200, headers=ID))
+    assert handler.errors.values == {("log",): 2}
+    assert handler.events.values == {}
