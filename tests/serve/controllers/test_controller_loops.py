@@ -15,6 +15,7 @@ class Watcher:
 
     prefixes = ("/registry/core/configmaps/",)
     urgent = True
+    lag = 0.0
 
     def __init__(self, *answers: float | Exception | None) -> None:
         self.done: list[str] = []

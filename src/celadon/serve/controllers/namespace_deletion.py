@@ -32,6 +32,7 @@ class NamespaceDeletion:
     """Items are names of namespaces."""
 
     urgent = False
+    lag = 0.0
 
     def __init__(
         self,
