@@ -39,6 +39,8 @@ from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
@@ -145,6 +147,12 @@ class Settings:
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
     limits: RequestLimits = field(default_factory=RequestLimits)
+    controller_names: frozenset[str] = ON_BY_DEFAULT
+    """Which of the controllers run, if any do."""
+    collection_lag: float = LAG_SECONDS
+    """Seconds after which the garbage collector hears of a change."""
+    root_certificates: str = ""
+    """PEM: what clients inside should trust."""
 
 
 class ApiServer:
@@ -291,7 +299,10 @@ class ApiServer:
             sources.now,
             self.perform,
             self._new_context,
+            self.settings.controller_names,
+            self.settings.root_certificates,
             self.settings.namespace_grace,
+            self.settings.collection_lag,
         )
         return Controllers(self.objects, server_controllers(surroundings))
 

@@ -92,6 +92,21 @@ def test_an_item_comes_back_when_it_wanted_to() -> None:
     run(watcher, scenario)
 
 
+def test_a_controller_may_hear_of_changes_later() -> None:
+    watcher = Watcher()
+    watcher.lag = 0.05
+
+    async def scenario(shelf: Shelf, controllers: Controllers) -> None:
+        await shelf.update("first", x="y")
+        await controllers.settled()
+        assert watcher.done == []
+        await asyncio.sleep(0.06)
+        await controllers.settled()
+        assert watcher.done == ["first"], "once for all changes meanwhile"
+
+    run(watcher, scenario)
+
+
 def test_nobody_waits_for_controllers_that_do_not_run() -> None:
     async def scenario() -> None:
         shelf = Shelf()

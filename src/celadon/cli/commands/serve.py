@@ -94,6 +94,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{name} these, {what}, separated by commas",
         )
     _add_access(parser.add_argument_group("who may come in, and how"))
+    _add_controllers(parser.add_argument_group("controllers"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
     _add_audit(parser.add_argument_group("audit log"))
 
@@ -109,6 +110,22 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def _add_controllers(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--controllers",
+        default="*",
+        metavar="LIST",
+        help="which run: names, -names, * for those that run by default (default: *)",
+    )
+    group.add_argument(
+        "--garbage-collection-lag",
+        type=_seconds,
+        default=0.5,
+        metavar="DURATION",
+        help="when the garbage collector hears of a change (default: 500ms)",
+    )
 
 
 def _add_audit(group: argparse._ArgumentGroup) -> None:
@@ -205,6 +222,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         ServerSettings,
         StartError,
         TlsSettings,
+        controllers_named,
         parse_address,
     )
 
@@ -212,6 +230,10 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         listen = parse_address(options.listen)
     except ValueError as error:
         raise StartError(str(error)) from None
+    try:
+        controllers = controllers_named(options.controllers)
+    except ValueError as error:
+        raise StartError(f"--controllers: {error}") from None
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     if options.runtime_config not in (None, "api/all=true", "api/all=false"):
@@ -246,6 +268,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
             options.min_request_timeout,
         ),
         shutdown_delay=options.shutdown_delay_duration,
+        controllers=controllers,
+        collection_lag=options.garbage_collection_lag,
     )
 
 

@@ -5,6 +5,7 @@ then `asgi_app` (between HTTP and the handler).
 """
 
 from celadon.serve.audit.audit_log import Rotation
+from celadon.serve.controllers.controller_names import controllers_named
 from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
@@ -38,6 +39,7 @@ __all__ = [
     "StartError",
     "TlsSettings",
     "collection_path",
+    "controllers_named",
     "in_creation_order",
     "kubeconfig",
     "log_level",

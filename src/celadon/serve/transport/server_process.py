@@ -185,6 +185,9 @@ async def _serve(
         (service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
         limits=settings.limits,
+        controller_names=settings.controllers,
+        collection_lag=settings.collection_lag,
+        root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
     )
     with _start_errors():
         store = _store(settings.data, loop)

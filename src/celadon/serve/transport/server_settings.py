@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.serve.audit.audit_log import Rotation
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
 
 MEMORY: Final = ":memory:"
@@ -99,3 +101,5 @@ class ServerSettings:
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     limits: RequestLimits = field(default_factory=RequestLimits)
     shutdown_delay: float = 0.0
+    controllers: frozenset[str] = ON_BY_DEFAULT
+    collection_lag: float = LAG_SECONDS
