@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -89,7 +88,6 @@ from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
 from celadon.serve.views.store_world import StoreWorld
 from celadon.serve.views.webhook_view import WebhookView
-from celadon.store import Store
 from celadon.store import FileError, Store, StoreClosed
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
@@ -203,16 +201,13 @@ class ApiServer:
     def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
         sources, version = self.sources, self.settings.version
         reader = Reader(self.objects, self.world)
-        policies = PolicyView(self.objects, version)
-        plugins = PluginChain(self.settings.plugins)
+        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
+        plugins, timer = PluginChain(self.settings.plugins), PolicyTimer(self.metrics)
         webhooks = self._webhooks(plugins.names)
         mutation = Mutation(plugins, webhooks, self.served, self.world)
         admission = Admission(
-            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks
-        admission = Admission(policies, self.world, self.authorizer, roles, plugins)
-        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
-        plugins, timer = PluginChain(self.settings.plugins), PolicyTimer(self.metrics)
-        admission = Admission(policies, self.world, self.authorizer, roles, plugins, timer)
+            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks, timer
+        )
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)

@@ -39,9 +39,8 @@ OPTIONS = {
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
     `request_audit` are those for levels that have the request.
-    `user` is who asks, `impersonated_user` as whom, once that is known."""
-    `user` is who asks, `impersonated_user` as whom, `endpoint` and
-    `info` for what, once that is known."""
+    `user` is who asks, `impersonated_user` as whom, `endpoint` and `info` for what, once that is
+    known."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
