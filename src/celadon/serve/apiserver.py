@@ -19,7 +19,7 @@ from typing import Any, Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import PluginChain
 from celadon.kube import StatusError, User, status
-from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
+from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
@@ -58,6 +58,7 @@ from celadon.serve.operation.request_limits import (
     RequestLimits,
     TooManyRequests,
 )
+from celadon.serve.operation.runtime_config import RuntimeConfig
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
@@ -151,6 +152,16 @@ class Settings:
     """Seconds after which the garbage collector hears of a change."""
     root_certificates: str = ""
     """PEM: what clients inside should trust."""
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    """Feature gates that are not as they are by default."""
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    """More about what is served than `all_versions`."""
+
+    def catalog(self) -> Catalog:
+        """The built-in resources that are served."""
+        if self.all_versions and not self.runtime_config.switches:
+            return known_resources(all_versions=True)
+        return self.runtime_config.catalog()
 
 
 class ApiServer:
@@ -167,7 +178,7 @@ class ApiServer:
         self.sources = sources = Sources() if sources is None else sources
         self.is_ending = False
         self.objects = ObjectStore(store)
-        builtin = known_resources(all_versions=settings.all_versions)
+        builtin = settings.catalog()
         self.served = ServedResources(self.objects, builtin, settings.version)
         roles = RoleView(self.objects)
         self.authorizer = AuthorizerChain((roles,))
@@ -309,6 +320,7 @@ class ApiServer:
             user=user,
             cluster=self.world,
             extra_token_sources=self.settings.extra_token_sources,
+            gates=self.settings.gates,
         )
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
