@@ -11,8 +11,9 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
 	@$(BIN)/celadon check $(DEMO) || test $$? -eq 1  # 1: denied, as intended
+	@$(BIN)/python tools/demo_server.py
 
-test: $(VENV)/.developed
+test: $(VENV)/.developed $(VENV)/.clients
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
@@ -56,12 +57,17 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
 	@touch $@
 
 $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+# kubectl and helm; without them, the tests of sessions with them are skipped.
+$(VENV)/.clients: tools/install_clients.py $(BIN)/python
+	@$(BIN)/python tools/install_clients.py $(BIN) && touch $@ || \
+	  echo "not installed: kubectl and helm" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

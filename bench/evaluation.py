@@ -32,6 +32,8 @@ def shared(peer: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
+    """A case, and the time it took in every engine that can do it."""
+
     case: Case
     timings: Timings
 

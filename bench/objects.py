@@ -230,7 +230,7 @@ def _without(*path: str) -> Edit:
     return edit
 
 
-def _with(value: Any, *path: str) -> Edit:
+def _with(value: object, *path: str) -> Edit:
     def edit(activation: Activation) -> None:
         *parents, last = path
         place: Any = activation

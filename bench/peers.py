@@ -60,7 +60,7 @@ class CelPython:
             self._parser.CEL_PARSER = parser
             yield self._runs(environment, expression, activation)
 
-    def _runs(self, environment: Any, expression: str, activation: Mapping[str, Any]) -> Runs:
+    def _runs(self, environment: object, expression: str, activation: Mapping[str, Any]) -> Runs:
         convert = self._convert
         evaluate = environment.program(environment.compile(expression)).evaluate
         converted = {name: convert(value) for name, value in activation.items()}
@@ -149,7 +149,9 @@ def installed() -> tuple[Installed, ...]:
     return tuple(found)
 
 
-def runs(peer: Peer, expression: str, activation: Mapping[str, Any], expected: Any) -> Runs | None:
+def runs(
+    peer: Peer, expression: str, activation: Mapping[str, Any], expected: object
+) -> Runs | None:
     """None when the peer cannot do the expression, or gives another value."""
     ways = peer.prepare(expression, activation)
     while True:

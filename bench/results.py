@@ -26,6 +26,8 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Results:
+    """All that was measured: expressions, and what is around them."""
+
     outcomes: Sequence[Outcome]
     installed: Sequence[Installed]
     around: Around

@@ -1,8 +1,8 @@
 """Console blocks of the documentation: commands, and the output that is shown under them.
 
 A block begins with three backticks and `console`; a line that begins with `$ ` is a command, the
-lines up to the next command or the end of the block are its output. `update(path)` rewrites the
-outputs: `python -m tests.docs README.md docs/cli.md`.
+lines up to the next command or the end of the block are its output. Commands of kubectl find a
+server that began with SERVED. `update(path)` rewrites outputs: `python -m tests.docs README.md`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from celadon.cli.main import main
+from celadon.testing import KubeApi
+from tests.clients.programs import program
 from tests.paths import ROOT
 
 _BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
@@ -39,14 +42,36 @@ def shown(path: Path) -> list[Shown]:
     ]
 
 
+SERVED = ("examples/cluster", "examples/policies")
+"""The manifests that the documentation has a server begin with before it uses kubectl."""
+
+
 def actual(command: str) -> str:
     """What a command prints, standard error first."""
     words = shlex.split(command)
-    assert words[0] == "celadon", f"only celadon is run: {command}"
+    if words[0] == "kubectl":
+        return _with_a_server(words)
+    assert words[0] == "celadon", f"only celadon and kubectl are run: {command}"
     out, err = io.StringIO(), io.StringIO()
     with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         main(words[1:])
     return err.getvalue() + out.getvalue()
+
+
+def _with_a_server(words: list[str]) -> str:
+    """Both outputs of a client, as a terminal shows them."""
+    path = program(words[0])
+    with contextlib.chdir(ROOT), KubeApi(SERVED) as api:
+        done = subprocess.run(  # a client, with arguments of the documentation
+            [path, *words[1:]],
+            env=api.admin.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    return done.stdout
 
 
 def update(path: Path) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import uvloop
 
 from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.http_server import HttpServer
 
 
@@ -32,7 +31,7 @@ def main() -> None:
         return answer
 
     async def serve() -> None:
-        await HttpServer(AsgiApp(handle), lambda: None).serve(sockets=[listener])
+        await HttpServer(handle, lambda: None).serve(sockets=[listener])
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve())

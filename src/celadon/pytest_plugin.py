@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _scope("kube_api", config)
 
 
-def _scope(fixture_name: str, config: pytest.Config) -> Any:
+def _scope(fixture_name: str, config: pytest.Config) -> Any:  # noqa: ANN401 - as pytest has it
     scope = config.getoption("--kube-api-scope") or config.getini("kube_api_scope")
     if scope not in SCOPES:
         raise pytest.UsageError(f"kube_api_scope: `{scope}` is none of {', '.join(SCOPES)}")
@@ -74,7 +74,7 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
     They end when the test ends."""
     with ExitStack() as servers:
 
-        def make(*manifests: Manifest, **options: Any) -> KubeApi:
+        def make(*manifests: Manifest, **options: Any) -> KubeApi:  # noqa: ANN401 - those of KubeApi
             from celadon.testing import KubeApi, ServerOptions
 
             given = (*request.config.getini("kube_api_manifests"), *manifests)

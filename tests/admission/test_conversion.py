@@ -50,6 +50,16 @@ def test_v1_knows_one_metric() -> None:
     assert shown["metadata"] == {"name": "h"}
 
 
+def test_annotations_are_written_without_spaces() -> None:
+    """As Go writes JSON."""
+    given = hpa(MEMORY, behavior={"scaleDown": {"stabilizationWindowSeconds": 1}})
+    annotations = convert(given, V1)["metadata"]["annotations"]
+    assert annotations["autoscaling.alpha.kubernetes.io/behavior"] == (
+        '{"scaleDown":{"stabilizationWindowSeconds":1}}'
+    )
+    assert " " not in annotations["autoscaling.alpha.kubernetes.io/metrics"]
+
+
 @pytest.mark.parametrize("metrics", [[CPU], [MEMORY], [MEMORY, CPU]])
 def test_there_and_back(metrics: list[dict[str, Any]]) -> None:
     behavior = {"scaleDown": {"stabilizationWindowSeconds": 1}}

@@ -34,6 +34,7 @@ DOORS = {
     "celadon.kube.schemas",
     "celadon.kube.selection",
     "celadon.kube.validation",
+    "celadon.kube.warnings",
     "celadon.kube.writes",
     "celadon.admission",
     "celadon.admission.lint",

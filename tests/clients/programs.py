@@ -95,7 +95,12 @@ class Client:
         )
         output, lines = running.stdout, SimpleQueue[str]()
         assert output is not None
-        reader = Thread(target=lambda: [lines.put(one) for one in output], daemon=True)
+
+        def read() -> None:
+            for line in output:
+                lines.put(line)
+
+        reader = Thread(target=read, daemon=True)
         reader.start()
         try:
             yield lambda: lines.get(timeout=SECONDS)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import kr8s
 import pytest
+import yaml
+from kr8s._async_utils import Portal
 from kr8s.objects import ConfigMap, Deployment, Pod, new_class
 
 from celadon.testing import KubeApi
 from tests.clients.manifests import DEFINITION
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported:UserWarning"),
+]
 
 
 @pytest.fixture(scope="module")
-def kr8s_api(api: KubeApi) -> kr8s.Api:
-    return api.admin.kr8s_api()
+def kr8s_api(api: KubeApi) -> Iterator[kr8s.Api]:
+    opened = api.admin.kr8s_api()
+    yield opened
+    session = opened._session  # kr8s has no way to close it
+    if session is not None:
+        Portal().call(session.aclose)
 
 
 def config_map(space: str, name: str) -> dict[str, object]:
@@ -55,7 +66,8 @@ def test_scaling_and_waiting(kr8s_api: kr8s.Api, space: str) -> None:
     assert web.replicas == 3
     one = Pod({"metadata": {"name": "one", "namespace": space}, "spec": pod}, api=kr8s_api)
     one.create()
-    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    conditions = [{"type": kind, "status": "True"} for kind in ("Ready", "ContainersReady")]
+    ready = {"status": {"phase": "Running", "conditions": conditions}}
     one.patch(ready, subresource="status")
     one.wait("condition=Ready", timeout=10)
     assert one.ready()
@@ -72,7 +84,7 @@ def test_kinds_that_it_does_not_know(kr8s_api: kr8s.Api, api: KubeApi, space: st
     definition = DEFINITION.replace("widgets", "gadgets").replace("Widget", "Gadget")
     definition = definition.replace("widget", "gadget").replace("wd", "gd")
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    made = kr8s.objects.object_from_spec(_loaded(definition), api=kr8s_api)
+    made = kr8s.objects.object_from_spec(yaml.safe_load(definition), api=kr8s_api)
     made.create()
     try:
         gadget = new_class("Gadget", "example.com/v1", namespaced=True)
@@ -84,13 +96,6 @@ def test_kinds_that_it_does_not_know(kr8s_api: kr8s.Api, api: KubeApi, space: st
         assert [each.spec.size for each in found] == [3]
     finally:
         api.request("DELETE", f"{path}/gadgets.example.com")
-
-
-def _loaded(text: str) -> dict[str, object]:
-    import yaml
-
-    loaded: dict[str, object] = yaml.safe_load(text)
-    return loaded
 
 
 def test_who_and_what(kr8s_api: kr8s.Api) -> None:

@@ -32,6 +32,23 @@ def test_run(kubectl: Client) -> None:
     assert kubectl("run", "two", "--image=b", "--dry-run=server", "-o", "name") == "pod/two\n"
 
 
+def test_nobody_runs_what_a_pod_says(kubectl: Client) -> None:
+    kubectl("create", "-f", "-", given=POD)
+    assert kubectl("logs", "one") == ""
+    for command in (("exec", "one", "--", "ls"), ("attach", "one")):
+        assert "pod one does not have a host assigned" in kubectl.fails(*command)
+    assert "container other is not valid for pod one" in kubectl.fails("logs", "one", "-c", "other")
+    assert "pod is not running" in kubectl.fails("port-forward", "one", "8080:80")
+    assert 'pods "none" not found' in kubectl.fails("logs", "none")
+    assert "Metrics API not available" in kubectl.fails("top", "pods")
+
+
+def test_nobody_answers_for_a_node(kubectl: Client, node: str) -> None:
+    kubectl("create", "-f", "-", given=POD + f"  nodeName: {node}\n")
+    for command in (("logs", "one"), ("exec", "one", "--", "ls")):
+        assert "no preferred addresses found" in kubectl.fails(*command)
+
+
 def test_cordon_taint_and_drain(kubectl: Client, node: str) -> None:
     assert kubectl("taint", "node", node, "a=b:NoSchedule") == f"node/{node} tainted\n"
     assert kubectl("taint", "node", node, "a-") == f"node/{node} untainted\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from lightkube import ApiError, Client
 from lightkube.codecs import load_all_yaml
@@ -18,8 +20,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def light(api: KubeApi, space: str) -> Client:
-    return api.admin.lightkube_client(space)
+def light(api: KubeApi, space: str) -> Iterator[Client]:
+    opened = api.admin.lightkube_client(space)
+    yield opened
+    opened._client._client.close()  # lightkube has no way to close it
 
 
 def test_the_life_of_an_object(light: Client) -> None:

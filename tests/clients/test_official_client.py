@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from queue import SimpleQueue
 
 import pytest
 from kubernetes import client, dynamic, utils, watch
 from kubernetes.client.exceptions import ApiException
+from kubernetes.informer import ADDED, DELETED, MODIFIED, SharedInformer
 
 from celadon.testing import KubeApi
 
@@ -53,7 +55,7 @@ def test_the_life_of_an_object(core: client.CoreV1Api, space: str) -> None:
     assert (conflict.value.status, json.loads(conflict.value.body)["reason"]) == (409, "Conflict")
     patched = core.patch_namespaced_config_map("a", space, {"data": {"size": "large"}})
     assert patched.data == {"color": "red", "size": "large"}
-    assert core.delete_namespaced_config_map("a", space).status == "Success"
+    core.delete_namespaced_config_map("a", space)
     with pytest.raises(ApiException) as missing:
         core.read_namespaced_config_map("a", space)
     assert json.loads(missing.value.body)["message"] == 'configmaps "a" not found'
@@ -118,6 +120,28 @@ def test_a_watch_from_a_version_long_gone(core: client.CoreV1Api, space: str) ->
     with pytest.raises(ApiException) as gone:
         list(events)
     assert gone.value.status == 410
+
+
+def test_an_informer_keeps_up(core: client.CoreV1Api, space: str) -> None:
+    core.create_namespaced_config_map(space, config_map("before"))
+    seen: SimpleQueue[tuple[str, str]] = SimpleQueue()
+    informer = SharedInformer(core.list_namespaced_config_map, namespace=space)
+    for kind in (ADDED, MODIFIED, DELETED):
+        informer.add_event_handler(kind, lambda one, kind=kind: seen.put((kind, one.metadata.name)))
+    informer.start()
+    try:
+        assert seen.get(timeout=10) == (ADDED, "before")
+        core.create_namespaced_config_map(space, config_map("during"))
+        assert seen.get(timeout=10) == (ADDED, "during")
+        core.patch_namespaced_config_map("during", space, {"data": {"x": "y"}})
+        assert seen.get(timeout=10) == (MODIFIED, "during")
+        assert informer.cache.get_by_key(f"{space}/during").data == {"x": "y"}
+        core.delete_namespaced_config_map("before", space)
+        assert seen.get(timeout=10) == (DELETED, "before")
+        assert informer.cache.list_keys() == [f"{space}/during"]
+    finally:
+        core.delete_namespaced_config_map("during", space)  # an event, upon which it stops
+        informer.stop()
 
 
 def test_the_dynamic_client(connection: client.ApiClient, space: str) -> None:

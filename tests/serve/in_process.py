@@ -49,6 +49,10 @@ class Running:
         found: HttpAnswer = self._call(self.server.handle(request))
         return found
 
+    def wait_for(self, coroutine: Any) -> Any:
+        """What becomes of it in the server's loop."""
+        return self._call(coroutine)
+
     def settle(self) -> None:
         """Wait until the controllers have nothing to do."""
         self._call(self.server.controllers.settled())

@@ -19,7 +19,7 @@ from typing import Any
 from celadon.kube.defaulting import service_ca_source
 from celadon.serve.apiserver import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.transport.asgi_app import header_text
+from celadon.serve.transport.http_connection import header_text
 from tests.recorded.hook_server import hook_server
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS

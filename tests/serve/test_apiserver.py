@@ -171,3 +171,33 @@ def test_a_watch_lasts_as_long_as_the_server_says() -> None:
         assert running.lines(answer.stream).readline() == b""
     finally:
         running.close()
+
+
+def test_services_have_addresses_and_ports_of_their_own(running: Running) -> None:
+    services = "/api/v1/namespaces/default/services"
+    assert read(ask(running, "GET", f"{services}/kubernetes"))["spec"]["clusterIP"] == "10.0.0.1"
+    made = []
+    for name in ("one", "two"):
+        spec = {"type": "NodePort", "ports": [{"port": 80}]}
+        made.append(
+            read(ask(running, "POST", services, {"metadata": {"name": name}, "spec": spec}))
+        )
+    one, two = (obj["spec"] for obj in made)
+    assert one["clusterIP"] != two["clusterIP"]
+    assert one["ports"][0]["nodePort"] != two["ports"][0]["nodePort"]
+    spec = {"clusterIP": one["clusterIP"], "ports": [{"port": 80}]}
+    refused = ask(running, "POST", services, {"metadata": {"name": "three"}, "spec": spec})
+    assert refused.code == 422
+    assert "provided IP is already allocated" in read(refused)["message"]
+
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+@pytest.mark.parametrize("kind", ["resourceslices", "deviceclasses"])
+def test_a_kind_without_message_is_shown_as_json(running: Running, kind: str) -> None:
+    path = f"/apis/resource.k8s.io/v1/{kind}"
+    answer = ask(running, "GET", path, accept=f"{PROTOBUF},application/json")
+    assert (answer.code, answer.content_type) == (200, "application/json")
+    assert read(answer)["items"] == []
+    assert ask(running, "GET", path, accept=PROTOBUF).code == 406

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import multiprocessing
 import os
 import pickle
 import random
+import re
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 
 from tools.mutants.mutations import Mutation, mutations
-from tools.mutants.relevant_tests import Relevance, measure
-from tools.mutants.trials import Fate, Trial, run_all
+from tools.mutants.relevant_tests import Place, Relevance, measure, together
+from tools.mutants.replaced_code import is_alone
+from tools.mutants.trials import Fate, Trial, run_all, run_cold
+from tools.mutants.warm_trials import run_warm
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src"
@@ -23,11 +28,15 @@ TARGETS = ("celadon.cel.checking", "celadon.cel.analysis", "celadon.admission")
 """The packages whose tests are tested."""
 
 TESTS = (
-    *("tests/admission", "tests/cel"),
-    *("tests/properties/test_damaged_policies.py", "tests/properties/test_engine.py"),
+    ("tests/admission", "tests/properties/test_damaged_policies.py"),
+    ("tests/cel", "tests/properties/test_engine.py"),
 )
-"""Where tests of them are looked for. Recordings and conformance vectors would notice more; each of
-them is one test that takes too long to be tried on every mutation."""
+"""Where tests of them are looked for, in two parts that run at the same time. Recordings and
+conformance vectors would notice more; each of them is one test that takes too long to be tried on
+every mutation."""
+
+FILES = 8
+"""Files whose tests are tried on a mistake that shows on import: each takes time of its own."""
 
 SECONDS_OF_TESTS = 4.0
 """How long the tests of one mutation may take without it; the slowest of more are left out."""
@@ -50,10 +59,16 @@ def main() -> int:
     ]
     trials = [_trial(mutation, relevance) for mutation in drawn]
     random.Random(options.seed).shuffle(trials)
-    say(f"{len(trials)} mutations, {time.monotonic() - started:.0f} s so far")
+    cold = [trial for trial in trials if trial.cold]
+    warm = [trial for trial in trials if not trial.cold]
+    say(f"{len(warm)} and {len(cold)} mutations, {time.monotonic() - started:.0f} s so far")
     fates: dict[Mutation, Fate] = {}
     until = started + 60 * options.minutes
-    for trial, fate in run_all(trials, options.workers, until):
+    files = sorted({test.partition("::")[0] for trial in warm for test in trial.tests})
+    for trial, fate in chain(
+        run_warm(warm, files, options.workers, until),
+        run_all(cold, options.workers, until, run_cold),
+    ):
         fates[trial.mutation] = fate
         if fate in (Fate.SURVIVED, Fate.UNTESTED):
             say(f"{fate.value}: {trial.mutation}")
@@ -77,21 +92,27 @@ def _options() -> argparse.Namespace:
 
 
 def _relevance(*, fresh: bool) -> Relevance:
-    """Measured in a process of its own, so that this one never imports the product."""
-    kept = CACHE / "relevance.pickle"
-    if fresh or not kept.exists():
+    """Measured in processes of their own, so that this one never imports the product."""
+    kept = [CACHE / f"relevance{at}.pickle" for at in range(len(TESTS))]
+    if fresh or not all(file.exists() for file in kept):
         CACHE.mkdir(exist_ok=True)
-        worker = multiprocessing.get_context("fork").Process(target=_measure, args=(kept,))
-        worker.start()
-        worker.join()
-        if worker.exitcode:
-            raise SystemExit(worker.exitcode)
-    found: Relevance = pickle.loads(kept.read_bytes())
-    return found
+        fork = multiprocessing.get_context("fork")
+        workers = [
+            fork.Process(target=_measure, args=(tests, file))
+            for tests, file in zip(TESTS, kept, strict=True)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+            if worker.exitcode:
+                raise SystemExit(worker.exitcode)
+    return together(pickle.loads(file.read_bytes()) for file in kept)
 
 
-def _measure(kept: Path) -> None:
-    kept.write_bytes(pickle.dumps(measure(TARGETS, TESTS, CACHE / "coverage")))
+def _measure(tests: tuple[str, ...], kept: Path) -> None:
+    measured = measure(TARGETS, tests, kept.with_suffix(".coverage"))
+    kept.write_bytes(pickle.dumps(measured))
 
 
 def _drawn(target: str, size: int, seed: int, equivalent: set[str]) -> list[Mutation]:
@@ -117,9 +138,44 @@ def _path(module: str) -> Path:
 
 
 def _trial(mutation: Mutation, relevance: Relevance) -> Trial:
-    tests = relevance.of(mutation.module, mutation.line, mutation.end_line, SECONDS_OF_TESTS)
+    own = mutation.module, mutation.line, mutation.end_line
+    cold = _is_cold(mutation, relevance)
+    places = [own] if mutation.function else _uses(own, relevance)
+    files = FILES if cold else None
+    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
-    return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected)
+    return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected, cold)
+
+
+def _uses(place: Place, relevance: Relevance) -> list[Place]:
+    """Where functions use the constants that are made there."""
+    module, line, end_line = place
+    names = {
+        target.id
+        for node in ast.parse(_path(module).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.lineno <= line
+        and end_line <= (node.end_lineno or node.lineno)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    if not names:
+        return [place]
+    word = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    return [
+        (one, at, at)
+        for one in relevance.lines
+        for at, text in enumerate(_path(one).read_text(encoding="utf-8").splitlines(), 1)
+        if word.search(text)
+    ]
+
+
+def _is_cold(mutation: Mutation, relevance: Relevance) -> bool:
+    """Whether the mistake shows on import, or is in one of several lambdas of a line."""
+    place = mutation.module, mutation.line, mutation.end_line
+    if not mutation.function or relevance.on_import(place):
+        return True
+    return not is_alone(_path(mutation.module), mutation.line)
 
 
 def _key(mutation: Mutation) -> str:

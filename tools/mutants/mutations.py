@@ -158,7 +158,7 @@ def _alternatives(node: ast.AST) -> Iterator[ast.AST]:
             yield _at(node, ast.If(ast.UnaryOp(ast.Not(), test), body, orelse))
         case ast.Constant():
             yield from _constants(node)
-        case ast.Return(value) if value is not None and not _is_none(value):
+        case ast.Return(value) if value is not None and not _is_false(value):
             yield _at(node, ast.Return(ast.Constant(None)))
         case ast.Expr(ast.Call()):
             yield _at(node, ast.Pass())
@@ -179,8 +179,9 @@ def _constants(node: ast.Constant) -> Iterator[ast.AST]:
         yield _at(node, ast.Constant(f"{node.value}XX"))
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_false(node: ast.expr) -> bool:
+    """None, or what all who ask for a truth take for the same; `False -> True` is tried anyway."""
+    return isinstance(node, ast.Constant) and node.value in (None, False)
 
 
 def _at(old: ast.AST, new: ast.AST) -> ast.AST:

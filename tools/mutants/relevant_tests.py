@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ import pytest
 PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-W", "ignore:Module already imported")
 """Nothing is kept, and the plugins are there before pytest looks for them."""
 
-FILES = 8
-"""Files whose tests are tried on one mutation: importing each takes time of its own."""
+Place = tuple[str, int, int]
+"""A module, the first line and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +31,35 @@ class Relevance:
     modules: dict[str, set[str]]
     seconds: dict[str, float]
 
-    def of(self, module: str, line: int, end_line: int, limit: float) -> list[str]:
-        """Ids of tests from at most `FILES` files: those of the module's own test first, then of
-        files with the quickest tests; together they take about as many seconds as the limit."""
-        known = self.lines.get(module, {})
-        found = {test for at in range(line, end_line + 1) for test in known.get(at, ()) if test}
+    def on_import(self, place: Place) -> bool:
+        """Whether a line of it runs when the module, or a test, is imported."""
+        return "" in self._at(*place)
+
+    def of(
+        self, module: str, places: Iterable[Place], limit: float, files: int | None
+    ) -> list[str]:
+        """Ids of the tests that run one of the places, or else any line of the module: those of the
+        module's own test first, then of files with the quickest tests. They take about as many
+        seconds as the limit and are from at most so many files."""
+        found = {test for place in places for test in self._at(*place) if test}
         by_file: defaultdict[str, list[str]] = defaultdict(list)
         for test in found or self.modules.get(module, set()):
             by_file[test.partition("::")[0]].append(test)
         chosen: list[str] = []
         left = limit
-        for file in sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))[:FILES]:
+        ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+        for file in ranked[:files]:
             for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
                 left -= self.seconds.get(test, 0.0)
                 if left < 0 and chosen:
                     break
                 chosen.append(test)
         return chosen
+
+    def _at(self, module: str, line: int, end_line: int) -> Iterator[str]:
+        known = self.lines.get(module, {})
+        for at in range(line, end_line + 1):
+            yield from known.get(at, ())
 
     def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
         own = "tests/" + "/".join(module.split(".")[1:-1]) + f"/test_{module.split('.')[-1]}.py"
@@ -66,16 +78,31 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._measured.switch_context(item.nodeid)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = time.perf_counter() - start
+            self.seconds[item.nodeid] = time.process_time() - start
             self._measured.switch_context("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
             self.failed.add(report.nodeid)
+
+
+def together(parts: Iterable[Relevance]) -> Relevance:
+    """What was measured in several processes."""
+    lines: dict[str, dict[int, list[str]]] = {}
+    modules: dict[str, set[str]] = {}
+    seconds: dict[str, float] = {}
+    for part in parts:
+        for module, known in part.lines.items():
+            merged = lines.setdefault(module, {})
+            for line, tests in known.items():
+                merged[line] = sorted({*merged.get(line, ()), *tests})
+            modules.setdefault(module, set()).update(part.modules[module])
+        seconds |= part.seconds
+    return Relevance(lines, modules, seconds)
 
 
 def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> Relevance:

@@ -1,8 +1,9 @@
-"""One mutation at a time: a process of its own that imports the mistaken module and runs the tests.
+"""One mutation at a time, in a process of its own that runs the tests.
 
-The process is forked from one that has imported pytest and nothing of the product, so that a trial
-costs the imports of the tests it needs and no more. A trial that takes too much time is a mutation
-that was noticed: the tests would not end.
+Where the mistake shows on import (`run_cold`), the process is forked from one that has imported
+pytest and nothing of the product, so that a trial costs the imports of the tests it needs and no
+more; all others are in `warm_trials`. A trial that takes too much time is a mutation that was
+noticed: the tests would not end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -42,12 +43,14 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A mutation and the tests that might notice it, within so many seconds."""
+    """A mutation and the tests that might notice it, within so many seconds; `cold` if it shows on
+    import."""
 
     mutation: Mutation
     path: Path
     tests: tuple[str, ...]
     seconds: float
+    cold: bool
 
 
 class _MistakenLoader(importlib.machinery.SourceFileLoader):
@@ -96,15 +99,18 @@ class _Selection:
         )
 
 
-def run_all(trials: Sequence[Trial], workers: int, until: float) -> Iterator[tuple[Trial, Fate]]:
-    """The fates, as they are known; stops beginning trials at `until` (of `time.monotonic`)."""
+def run_all(
+    trials: Sequence[Trial], workers: int, until: float, run: Callable[[Trial], int]
+) -> Iterator[tuple[Trial, Fate]]:
+    """The fates, as they are known; stops beginning trials at `until` (of `time.monotonic`). `run`
+    is called in a process of the trial's own and returns 0 if no test failed."""
     waiting = list(reversed(trials))
     running: dict[int, tuple[Trial, float]] = {}
     while waiting or running:
         while waiting and len(running) < workers and time.monotonic() < until:
             trial = waiting.pop()
             if trial.tests:
-                running[_begin(trial)] = (trial, time.monotonic() + trial.seconds)
+                running[_begin(trial, run)] = (trial, time.monotonic() + trial.seconds)
             else:
                 yield trial, Fate.UNTESTED
         if not running:
@@ -128,7 +134,7 @@ def _ended(running: dict[int, tuple[Trial, float]]) -> Iterator[tuple[Trial, Fat
                 os.killpg(process, signal.SIGKILL)
 
 
-def _begin(trial: Trial) -> int:
+def _begin(trial: Trial, run: Callable[[Trial], int]) -> int:
     """The id of the process in which the trial runs; it leads a group of its own."""
     process = os.fork()
     if process:
@@ -143,9 +149,14 @@ def _begin(trial: Trial) -> int:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(nowhere, stream)
-        sys.meta_path.insert(0, _MistakenFinder(trial))
-        files = dict.fromkeys(test.partition("::")[0] for test in trial.tests)
-        arguments = ["-q", "-x", *PYTEST_OPTIONS, *files]
-        code = int(pytest.main(arguments, plugins=[_Selection(trial.tests)]))
+        code = run(trial)
     finally:
         os._exit(code)
+
+
+def run_cold(trial: Trial) -> int:
+    """Import the mistaken module and whatever the tests need, and run them."""
+    sys.meta_path.insert(0, _MistakenFinder(trial))
+    files = dict.fromkeys(test.partition("::")[0] for test in trial.tests)
+    arguments = ["-q", "-x", *PYTEST_OPTIONS, *files]
+    return int(pytest.main(arguments, plugins=[_Selection(trial.tests)]))

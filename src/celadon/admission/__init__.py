@@ -12,6 +12,7 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 from celadon.admission.conversion import convert
 from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine, Observer
+from celadon.admission.matching import is_exempt
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
@@ -54,5 +55,6 @@ __all__ = [
     "decode_binding",
     "decode_policy",
     "default_options",
+    "is_exempt",
     "recorded_warnings",
 ]

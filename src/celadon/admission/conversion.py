@@ -122,7 +122,7 @@ def _annotated(obj: JsonObject, annotations: Mapping[str, str]) -> dict[str, Any
     return {**given, "annotations": dict(annotations)} if annotations else given
 
 
-def _cpu_target(metric: JsonObject) -> Any:
+def _cpu_target(metric: JsonObject) -> Any:  # noqa: ANN401 - any JSON
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
@@ -159,7 +159,7 @@ def _v2_metric(metric: JsonObject) -> dict[str, Any]:
     return {"type": metric.get("type", ""), "resource": shown}
 
 
-def _loaded(text: str) -> Any:
+def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
     try:
         return json.loads(text)
     except ValueError:

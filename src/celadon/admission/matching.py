@@ -48,6 +48,11 @@ EXEMPT: Final = frozenset(
 """Resources no policy ever sees, whatever the version and subresource."""
 
 
+def is_exempt(resource: GroupVersionResource) -> bool:
+    """Whether no policy ever sees it."""
+    return resource.group_resource in EXEMPT
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What rules look at, short of the name: an endpoint, an operation, whether in a namespace."""

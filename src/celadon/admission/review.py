@@ -29,7 +29,7 @@ class ReviewError(ValueError):
     """The document is not a review that can be answered."""
 
 
-def decode(document: Any) -> Request:
+def decode(document: object) -> Request:
     """The request of a review."""
     review = _typed(document, dict, "the body")
     api_version = _member(review, "apiVersion", str, "")
@@ -83,7 +83,7 @@ def _annotation_key(name: str) -> str:
     return FAILURE_ANNOTATION if name == VALIDATION_FAILURE else name.replace("/", "_")
 
 
-def _typed(value: Any, wanted: type[T], what: str) -> T:
+def _typed(value: object, wanted: type[T], what: str) -> T:
     if value.__class__ is not wanted:
         raise ReviewError(f"{what} must be {_NAMES[wanted]}, not {_found(value)}")
     found: T = value
@@ -93,7 +93,7 @@ def _typed(value: Any, wanted: type[T], what: str) -> T:
 _NAMES: Final = {dict: "an object", str: "a string", bool: "a boolean", list: "a list"}
 
 
-def _found(value: Any) -> str:
+def _found(value: object) -> str:
     if value is None:
         return "null"
     return _NAMES.get(value.__class__, "a number")
@@ -145,7 +145,7 @@ def _user(info: Mapping[str, Any]) -> User:
     )
 
 
-def _texts(value: Any, what: str) -> tuple[str, ...]:
+def _texts(value: object, what: str) -> tuple[str, ...]:
     if value is None:
         return ()
     return tuple(_typed(item, str, what) for item in _typed(value, list, what))

@@ -100,7 +100,7 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     return call_two if guarded.keys() == {2} else call
 
 
-def contains_constant(element: Any, items: list[Any]) -> bool:
+def contains_constant(element: object, items: list[Any]) -> bool:
     """`element in [constants]`, which cel-go turns into a look-up in a Go map: that panics for
     bytes, and the panic is the error."""
     if element.__class__ is bytes:
@@ -108,7 +108,7 @@ def contains_constant(element: Any, items: list[Any]) -> bool:
     return container_access.contains(element, items)
 
 
-def unmatched(name: str, *args: Any) -> Any:
+def unmatched(name: str, *args: object) -> Any:
     """What runs for a call with a number of arguments that no overload has."""
     raise overload_error(name, args)
 
@@ -118,7 +118,7 @@ def unknown_function(name: str) -> Impl:
     if name == UNMATCHED:
         return unmatched
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         raise no_such_overload(f"{name} {len(args)}")
 
     return call
@@ -132,7 +132,7 @@ def not_bool() -> bool:
     raise no_such_overload()
 
 
-def find_unwrapped(operand: Any, key: Any) -> Any:
+def find_unwrapped(operand: object, key: object) -> Any:
     """A step of an optional chain. An Optional that the chain starts from is for the metered
     variant; only there chains are walked from the base."""
     if operand.__class__ is Optional:
@@ -140,7 +140,7 @@ def find_unwrapped(operand: Any, key: Any) -> Any:
     return container_access.find_index(operand, key)
 
 
-def find_unwrapped_strictly(operand: Any, key: Any) -> Any:
+def find_unwrapped_strictly(operand: object, key: object) -> Any:
     """`find_unwrapped` that fails for what has no keys at all."""
     if operand.__class__ is Optional:
         raise no_such_overload()
@@ -216,7 +216,7 @@ def over_limit(cost: int) -> CostLimitExceeded:
     return error
 
 
-def call1_v(impl: Impl, x: Any) -> Any:
+def call1_v(impl: Impl, x: object) -> Any:
     """Call with one argument: an argument that is an error is the result, and so is a raised
     error."""
     if x.__class__ is EvaluationError:
@@ -227,7 +227,7 @@ def call1_v(impl: Impl, x: Any) -> Any:
         return _value(error)
 
 
-def call2_v(impl: Impl, x: Any, y: Any) -> Any:
+def call2_v(impl: Impl, x: object, y: object) -> Any:
     """Call with two arguments: the first that is an error is the result, as is a raised error."""
     if x.__class__ is EvaluationError:
         return x
@@ -239,7 +239,7 @@ def call2_v(impl: Impl, x: Any, y: Any) -> Any:
         return _value(error)
 
 
-def call_v(impl: Impl, *args: Any) -> Any:
+def call_v(impl: Impl, *args: object) -> Any:
     """Call with any number of arguments, as `call2_v`."""
     for arg in args:
         if arg.__class__ is EvaluationError:
@@ -260,7 +260,7 @@ def _value(error: EvaluationError) -> EvaluationError:
     return error.with_traceback(None)
 
 
-def and_v(left: Any, right: Any) -> Any:
+def and_v(left: object, right: object) -> Any:
     """`left && right` where left is not False."""
     if right is False:
         return False
@@ -271,7 +271,7 @@ def and_v(left: Any, right: Any) -> Any:
     return no_such_overload()
 
 
-def or_v(left: Any, right: Any) -> Any:
+def or_v(left: object, right: object) -> Any:
     """`left || right` where left is not True."""
     if right is True:
         return True
@@ -282,19 +282,19 @@ def or_v(left: Any, right: Any) -> Any:
     return no_such_overload()
 
 
-def not_v(value: Any) -> Any:
+def not_v(value: object) -> Any:
     """`!value`; errors pass through, anything else that is no bool is an error."""
     if value.__class__ is bool:
         return value is False
     return value if isinstance(value, EvaluationError) else no_such_overload()
 
 
-def no_bool_v(value: Any) -> Any:
+def no_bool_v(value: object) -> Any:
     """The result of a condition that is not a bool."""
     return value if isinstance(value, EvaluationError) else no_such_overload()
 
 
-def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
+def walk_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
     """Select `keys` one after the other: the value or error, and how many keys were applied
     (a failing one counts)."""
     if base.__class__ is Optional:
@@ -312,13 +312,13 @@ def walk_v(base: Any, keys: Sequence[Any]) -> tuple[Any, int]:
     return base, applied
 
 
-def walk_optional_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+def walk_optional_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """An optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
     return _walk_optional(base, keys, container_access.find_index)
 
 
-def walk_optional_strictly_v(base: Any, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+def walk_optional_strictly_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """`walk_optional_v` that fails for what has no keys at all."""
     return _walk_optional(base, keys, container_access.find_index_strictly)
 
@@ -352,7 +352,7 @@ def _walk_optional(
     return Optional(base), applied
 
 
-def index_v(base: Any, key: Any) -> Any:
+def index_v(base: object, key: object) -> Any:
     """`base[key]`, where either may be an error and what goes wrong is one."""
     if key.__class__ is EvaluationError:
         return key
@@ -362,17 +362,17 @@ def index_v(base: Any, key: Any) -> Any:
         return _value(error)
 
 
-def has_v(operand: Any, key: str) -> tuple[Any, int]:
+def has_v(operand: object, key: str) -> tuple[Any, int]:
     """`has(operand.key)`: the answer or error, and 1 if the key was applied."""
     return _has(operand, key, container_access.has_field)
 
 
-def has_strictly_v(operand: Any, key: str) -> tuple[Any, int]:
+def has_strictly_v(operand: object, key: str) -> tuple[Any, int]:
     """`has_v` that fails for what has no fields at all."""
     return _has(operand, key, container_access.has_field_strictly)
 
 
-def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any, int]:
+def _has(operand: object, key: str, test: Callable[[Any, str], bool]) -> tuple[Any, int]:
     if operand.__class__ is EvaluationError:
         return operand, 0
     if operand.__class__ is Optional:
@@ -385,7 +385,7 @@ def _has(operand: Any, key: str, test: Callable[[Any, str], bool]) -> tuple[Any,
         return _value(error), 1
 
 
-def iterate_v(value: Any) -> Any:
+def iterate_v(value: object) -> Any:
     """What a macro with one variable iterates over; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate(value)
@@ -393,7 +393,7 @@ def iterate_v(value: Any) -> Any:
         return _value(error)
 
 
-def iterate2_v(value: Any) -> Any:
+def iterate2_v(value: object) -> Any:
     """What a macro with two variables iterates over, in pairs; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate2(value)

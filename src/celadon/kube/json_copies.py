@@ -7,7 +7,7 @@ from typing import Any, Final
 _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
-def fresh(value: Any) -> Any:
+def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
     """A deep copy: new containers, the same scalars."""
     if value.__class__ is dict:
         return {

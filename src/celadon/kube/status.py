@@ -132,7 +132,7 @@ def _failure(reason: str, message: str, details: StatusDetails | None = None) ->
     return StatusError(Status(FAILURE, message, reason, details, CODES[reason]))
 
 
-def _of(resource: GroupResource, name: str, **more: Any) -> StatusDetails:
+def _of(resource: GroupResource, name: str, **more: Any) -> StatusDetails:  # noqa: ANN401 - members of a dataclass
     return StatusDetails(name=name, group=resource.group, kind=resource.resource, **more)
 
 

@@ -10,20 +10,13 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from celadon.goyaml import yaml_text
 from celadon.kube import JsonObject, StatusError
-from celadon.kube.go import json_text
+from celadon.kube.go import escaped_html, json_text
 from celadon.kube.protobuf import encode as protobuf_bytes
 from celadon.serve.http_messages import JSON, Header, HttpAnswer, plain_text
+from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
 from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
-_HTML: Final = {
-    ord("<"): "\\u003c",
-    ord(">"): "\\u003e",
-    ord("&"): "\\u0026",
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
-}
 NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
 """For paths that nobody answers: not a Status."""
 
@@ -48,14 +41,13 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
     if accepted.media_type == PROTOBUF:
         return protobuf_bytes(obj)
     if accepted.media_type == YAML:
+        from celadon.goyaml import yaml_text  # late: few ask for YAML, and it takes long to load
+
         return yaml_text(obj).encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
-        return pretty.translate(_HTML).encode("utf-8", "replace")
-    if sort:
-        text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        return text.translate(_HTML).encode("utf-8", "replace") + b"\n"
-    return json_text(obj).encode("utf-8", "replace") + b"\n"
+        return escaped_html(pretty).encode("utf-8", "replace")
+    return (sorted_json_bytes(obj) if sort else json_bytes(obj)) + b"\n"
 
 
 def json_answer(code: int, obj: JsonObject, *headers: Header) -> HttpAnswer:

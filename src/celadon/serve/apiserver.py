@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import PluginChain
-from celadon.kube import StatusError, User, status
+from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
@@ -36,15 +36,18 @@ from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.charging.open_charges import OpenCharges
+from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
-from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
+from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
 )
+from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects
 from celadon.serve.objects.object_store import ObjectStore
@@ -72,11 +75,12 @@ from celadon.serve.requests.request_info import (
 )
 from celadon.serve.rest.admitting.admission_chain import Admission, Denied
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
+from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
 from celadon.serve.rest.calls import Call, Notes, time_left
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.deprecations import note_deprecation
-from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint
+from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Writer
 from celadon.serve.rest.pod_operations import PodOperations
@@ -87,6 +91,7 @@ from celadon.serve.rest.watching import Watching
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
+from celadon.serve.views.service_network_view import ServiceNetworkView
 from celadon.serve.views.store_world import StoreWorld
 from celadon.serve.views.webhook_view import WebhookView
 from celadon.store import FileError, Store, StoreClosed
@@ -98,6 +103,7 @@ SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 NOBODY: Final = User("")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +112,12 @@ class Sources:
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     uid: Callable[[], str] = lambda: str(uuid.uuid4())
-    randomness: random.Random = field(default_factory=random.SystemRandom)
+    randomness: random.Random = field(default_factory=random.Random)
+    """For names and times, not for secrets; the system's own costs ten times as much."""
 
     def timestamp(self) -> str:
         """The time as objects have it."""
-        return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.now().isoformat(timespec="seconds")[:19] + "Z"
 
     def suffix(self) -> str:
         """Five random characters."""
@@ -198,6 +205,7 @@ class ApiServer:
         )
         routes = ServiceRoutes(self.world, settings.webhook_services)
         self._webhook_caller = CallerOnDemand(routes)
+        self._charges = OpenCharges()
         self.controllers = self._controllers()
         self._verbs = self._made_verbs(access, roles)
 
@@ -209,16 +217,34 @@ class ApiServer:
             audiences, access.tokens, accounts, access.client_certificates, access.anonymous
         )
 
+    def _admission(self, roles: RoleView) -> Admission:
+        sources = self.sources
+        plugins = PluginChain(self.settings.plugins)
+        policies = PolicyView(
+            self.objects, self.settings.version, self.metrics.compilation_seconds.observe
+        )
+        webhooks = self._webhooks(plugins.names)
+        create = self._provide_namespace if AUTO_PROVISION in plugins.names else None
+        provision = NamespaceProvision(self.world, create)
+        quotas = QuotaCharging(
+            self.objects, sources.timestamp, self._charges, enabled=RESOURCE_QUOTA in plugins.names
+        )
+        return Admission(
+            policies=policies,
+            world=self.world,
+            authorizer=self.authorizer,
+            roles=roles,
+            plugins=plugins,
+            mutation=Mutation(plugins, provision, webhooks, self.served, self.world),
+            webhooks=webhooks,
+            timer=PolicyTimer(self.metrics),
+            quotas=quotas,
+        )
+
     def _made_verbs(self, access: AccessSettings, roles: RoleView) -> Verbs:
         sources, version = self.sources, self.settings.version
         reader = Reader(self.objects, self.world)
-        policies = PolicyView(self.objects, version, self.metrics.compilation_seconds.observe)
-        plugins, timer = PluginChain(self.settings.plugins), PolicyTimer(self.metrics)
-        webhooks = self._webhooks(plugins.names)
-        mutation = Mutation(plugins, webhooks, self.served, self.world)
-        admission = Admission(
-            policies, self.world, self.authorizer, roles, plugins, mutation, webhooks, timer
-        )
+        admission = self._admission(roles)
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
@@ -227,7 +253,14 @@ class ApiServer:
             reader,
             Watching(self.objects, reader),
             Writer(
-                self.objects, reader, self.world, admission, managers, self._new_context, version
+                self.objects,
+                reader,
+                self.world,
+                admission,
+                managers,
+                self._new_context,
+                self._service_network(),
+                version,
             ),
             deleter,
             Reviewer(
@@ -258,6 +291,13 @@ class ApiServer:
             self.settings.limits.watch_seconds,
         )
 
+    async def _provide_namespace(self, name: str) -> str:
+        """Why there can be no such namespace; empty when there is one now."""
+        requests = ServerRequests(self.perform, "namespace-controller")
+        body = {"metadata": {"name": name}}
+        reply = await requests.call("POST", "/api/v1/namespaces", body)
+        return "" if reply.code in (201, 409) else reply.message
+
     def _webhooks(self, plugins: frozenset[str]) -> Webhooks:
         mutating, validating = (
             WebhookView(self.objects, self.settings.version, mutating=one is MUTATING_WEBHOOKS)
@@ -268,6 +308,11 @@ class ApiServer:
         return Webhooks(
             mutating, validating, self.world, self._webhook_caller.call, self.sources.uid
         )
+
+    def _service_network(self) -> ServiceNetworkView:
+        services = self.served.current().catalog.by_gvr(SERVICES)
+        assert services is not None, "a catalogue without Services"
+        return ServiceNetworkView(self.objects, services, self.sources.randomness)
 
     def _seconds(self) -> float:
         return self.sources.now().timestamp()
@@ -306,6 +351,7 @@ class ApiServer:
             self.perform,
             self._new_context,
             self.settings.controller_names,
+            self._charges,
             self.settings.root_certificates,
             self.settings.namespace_grace,
             self.settings.collection_lag,
@@ -431,7 +477,9 @@ class ApiServer:
         custom = served.custom.get(endpoint.resource.gvk)
         remaining = time_left(request)
         call = Call(request, info, user, endpoint, custom, notes, remaining)
-        note_deprecation(call, served.definition_of(endpoint.resource))
+        definition = served.definition_of(endpoint.resource)
+        note_deprecation(call, definition)
+        require_lasting(endpoint, definition)
         return compressed(await self._verbs.answer(call, served), request)
 
 

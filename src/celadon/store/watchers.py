@@ -43,8 +43,10 @@ class Watcher:
         with self._watchers.lock:
             self._told = False
             waiting = self._waiting
-            if self._end is not None and not waiting:
-                raise self._end
+            if not waiting:
+                if self._end is not None:
+                    raise self._end
+                return Delivery((), max(self._watchers.space.revision, self._after))
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
             taken = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == taken[-1].revision:

@@ -21,6 +21,8 @@ MAX_BATCH: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
+    """The wish to forget what is older than a revision."""
+
     revision: int
 
 
@@ -42,6 +44,8 @@ def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
 
 
 class Writer(Protocol):
+    """Who carries out writes, one batch at a time."""
+
     def put(self, job: Job) -> None:
         """See to it that the job is carried out. Raises StoreClosed."""
 

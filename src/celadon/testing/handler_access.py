@@ -81,11 +81,11 @@ class HandlerAccess:
         self,
         method: str,
         path: str,
-        body: Any = None,
+        body: Any = None,  # noqa: ANN401 - any JSON
         *,
         token: str = "",
         content_type: str = "",
-    ) -> Any:
+    ) -> Any:  # noqa: ANN401 - any JSON
         """The object that the server answers with (a text, where it does not answer with JSON).
         `path` is with the query; `body` is JSON; `token` is the administrator's unless given.
         Raises RequestRefused. Not for watches."""
@@ -126,7 +126,7 @@ class HandlerAccess:
         await self.server.controllers.settled()
 
 
-def _content(answer: HttpAnswer) -> Any:
+def _content(answer: HttpAnswer) -> Any:  # noqa: ANN401 - any JSON
     if answer.content_type.startswith("application/json"):
         return json.loads(answer.body)
     return answer.body.decode()

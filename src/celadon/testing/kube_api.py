@@ -76,11 +76,11 @@ class KubeApi:
         self,
         method: str,
         path: str,
-        body: Any = None,
+        body: Any = None,  # noqa: ANN401 - any JSON
         *,
         user: ClientAccess | None = None,
         content_type: str = "",
-    ) -> Any:
+    ) -> Any:  # noqa: ANN401 - any JSON
         """One request without the network, and the object in its answer. `path` is with the query;
         a PATCH is a merge patch unless `content_type` says otherwise; `user` is the administrator
         unless given. Raises RequestRefused."""

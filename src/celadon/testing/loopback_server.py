@@ -13,7 +13,7 @@ import ssl
 from typing import Final
 
 from celadon.serve import Handler
-from celadon.serve.transport import AsgiApp, HttpServer
+from celadon.serve.transport import HttpServer
 
 PATIENCE: Final = 0.2
 """Seconds in which requests that were being answered may end; streams need less than one
@@ -24,7 +24,7 @@ def loopback_listener(host: str) -> socket.socket:
     """On any port that is free."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((host, 0))
-    listener.setblocking(False)
+    listener.settimeout(0)
     return listener
 
 
@@ -38,8 +38,7 @@ class LoopbackServer:
     async def begin(self, handler: Handler) -> None:
         """Connections are accepted when this is done."""
         ready = asyncio.Event()
-        self._app = AsgiApp(handler)
-        self._http = HttpServer(self._app, ready.set, self._tls)
+        self._http = HttpServer(handler, ready.set, self._tls)
         self._serving = asyncio.create_task(self._http.serve(sockets=[self._listener]))
         await ready.wait()
 
@@ -48,12 +47,5 @@ class LoopbackServer:
         self._serving.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._serving
-        for one in self._http.servers:
-            one.close()
-        self._app.end_streams()
-        requests = self._http.server_state.tasks
-        if requests:
-            await asyncio.wait(requests, timeout=PATIENCE)
-        for connection in list(self._http.server_state.connections):
-            connection.transport.abort()
+        await self._http.drain(PATIENCE)
         await asyncio.sleep(0)  # what was aborted is told so

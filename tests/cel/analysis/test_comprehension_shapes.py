@@ -6,7 +6,12 @@ import pytest
 
 from celadon.cel import Environment, Switches, types
 from celadon.cel.analysis.attribute_chains import chain_of
-from celadon.cel.analysis.comprehension_shapes import Collect, classify, optional_mapping
+from celadon.cel.analysis.comprehension_shapes import (
+    Collect,
+    classify,
+    macro_call,
+    optional_mapping,
+)
 from celadon.cel.libraries import bindings, comprehensions, lists, optionals
 from celadon.cel.syntax import Comprehension, Ident, walk
 
@@ -83,3 +88,35 @@ def test_chains(text: str, keys: tuple[str, ...] | None, optional: bool) -> None
     chain = chain_of(ENVIRONMENT.compile(text).checked().root)
     assert chain.constant_keys() == keys
     assert chain.is_optional == optional
+
+
+@pytest.mark.parametrize(
+    ("text", "macro", "names"),
+    [
+        ("l.all(x, x > 1)", "all", ["x"]),
+        ("l.exists(i, x, x > i)", "exists", ["i", "x"]),
+        ("l.exists_one(x, x > 1)", "exists_one", ["x"]),
+        ("l.map(x, x > 1, x + 1)", "map", ["x"]),
+        ("l.filter(x, x > 1)", "filter", ["x"]),
+        ("l.transformList(i, x, i + x)", "transformList", ["i", "x"]),
+        ("l.transformMap(i, x, i + x)", "transformMap", ["i", "x"]),
+        ("l.transformMapEntry(i, x, {x: i})", "transformMapEntry", ["i", "x"]),
+        ("cel.bind(v, l, v == l)", "cel.bind", ["v"]),
+    ],
+)
+def test_calls_that_people_would_write(text: str, macro: str, names: list[str]) -> None:
+    root = ENVIRONMENT.compile(text).checked().root
+    assert isinstance(root, Comprehension)
+    call = macro_call(root)
+    assert call is not None
+    assert (call.id, call.function) == (root.id, macro)
+    variables = [one for one in call.args if isinstance(one, Ident) and one.id < 0]
+    assert [one.name for one in variables] == names
+    assert len({one.id for one in variables}) == len(names)
+
+
+def test_no_macro_makes_a_fold() -> None:
+    node = Comprehension(
+        1, Ident(2, "l"), "x", "", "a", Ident(3, "b"), Ident(4, "c"), Ident(5, "s"), Ident(6, "r")
+    )
+    assert macro_call(node) is None

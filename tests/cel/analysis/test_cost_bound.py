@@ -136,6 +136,15 @@ def test_what_nothing_is_known_of_has_no_bound(text: str) -> None:
     assert program.cost_bound(10_000) == math.inf
 
 
+def test_a_plain_object_is_as_large_as_its_fields_and_their_names() -> None:
+    plain = ObjectType("shop.Plain", {"name": types.STRING, "n": types.INT})
+    environment = Environment({"s": types.STRING}, objects=(plain,))
+    program = environment.program(environment.compile("shop.Plain{name: s, n: 1}").checked())
+    value, cost = program.evaluate_metered({"s": "x" * 100})
+    assert weight(value) <= program.size_bound(101) < 2 * weight(value)
+    assert cost <= program.cost_bound(101) < 2 * cost
+
+
 def test_what_a_constructor_makes_has_no_bound() -> None:
     made = ObjectType("shop.Made", {"n": types.INT}, lambda fields: {"n": "n" * 10_000})
     environment = Environment(objects=(made,))

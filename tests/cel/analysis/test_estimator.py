@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import Environment, Switches, types
-from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
+from celadon.cel.libraries import bindings, comprehensions, lists, optionals, sets, strings
 from celadon.cel.pricing.cost_rules import Range
 from celadon.cel.types import Type
 
@@ -17,6 +17,8 @@ VARIABLES: dict[str, Type] = {
     "m": types.map_of(types.STRING, types.INT),
     "n": types.INT,
     "s": types.STRING,
+    "t": types.STRING,
+    "w": types.map_of(types.STRING, types.STRING),
 }
 LIBRARIES = (
     optionals.library(),
@@ -24,18 +26,21 @@ LIBRARIES = (
     lists.library(),
     sets.LIBRARY,
     comprehensions.LIBRARY,
+    bindings.library(),
 )
 ENVIRONMENT = Environment(VARIABLES, libraries=LIBRARIES, switches=Switches(optional_syntax=True))
 
 
 class Known:
-    """Ten elements or characters in what is named."""
+    """Ten elements or characters in what is named first, twenty in the second, and so on."""
 
     def __init__(self, *paths: tuple[str, ...]) -> None:
         self._paths = paths
 
     def size(self, path: tuple[str, ...], type_: Type) -> Range | None:
-        return Range(0, 10) if path in self._paths else None
+        if path not in self._paths:
+            return None
+        return Range(0, 10 * (1 + self._paths.index(path)))
 
 
 def estimate(text: str, sizes: Known | None = None) -> tuple[int, int]:
@@ -95,6 +100,42 @@ def test_known_sizes_bound_the_cost(text: str, paths: list[tuple[str, ...]]) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "paths", "low", "high"),
+    [
+        ("l[0].contains('ab')", [("l", "@items")], 2, 3),
+        ("[s, 'abc'][0].contains(s)", [("s",)], 13, 14),
+        ("[s][0].contains('abc')", [("s",)], 12, 13),
+        ("w['k'].contains('abc')", [("w", "@values")], 2, 3),
+        ("{'k': s}['k'].contains('abc')", [("s",)], 32, 33),
+        ("{s: 'k'}.all(k, k.contains('abc'))", [("s",)], 35, 37),
+        ("(l + [s]).all(e, e.contains('abc'))", [("l", "@items"), ("l",), ("s",)], 17, 161),
+        ("([s] + ['a']).all(e, e.contains('abc'))", [("s",)], 29, 33),
+        ("(b ? s : t).contains('abc')", [("s",), ("t",)], 2, 4),
+        ("cel.bind(x, w, x).all(k, k.contains('abc'))", [("w",), ("w", "@keys")], 13, 73),
+        ("cel.bind(x, s, w).all(k, k.contains('abc'))", [("w",), ("w", "@keys")], 13, 73),
+        ("dyn(l).all(e, e.contains('abc'))", [("l",), ("l", "@items")], 3, 63),
+        (
+            "w.all(k, v, k.contains('abc') && v.contains('abc'))",
+            [("w",), ("w", "@keys"), ("w", "@values")],
+            2,
+            102,
+        ),
+        ("l.all(i, v, v.contains('abc'))", [("l",), ("l", "@items")], 2, 62),
+        ("l.map(e, e + 'x').all(e, e.contains('abc'))", [("l",), ("l", "@items")], 13, 243),
+        ("w.transformList(k, v, v).all(e, e.contains('abc'))", [("w",), ("w", "@values")], 13, 203),
+        ("[[s], ['abc']].all(x, x.all(e, e.contains('abc')))", [("s",)], 38, 52),
+        ("[s].map(x, x)[0].contains('abc')", [("s",)], 36, 37),
+        ("(s + t).contains('abc')", [("s",), ("t",)], 2, 8),
+        ("s.size() + 1", [("s",)], 3, 3),
+    ],
+)
+def test_known_sizes_go_with_the_values(
+    text: str, paths: list[tuple[str, ...]], low: int, high: int
+) -> None:
+    assert estimate(text, Known(*paths)) == (low, high)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "l.all(e, e.startsWith('a')) && m.exists(k, m[k] == n)",
@@ -113,6 +154,8 @@ def test_the_cost_lies_within_the_estimate(text: str) -> None:
         "m": {"k": 2, "j": 3},
         "n": 2,
         "s": "ab",
+        "t": "abc",
+        "w": {"k": "ab"},
     }
     _, cost = ENVIRONMENT.program(compiled).evaluate_metered(inputs)
     paths = ("l",), ("l", "@items"), ("m",), ("m", "@keys"), ("m", "@values"), ("s",)

@@ -8,7 +8,10 @@ from celadon.cel import Environment, types
 from celadon.cel.analysis.folding import fold
 from celadon.cel.analysis.named_constants import constant_identifiers
 from celadon.cel.analysis.tree_context import Context
+from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.libraries import optionals
+from celadon.cel.pricing.cost_rules import constant
+from celadon.cel.syntax import Call
 
 VARIABLES = {"b": types.BOOL, "d": types.DYN, "n": types.INT}
 ENVIRONMENT = Environment(VARIABLES, libraries=(optionals.library(),))
@@ -48,3 +51,65 @@ def context_of(text: str) -> Context:
 def test_certain_classes(text: str, expected: type | None) -> None:
     context = context_of(text)
     assert context.certain(context.checked.ast.root) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "runnable"),
+    [
+        ("d.getHours()", ["timestamp_to_hours", "duration_to_hours"]),
+        ("d.getHours('UTC')", ["timestamp_to_hours_with_tz"]),
+        ("timestamp(n).getHours()", ["timestamp_to_hours"]),
+        ("optional.of(n).hasValue()", ["optional_hasValue"]),
+        ("!b", ["logical_not"]),
+    ],
+)
+def test_overloads_that_may_run(text: str, runnable: list[str]) -> None:
+    context = context_of(text)
+    root = context.checked.ast.root
+    assert isinstance(root, Call)
+    assert [one.id for one in context.runnable(root)] == runnable
+
+
+def test_an_operator_looks_at_its_operands_itself() -> None:
+    """So whatever the checker left, every overload may run."""
+    context = context_of("n + 1")
+    root = context.checked.ast.root
+    assert isinstance(root, Call)
+    assert [one.id for one in context.candidates(root)] == ["add_int64"]
+    assert len(context.runnable(root)) > 5
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("n + 1", None),
+        ("'a' + string(d)", None),
+        ("[n] + [n]", 1),
+        ("dyn([n]) + [n]", 1),
+        ("'a'.startsWith(string(n))", None),
+    ],
+)
+def test_rules_that_charge(text: str, fixed: int | None) -> None:
+    context = context_of(text)
+    root = context.checked.ast.root
+    assert isinstance(root, Call)
+    rule = context.cost_rule(root)
+    assert (None if rule is None else rule.fixed) == fixed
+
+
+def test_a_function_charges_where_its_overload_does_not() -> None:
+    """And the overload comes first, if it is the only one."""
+    own, common = constant(7), constant(3)
+    one = Overload("one", (types.INT,), types.INT, cost=own)
+    two = Overload("two", (types.STRING,), types.INT)
+    library = Library("f", functions=(Function("f", (one, two), cost=common),))
+    environment = Environment(VARIABLES, libraries=(library,))
+    rules = []
+    for text in ("f(n)", "f('a')", "f(d)"):
+        checked = environment.compile(text).checked()
+        functions = environment.declarations.functions
+        context = Context(checked, {}, functions, {}, environment.switches)
+        root = checked.ast.root
+        assert isinstance(root, Call)
+        rules.append(context.cost_rule(root))
+    assert rules == [own, common, common]

@@ -10,7 +10,7 @@ import pytest
 from celadon.cel import syntax
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
-from celadon.cel.declarations import Library, ObjectType, Variable
+from celadon.cel.declarations import Function, Library, ObjectType, Overload, Variable
 from celadon.cel.library.standard.standard_library import LIBRARY
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.source import Source
@@ -261,3 +261,26 @@ def test_at_most_a_hundred_issues_are_kept() -> None:
     checked, issues = check(_parse("[" + ", ".join(["x"] * 120) + "]"), _declare())
     assert checked is None
     assert issues.display().endswith("\n20 more errors were truncated")
+
+
+def test_what_has_a_field_is_dynamic_from_there_on() -> None:
+    scope = _declare()
+    assert _check("[].all(x, x.f && x == 1 && x == 'a')", scope).type == BOOL
+    assert _messages("[].all(x, x == 1 && x == 'a')", scope) != []
+
+
+def test_a_global_behind_a_local_of_its_name_keeps_its_dot() -> None:
+    for text, name in (("['a'].map(x, .x)", ".x"), ("['a'].map(x, .x.y)", ".x.y")):
+        checked = _check(text, _declare(x="int", **{"x.y": "string"}))
+        assert name in {one.name for one in checked.references.values()}
+    checked = _check("['a'].map(z, .x)", _declare(x="int"))
+    assert {"x"} < {one.name for one in checked.references.values()}
+
+
+def test_functions_may_have_qualified_names() -> None:
+    overload = Overload("f", (INT,), STRING, str)
+    library = Library("own", functions=(Function("one.two.three.f", (overload,)),))
+    scope = Declarations.build((LIBRARY, library), (), container="one.two")
+    for text in ("one.two.three.f(1)", ".one.two.three.f(1)", "three.f(1)", "two.three.f(1)"):
+        assert _check(text, scope).type == STRING
+    assert _messages("two.f(1)", scope) != []

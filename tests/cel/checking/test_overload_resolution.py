@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.checking.assignability import Substitution
-from celadon.cel.checking.overload_resolution import CROSS_TYPE_OVERLOADS, FunctionIndex
+from celadon.cel.checking.overload_resolution import (
+    CROSS_TYPE_OVERLOADS,
+    FunctionIndex,
+    fresh_variable,
+)
 from celadon.cel.declarations import Function, Overload
 from celadon.cel.library.standard.standard_library import LIBRARY
 from celadon.cel.types import DYN, INT, NULL, STRING, Type
@@ -93,3 +97,7 @@ def test_unusual_arities_are_not_kept() -> None:
     assert index.table(member=False, arity=2, cross_type=True) is index.table(
         member=False, arity=2, cross_type=True
     )
+
+
+def test_there_are_always_fresh_variables() -> None:
+    assert len({fresh_variable(number).name for number in range(70)}) == 70

@@ -146,3 +146,20 @@ def test_ancestors_are_nearest_first() -> None:
 
     issues = run(checked, (Validator("blame", blame),))
     assert [(issue.offset, issue.message) for issue in issues] == [(0, "ListLiteral")]
+
+
+def test_validators_are_called_as_in_cel_go() -> None:
+    known = (
+        validators.DURATION,
+        validators.TIMESTAMP,
+        validators.MATCHES,
+        validators.HOMOGENEOUS_LITERALS,
+        validators.comprehension_nesting_limit(1),
+    )
+    assert [one.name.removeprefix("cel.validator.") for one in known] == [
+        "duration",
+        "timestamp",
+        "matches",
+        "homogeneous_literals",
+        "comprehension_nesting_limit",
+    ]

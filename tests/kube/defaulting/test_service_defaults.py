@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run, ServiceNetwork
-from celadon.kube.defaulting.service_defaults import service_allocate
+from celadon.kube.defaulting.defaulting_context import (
+    DefaultingContext,
+    PlaceholderNetwork,
+    Run,
+    ServiceNetwork,
+)
+from celadon.kube.defaulting.service_defaults import allocate, service_allocate
+from celadon.kube.status import StatusError
 
-SINGLE = ServiceNetwork()
-DUAL = ServiceNetwork({"IPv4": "10.0.0.0", "IPv6": "fd00::"})
+SINGLE = PlaceholderNetwork()
+DUAL = PlaceholderNetwork({"IPv4": "10.0.0.0", "IPv6": "fd00::"})
 
 
 @pytest.mark.parametrize(
@@ -101,3 +107,43 @@ DUAL = ServiceNetwork({"IPv4": "10.0.0.0", "IPv6": "fd00::"})
 def test_allocate(network: ServiceNetwork, spec: dict[str, Any], want: dict[str, Any]) -> None:
     service_allocate(spec, Run({}, DefaultingContext(network=network), frozenset()))
     assert {key: spec.get(key) for key in want} == want
+
+
+class Full(PlaceholderNetwork):
+    """A network that has nothing for anybody."""
+
+    def address_fault(self, address: str) -> str:
+        return "provided IP is already allocated"
+
+    def port_fault(self, port: int) -> str:
+        return "provided port is already allocated"
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        (
+            {"type": "ClusterIP", "clusterIP": "10.0.0.9"},
+            'Service "s" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.9"]: failed to '
+            "allocate IP 10.0.0.9: provided IP is already allocated",
+        ),
+        (
+            {"type": "NodePort", "ports": [{"port": 1}, {"port": 2, "nodePort": 30001}]},
+            'Service "s" is invalid: spec.ports[1].nodePort: Invalid value: 30001: provided port '
+            "is already allocated",
+        ),
+    ],
+)
+def test_values_that_cannot_be_had(spec: dict[str, Any], text: str) -> None:
+    run = Run({"metadata": {"name": "s"}}, DefaultingContext(network=Full()), frozenset())
+    with pytest.raises(StatusError) as refused:
+        service_allocate(spec, run)
+    assert (refused.value.code, str(refused.value)) == (422, text)
+
+
+def test_what_a_service_has_stays_its_own() -> None:
+    run = Run({}, DefaultingContext(network=Full()), frozenset())
+    old = {"clusterIPs": ["10.0.0.9"], "ports": [{"port": 1, "nodePort": 30001}]}
+    spec = {"type": "NodePort", "clusterIP": "10.0.0.9", **old}
+    allocate(spec, run, old)
+    assert spec["clusterIPs"] == ["10.0.0.9"]

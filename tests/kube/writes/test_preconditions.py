@@ -65,3 +65,24 @@ def test_deletions() -> None:
 def test_keys() -> None:
     assert storage_key(MAPS) == "/registry/configmaps/ns/a"
     assert storage_key(target("v1/nodes", "n")) == "/registry/nodes/n"
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
+)
+def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused: bool) -> None:
+    made = {"metadata": {"name": "a", "resourceVersion": version}}
+    if refused:
+        with pytest.raises(StatusError, match="should not be set on objects to be created"):
+            require_unversioned(made, dry_run=False)
+    else:
+        require_unversioned(made, dry_run=False)
+
+
+def test_a_version_has_to_be_a_number() -> None:
+    made = {"metadata": {"name": "a", "resourceVersion": "abc"}}
+    old = {"metadata": {"name": "a", "resourceVersion": "7"}}
+    with pytest.raises(StatusError) as refused:
+        require_state(made, old, target("v1/configmaps", "a"), needs_version=False)
+    assert refused.value.code == 500
+    assert str(refused.value) == 'strconv.ParseUint: parsing "abc": invalid syntax'

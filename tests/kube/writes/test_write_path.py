@@ -222,3 +222,17 @@ def test_warnings() -> None:
     found = write_path.write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
     assert len(found) == 1
     assert found[0].endswith("duplicate UID(s) observed: u")
+
+
+def test_warnings_of_a_kind() -> None:
+    pods = target("v1/pods")
+    notes = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
+    sent = {"metadata": {"annotations": notes}, "spec": {"containers": [{"name": "c"}]}}
+    assert len(write_path.write_warnings(sent, pods, creates=True)) == 1
+    assert write_path.write_warnings(sent, pods) == []
+    assert write_path.write_warnings(sent, replace(pods, subresource="status"), creates=True) == []
+    spec = {"terminationGracePeriodSeconds": -1}
+    (text,) = write_path.made_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
+    assert text.startswith("spec.terminationGracePeriodSeconds: must be >= 0")
+    finalized = {"metadata": {"finalizers": ["x"]}}
+    assert len(write_path.made_warnings(finalized, None, BOXES)) == 1

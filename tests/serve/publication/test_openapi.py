@@ -88,6 +88,15 @@ def test_only_json(path: str) -> None:
     assert get(path, accept=f"{PROTOBUF}, application/json").code == 200
 
 
+@pytest.mark.parametrize("version", ["v2@v1.0", "v2.v1.0"])
+def test_version_2_in_protobuf(version: str) -> None:
+    answer = get(
+        "/openapi/v2", accept=f"application/com.github.proto-openapi.spec.{version}+protobuf"
+    )
+    assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    assert answer.body.startswith(b"\x0a\x032.0\x12")
+
+
 def test_other_paths() -> None:
     assert openapi_answer(HttpRequest("GET", "/openapi"), PLAIN, 0.0) is None
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import uvloop
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.http_server import HttpServer
 
@@ -54,7 +53,7 @@ def listening(
     listener.setblocking(False)
     ready = threading.Event()
     limits = ConnectionLimits() if limits is None else limits
-    server = HttpServer(AsgiApp(handler, limits), ready.set, tls, limits)
+    server = HttpServer(handler, ready.set, tls, limits)
 
     def run() -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -156,7 +156,7 @@ def test_a_watcher_that_never_reads_loses_its_watch() -> None:
         while not endless.closed and time.monotonic() < deadline:
             time.sleep(0.02)
         assert endless.closed
-        assert not server.server.server_state.connections
+        assert not server.server.connections
 
 
 def test_a_large_answer_that_nobody_reads_does_not_stay() -> None:
@@ -167,9 +167,9 @@ def test_a_large_answer_that_nobody_reads_does_not_stay() -> None:
         client.sendall(b"GET / HTTP/1.1\r\n\r\n")
         deadline = time.monotonic() + PATIENCE
         time.sleep(0.1)
-        while server.server.server_state.connections and time.monotonic() < deadline:
+        while server.server.connections and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert not server.server.server_state.connections
+        assert not server.server.connections
 
 
 def test_a_slow_reader_gets_everything() -> None:

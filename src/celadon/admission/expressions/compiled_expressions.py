@@ -18,15 +18,14 @@ from typing import Final
 
 from celadon.admission.decision_source import WHOLE, Source
 from celadon.admission.expressions.declared_types import (
-    NAMESPACE,
     OBJECT_TYPES,
-    REQUEST,
     VARIABLES,
     variable_type,
+    variable_types,
     variables_object,
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
-from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment, previous_minor
+from celadon.kube.library import environment, previous_minor
 
 BOOL_RESULT: Final = (types.BOOL,)
 MESSAGE_RESULT: Final = (types.STRING,)
@@ -77,17 +76,9 @@ def base_environment(
 ) -> Environment:
     """What every expression may name: the request, its objects, the namespace. `has_patch_types`
     adds what only mutations have."""
-    names = {
-        "object": types.DYN,
-        "oldObject": types.DYN,
-        "request": REQUEST,
-        "namespaceObject": NAMESPACE,
-    }
-    if has_params:
-        names["params"] = types.DYN
-    if authorizer:
-        names["authorizer"] = AUTHORIZER
-        names["authorizer.requestResource"] = RESOURCE_CHECK
+    names = variable_types(
+        types.DYN, params=types.DYN if has_params else None, authorizer=authorizer
+    )
     return environment(version, has_patch_types=has_patch_types).extend(names, OBJECT_TYPES)
 
 

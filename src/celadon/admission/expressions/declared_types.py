@@ -13,6 +13,7 @@ from typing import Final
 
 from celadon.cel import types
 from celadon.cel.extend import ObjectType
+from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK
 
 VARIABLES_TYPE: Final = "kubernetes.variables"
 REQUEST: Final = types.object_type("kubernetes.AdmissionRequest")
@@ -130,3 +131,16 @@ def variable_type(result: types.Type) -> types.Type:
 
 def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
     return ObjectType(VARIABLES_TYPE, dict(fields))
+
+
+def variable_types(
+    obj: types.Type, *, params: types.Type | None, authorizer: bool
+) -> dict[str, types.Type]:
+    """The variables of an expression about objects of that type, but for `variables`; without a
+    type for params there are none."""
+    names = {"object": obj, "oldObject": obj, "request": REQUEST, "namespaceObject": NAMESPACE}
+    if params is not None:
+        names["params"] = params
+    if authorizer:
+        names |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
+    return names

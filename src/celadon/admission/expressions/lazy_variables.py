@@ -34,7 +34,7 @@ class LazyVariables(dict[str, Any]):
         self._run = run
         self._errors: dict[str, tuple[str, Source]] = {}
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - a value of CEL
         expression = self._expressions.get(name)
         if expression is None:
             raise KeyError(name)
@@ -58,7 +58,7 @@ class LazyVariables(dict[str, Any]):
         self[str(name)]
         return True
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:  # noqa: ANN401 - a value of CEL
         return self[name] if name in self._expressions else default
 
 

@@ -42,7 +42,7 @@ class OutOfBudget(Exception):
         self.failure = Failure(OUT_OF_BUDGET, source)
 
 
-def run_plain(expression: Expression, activation: Activation) -> Any:
+def run_plain(expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
     """Without counting. EvaluationError as the expression's own text, unwrapped."""
     if expression.program is None:
         raise EvaluationError(expression.detail)
@@ -59,7 +59,7 @@ class Meter:
         self.cost = 0
         self._variables = 0
 
-    def run(self, expression: Expression, activation: Activation) -> Any:
+    def run(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
         """An expression of the phase itself: charged at once, failed or not."""
         self._variables = 0
         try:
@@ -70,7 +70,7 @@ class Meter:
         self._charge(cost, expression)
         return value
 
-    def run_variable(self, expression: Expression, activation: Activation) -> Any:
+    def run_variable(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
         """A variable: charged together with the expression that reads it."""
         try:
             value, cost = _metered(expression, activation)

@@ -16,7 +16,7 @@ from celadon.admission import policy_limits
 _MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
 
 
-def size_bound(value: Any) -> int:
+def size_bound(value: Any) -> int:  # noqa: ANN401 - a value of CEL
     """An upper bound of what the cost model can count in a value: one for everything in it, and
     one more for each byte of a text. Marshalling without references is just that, and quick."""
     try:
@@ -25,7 +25,7 @@ def size_bound(value: Any) -> int:
         return _json_size(value)
 
 
-def _json_size(value: Any) -> int:
+def _json_size(value: object) -> int:
     try:
         return len(json.dumps(value, default=dict))
     except RecursionError:

@@ -179,7 +179,7 @@ def _pod_status(node: str, request: Request) -> str:
     return ""
 
 
-def _claims(pod: JsonObject) -> Any:
+def _claims(pod: JsonObject) -> object:
     return (pod.get("status") or {}).get("resourceClaimStatuses") or []
 
 
@@ -208,7 +208,7 @@ def _nodes(node: str, request: Request, _: World) -> str:
     return f"is not allowed to modify labels: {changed}" if changed else ""
 
 
-def _taints(node: JsonObject) -> Any:
+def _taints(node: JsonObject) -> object:
     return (node.get("spec") or {}).get("taints") or []
 
 

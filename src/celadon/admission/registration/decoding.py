@@ -41,7 +41,7 @@ class Decoded(Generic[T]):
 
 
 def decode_object(
-    document: Any, kind: str, version: str = "v1"
+    document: object, kind: str, version: str = "v1"
 ) -> Decoded[registration.RegistrationObject]:
     """`version` is the API version of the document, without the group."""
     entry = BY_KIND[kind]
@@ -64,7 +64,7 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
 
 
 def decode_policy(
-    document: Any, version: str = "v1"
+    document: object, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicy]:
     """A ValidatingAdmissionPolicy, defaulted; RegistrationError if the document is none."""
     decoded = decode_object(document, registration.POLICY_KIND, version)
@@ -72,7 +72,7 @@ def decode_policy(
 
 
 def decode_binding(
-    document: Any, version: str = "v1"
+    document: object, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
     """A ValidatingAdmissionPolicyBinding, defaulted; RegistrationError if the document is none."""
     decoded = decode_object(document, registration.BINDING_KIND, version)
@@ -80,7 +80,7 @@ def decode_binding(
 
 
 def decode_webhooks(
-    document: Any, *, mutating: bool, version: str = "v1"
+    document: object, *, mutating: bool, version: str = "v1"
 ) -> Decoded[registration.WebhookConfiguration]:
     """A Validating- or MutatingWebhookConfiguration, defaulted; RegistrationError if the document
     is none."""

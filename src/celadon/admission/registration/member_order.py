@@ -146,7 +146,7 @@ def ordered(document: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _ordered(value: Any, field: str, orders: Mapping[str, tuple[str, ...]]) -> Any:
+def _ordered(value: object, field: str, orders: Mapping[str, tuple[str, ...]]) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         return [_ordered(item, field, orders) for item in value]
     if not isinstance(value, dict) or field in {"managedFields", "fieldsV1"}:

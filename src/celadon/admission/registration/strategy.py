@@ -8,7 +8,7 @@ As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.api_validation.kind_validation import (
@@ -99,7 +99,7 @@ def _strategy(entry: RegistrationKind) -> Strategy:
     )
 
 
-def _holds_empty(value: Any, field: str = "") -> bool:
+def _holds_empty(value: object, field: str = "") -> bool:
     if isinstance(value, list):
         return not value or any(map(_holds_empty, value))
     if isinstance(value, dict):

@@ -46,7 +46,7 @@ class WebhookNotes:
     calls: list[CallRecord] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
 
-    def answered(self, hook: Hook, warnings: Any, annotations: Mapping[str, str]) -> None:
+    def answered(self, hook: Hook, warnings: Any, annotations: Mapping[str, str]) -> None:  # noqa: ANN401 - any JSON
         """What a verified answer says beside yes or no. Keys that are no names are dropped."""
         self.warnings += warnings
         for key, value in annotations.items():
@@ -59,7 +59,7 @@ class WebhookNotes:
         value = {"configuration": hook.configuration, "webhook": hook.name, "mutated": mutated}
         self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
 
-    def patch(self, hook: Hook, round_number: int, operations: Any) -> None:
+    def patch(self, hook: Hook, round_number: int, operations: Any) -> None:  # noqa: ANN401 - any JSON
         """A patch that was applied."""
         value = {
             "configuration": hook.configuration,

@@ -54,7 +54,7 @@ another."""
 class Readmit(Protocol):
     """Reads an object that a webhook has made, as its kind."""
 
-    def __call__(self, document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+    def __call__(self, document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:  # noqa: ANN401 - any JSON
         """The object as it was decoded, and the same with defaults. StatusError (500) for what is
         none of that kind."""
         ...
@@ -145,19 +145,25 @@ class MutatingPhase:
         try:
             call = begin_call(selected, context, self._new_uid())
         except StatusError:
-            self.notes.calls.append(CallRecord(hook, True, 0, INTERNAL_ERROR))
+            self.notes.calls.append(
+                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
+            )
             raise
         reply = yield call
         answer = read_answer(call, reply, self._as_json, mutating=True)
         self.notes.answered(hook, answer.warnings, answer.audit_annotations)
         if not answer.allowed:
             denial = hook_refusals.denied(hook, answer.status)
-            self.notes.calls.append(CallRecord(hook, True, denial.code, NO_ERROR))
+            self.notes.calls.append(
+                CallRecord(hook, rejected=True, code=denial.code, error_type=NO_ERROR)
+            )
             raise denial
         try:
             made, mutated = self._patched(selected, context, answer, number)
         except StatusError:
-            self.notes.calls.append(CallRecord(hook, True, 0, INTERNAL_ERROR))
+            self.notes.calls.append(
+                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
+            )
             raise
         self.notes.calls.append(CallRecord(hook, rejected=False))
         return made, mutated
@@ -219,7 +225,7 @@ def _operations(patch: bytes) -> list[Any]:
     return [operation or {} for operation in found]
 
 
-def _mismatch(found: Any, wanted: str) -> str:
+def _mismatch(found: Any, wanted: str) -> str:  # noqa: ANN401 - any JSON
     return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
 
 

@@ -72,7 +72,9 @@ class ValidatingPhase:
             self.notes.calls.append(CallRecord(hook, rejected=False))
             return
         denial = hook_refusals.denied(hook, answer.status)
-        self.notes.calls.append(CallRecord(hook, True, denial.code, NO_ERROR))
+        self.notes.calls.append(
+            CallRecord(hook, rejected=True, code=denial.code, error_type=NO_ERROR)
+        )
         self._refuse(denial)
 
     def _begin(
@@ -86,7 +88,9 @@ class ValidatingPhase:
         except ConversionError as error:
             raise status.internal_error(str(error)) from None
         except StatusError as error:
-            self.notes.calls.append(CallRecord(hook, True, 0, INTERNAL_ERROR))
+            self.notes.calls.append(
+                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
+            )
             self._refuse(error)
 
     def _failed(self, hook: Hook, error: CallError) -> None:

@@ -79,7 +79,7 @@ def fold(
     return folded
 
 
-def _marker(item: Any) -> Any:
+def _marker(item: object) -> Any:
     """The item itself only if it is the marker: values are never compared."""
     return _ABSENT if item is _ABSENT else None
 

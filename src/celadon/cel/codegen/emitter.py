@@ -123,7 +123,7 @@ class Emitter:
             return repr(value) if value >= 0 else f"({value!r})"
         return self.named(value)
 
-    def named(self, value: Any) -> str:
+    def named(self, value: object) -> str:
         """A global name for a constant, also where a literal would do: Python warns about
         `5 is True`, and `5.__class__` is no expression."""
         if value.__class__ is str:
@@ -132,7 +132,7 @@ class Emitter:
             return self._strings[value]
         return self._global("k", value) if value.__class__ in _SCALARS else self.bind(value, "k")
 
-    def bind(self, value: Any, prefix: str) -> str:
+    def bind(self, value: object, prefix: str) -> str:
         """A global name for an object, the same for the same object."""
         name = self._by_identity.get(id(value))
         if name is None:
@@ -144,7 +144,7 @@ class Emitter:
         self.constants[name] = EXPORTS[name]
         return name
 
-    def _global(self, prefix: str, value: Any) -> str:
+    def _global(self, prefix: str, value: object) -> str:
         name = self.name(prefix)
         self.constants[name] = value
         return name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel import re2
 from celadon.cel.analysis.comprehension_shapes import macro_call
@@ -68,7 +68,7 @@ def _legend(module: GeneratedModule, context: Context) -> Iterator[str]:
         yield f"# from celadon.cel.runtime: {', '.join(exported)}"
 
 
-def _constant(value: Any) -> str:
+def _constant(value: object) -> str:
     if isinstance(value, EvaluationError):
         return f"the error `{value.message}`"
     if isinstance(value, frozenset):

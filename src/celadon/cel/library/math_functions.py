@@ -19,17 +19,17 @@ _INTEGRAL_FROM = 2.0**52
 _NUMBERS = frozenset({int, Uint, float})
 
 
-def least(a: Any, b: Any) -> Any:
+def least(a: object, b: object) -> Any:
     """The smaller; the first of equal ones."""
     return b if _compare(a, b, "math.@min") > 0 else a
 
 
-def greatest(a: Any, b: Any) -> Any:
+def greatest(a: object, b: object) -> Any:
     """The greater; the first of equal ones."""
     return b if _compare(a, b, "math.@max") < 0 else a
 
 
-def _compare(a: Any, b: Any, function: str) -> int:
+def _compare(a: object, b: object, function: str) -> int:
     try:
         return compare(a, b)
     except EvaluationError as error:

@@ -42,7 +42,7 @@ def converter(types: MessageTypes, field: FieldDescriptor) -> Convert:
     return Uint if field.cpp_type in _UNSIGNED else _itself
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: object) -> Any:
     return value
 
 

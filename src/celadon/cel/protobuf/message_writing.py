@@ -92,7 +92,7 @@ def _set_extension(message: Any, field: Field, written: Any) -> None:
         message.Extensions[field.descriptor] = written
 
 
-def _written(types: MessageTypes, field: Field, value: Any) -> Any:
+def _written(types: MessageTypes, field: Field, value: object) -> Any:
     """What the constructor of the message takes for the field; None to leave it unset."""
     descriptor = field.descriptor
     try:
@@ -125,11 +125,11 @@ def _place(field: FieldDescriptor) -> str:
     return f"{owner}.{field.name}"
 
 
-def _unsupported(field: FieldDescriptor, value: Any) -> EvaluationError:
+def _unsupported(field: FieldDescriptor, value: object) -> EvaluationError:
     return EvaluationError(f"unsupported field type for {_place(field)}: {type_of(value).name}")
 
 
-def single_value(types: MessageTypes, field: FieldDescriptor, value: Any) -> Any:
+def single_value(types: MessageTypes, field: FieldDescriptor, value: object) -> Any:
     """One value of the field, None if a null unsets it. Raises Refused."""
     if field.message_type is not None:
         return _message(types, field.message_type, value)
@@ -138,7 +138,7 @@ def single_value(types: MessageTypes, field: FieldDescriptor, value: Any) -> Any
     return _SCALARS[field.type](value)
 
 
-def _enum(name: str, value: Any) -> int:
+def _enum(name: str, value: object) -> int:
     if isinstance(value, EnumValue):
         if value.cel_type.name != name:
             refuse(value, name)
@@ -148,7 +148,7 @@ def _enum(name: str, value: Any) -> int:
     return int32(value)
 
 
-def int32(value: Any) -> int:
+def int32(value: object) -> int:
     """The value as a 32-bit integer. Raises `Refused` for other classes and for overflow."""
     if value.__class__ is not int:
         refuse(value, "int32")
@@ -157,7 +157,7 @@ def int32(value: Any) -> int:
     return int(value)
 
 
-def _uint32(value: Any) -> int:
+def _uint32(value: object) -> int:
     if value.__class__ is not Uint:
         refuse(value, "uint32")
     if value > MAX_UINT32:
@@ -165,14 +165,14 @@ def _uint32(value: Any) -> int:
     return int(value)
 
 
-def _float(value: Any) -> float:
+def _float(value: object) -> float:
     if value.__class__ is not float:
         refuse(value, "float")
     return single(value)
 
 
 def _of_class(wanted: type, name: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
+    def check(value: object) -> Any:
         if value.__class__ is not wanted:
             refuse(value, name)
         return int(value) if value.__class__ is Uint else value
@@ -203,7 +203,7 @@ _SCALARS: Final[Mapping[int, Callable[[Any], Any]]] = MappingProxyType(
 )
 
 
-def _message(types: MessageTypes, descriptor: Descriptor, value: Any) -> Any:
+def _message(types: MessageTypes, descriptor: Descriptor, value: object) -> Any:
     """The message that stands for the value; None if a null unsets the field."""
     name = descriptor.full_name
     cls: Any = types.message_class(descriptor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from celadon.cel.values.runtime_types import type_of
 
@@ -11,6 +11,6 @@ class Refused(Exception):
     """The reason, without the field."""
 
 
-def refuse(value: Any, target: str) -> NoReturn:
+def refuse(value: object, target: str) -> NoReturn:
     """A value of another type than the field's."""
     raise Refused(f"type conversion error from '{type_of(value)}' to '{target}'")

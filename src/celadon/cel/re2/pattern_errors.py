@@ -10,6 +10,8 @@ import enum
 
 
 class ErrorCode(enum.Enum):
+    """What is wrong with a pattern, in the words of Go."""
+
     INVALID_RANGE = "invalid character class range"
     INVALID_ESCAPE = "invalid escape sequence"
     INVALID_NAMED_CAPTURE = "invalid named capture"

@@ -51,7 +51,7 @@ def _fail(target: Type) -> NoReturn:
     raise conversion_error(types.STRING, target)
 
 
-def identity(value: Any) -> Any:
+def identity(value: object) -> Any:
     """What a conversion to the value's own type gives."""
     return value
 

@@ -29,6 +29,6 @@ class TypedList(list[Any]):
     __hash__ = None  # lists are never keys
 
 
-def is_list(value: Any) -> TypeGuard[list[Any]]:
+def is_list(value: object) -> TypeGuard[list[Any]]:
     """Is the value a CEL list, whichever of the classes it has?"""
     return value.__class__ is list or isinstance(value, TypedList)

@@ -74,11 +74,11 @@ class MixedMap(Mapping[Any, Any]):
         for key, value in pairs:
             self._entries[_identity(key)] = (key, value)
 
-    def with_entry(self, key: Any, value: Any) -> MixedMap:
+    def with_entry(self, key: object, value: object) -> MixedMap:
         """A copy with one entry more, behind the others."""
         return MixedMap((*self.items(), (key, value)))
 
-    def find(self, key: Any) -> Any:
+    def find(self, key: object) -> Any:
         """The value for the key, or `MISSING`."""
         for candidate in _candidates(key):
             entry = self._entries.get(candidate)
@@ -86,7 +86,7 @@ class MixedMap(Mapping[Any, Any]):
                 return entry[1]
         return MISSING
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         value = self.find(key)
         if value is MISSING:
             raise KeyError(key)
@@ -157,7 +157,7 @@ def make_strict_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
     return result
 
 
-def is_map(value: Any) -> bool:
+def is_map(value: object) -> bool:
     """Is the value a CEL map, whichever of the classes it has?"""
     return value.__class__ is dict or isinstance(value, (dict, MixedMap))
 
@@ -181,14 +181,14 @@ def find(a_map: AnyMap, key: Any) -> Any:
         return MISSING
 
 
-def with_entry(a_map: AnyMap, key: Any, value: Any) -> AnyMap:
+def with_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
     """A copy with one more entry; `find` must not have found the key."""
     if a_map.__class__ is MixedMap:
         return a_map.with_entry(key, value)
     return put(dict(a_map), key, value)
 
 
-def put(a_map: AnyMap, key: Any, value: Any) -> AnyMap:
+def put(a_map: AnyMap, key: object, value: object) -> AnyMap:
     """`with_entry` in place, for a map that nobody else holds; returns another map if it must."""
     if isinstance(a_map, MixedMap):
         a_map._entries[_identity(key)] = (key, value)

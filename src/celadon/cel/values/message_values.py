@@ -68,7 +68,7 @@ def single(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def _wrapper(default: Any) -> Constructor:
+def _wrapper(default: object) -> Constructor:
     return lambda fields: fields.get("value", default)
 
 

@@ -69,7 +69,7 @@ _CLASSES: dict[Kind, type] = {
 }
 
 
-def type_of(value: Any) -> Type:
+def type_of(value: object) -> Type:
     """What `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
     found = _TYPES.get(value.__class__)
     if found is not None:
@@ -79,12 +79,12 @@ def type_of(value: Any) -> Type:
     return types.LIST if isinstance(value, TypedList) else types.MAP
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The name of the value's type, without parameters: `list`, `google.protobuf.Timestamp`."""
     return type_of(value).name
 
 
-def go_name(value: Any) -> str:
+def go_name(value: object) -> str:
     """What Go's `%T` prints: `types.Int`, `*types.baseList`."""
     found = _GO_NAMES.get(value.__class__)
     if found is not None:
@@ -132,7 +132,7 @@ def is_decided_by_class(declared: Type, *, with_first: bool = False) -> bool:
     return True
 
 
-def _anything(value: Any) -> bool:
+def _anything(value: object) -> bool:
     return True
 
 
@@ -148,7 +148,7 @@ def _wrapper_guard(primitive: str) -> Guard:
     return lambda value: value is None or type_of(value).name == primitive
 
 
-def _is_map(value: Any) -> bool:
+def _is_map(value: object) -> bool:
     return value.__class__ is dict or type_of(value) is types.MAP
 
 

@@ -7,7 +7,7 @@ verdict per request (the engine), and what each verdict means to a reader (here)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,7 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked, Question, ask, identity
 from celadon.cli.checking.refusals import Refusal, refusal
+from celadon.cli.checking.server_remarks import all_warnings, remarks
 from celadon.cli.reading.problems import Problem
 
 
@@ -81,7 +82,8 @@ def check(
             step(done)
             continue
         verdict = engine.review(one.request, world)
-        results.append(_result(one, verdict, policies, matched))
+        said = remarks(one) if settings.defaulting else []
+        results.append(_result(one, verdict, policies, matched, said))
         for decision in verdict.decisions:
             if decision.action is Action.ADMIT and decision.cause is not Cause.VALIDATION:
                 _ignore(ignored, decision, one, policies)
@@ -158,12 +160,16 @@ def _refused(asked: Asked, refused: Refusal, policies: PolicySet, matched: int) 
     return replace(result, state=State.INVALID, faults=refused.faults)
 
 
-def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -> ObjectResult:
+def _result(
+    asked: Asked, verdict: Verdict, policies: PolicySet, matched: int, said: Sequence[str] = ()
+) -> ObjectResult:
+    """`said` is what the server itself remarks."""
     request, document = asked.request, asked.document
+    warnings = all_warnings(said, verdict)
     state = State.ADMITTED if matched else State.UNTOUCHED
     if not verdict.allowed:
         state = State.DENIED
-    elif verdict.warnings:
+    elif warnings:
         state = State.WARNED
     found = {
         one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
@@ -182,7 +188,7 @@ def _result(asked: Asked, verdict: Verdict, policies: PolicySet, matched: int) -
         status=verdict.status,
         warnings=tuple(
             ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
-            for warning in verdict.recorded
+            for warning in warnings
         ),
         audit_annotations=verdict.audit_annotations,
         violations=tuple(found.values()),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import Cause, Engine, Note, ObjectWorld, Outcome, Verdict
 from celadon.admission.registration import MatchResources
@@ -150,5 +150,5 @@ class _Asks:
         )
 
     @staticmethod
-    def _labels(obj: Any) -> Hashable:
+    def _labels(obj: object) -> Hashable:
         return None if obj is None else frozenset(metadata.labels(obj).items())

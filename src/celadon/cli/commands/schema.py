@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -141,7 +141,7 @@ def _text(found: Found, pack: SchemaPack, *, recursive: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _print(value: Any, format: str) -> None:
+def _print(value: object, format: str) -> None:
     if format == "json":
         import json
 

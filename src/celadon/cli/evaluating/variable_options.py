@@ -32,7 +32,7 @@ def bindings(options: argparse.Namespace) -> dict[str, Any]:
     return bound
 
 
-def _manifest(file: str) -> Any:
+def _manifest(file: str) -> Any:  # noqa: ANN401 - any JSON
     text = sources.read(file)
     if isinstance(text, Problem):
         raise BindingError(f"{text.position()}: {text.message}")

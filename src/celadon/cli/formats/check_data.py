@@ -55,7 +55,7 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def _filled(**members: Any) -> dict[str, Any]:
+def _filled(**members: object) -> dict[str, Any]:
     return {key: value for key, value in members.items() if value not in ("", (), [], {}, None)}
 
 

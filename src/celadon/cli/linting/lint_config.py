@@ -82,7 +82,7 @@ def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:
     return config
 
 
-def _value(path: Path, key: str, value: Any) -> Any:
+def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JSON
     if key == "large-object":
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError(f"{path}: `{key}` must be a number of KiB")

@@ -141,7 +141,7 @@ def _yaml_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] 
         yield Problem(file, line + error.line - 1, error.message, error.help)
 
 
-def _objects(chunk: Chunk, path: Path, value: Any) -> Iterator[Document | Problem]:
+def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Problem]:
     """The object, or the objects of a list; a problem where there is none."""
     if value is None and not path:
         return
@@ -165,7 +165,7 @@ def _objects(chunk: Chunk, path: Path, value: Any) -> Iterator[Document | Proble
     yield Document(chunk, path, value)
 
 
-def _with_kind(parent: dict[str, Any], item: Any) -> Any:
+def _with_kind(parent: dict[str, Any], item: object) -> Any:  # noqa: ANN401 - any JSON
     """Items of a typed list (`PodList`) may leave out what the list says already."""
     kind = parent["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or item.get("kind"):

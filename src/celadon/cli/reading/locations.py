@@ -142,7 +142,7 @@ def _composed(text: str, line: int) -> Node:
     return next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
 
 
-def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:
+def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:  # noqa: ANN401 - untyped PyYAML
     start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
         meant = anchors[event.anchor]

@@ -6,8 +6,6 @@ accident has a help of its own: a label such as `enabled: yes`, which YAML reads
 
 from __future__ import annotations
 
-from typing import Any
-
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
@@ -33,7 +31,7 @@ def shape_problem(document: Document) -> Problem | None:
     return None
 
 
-def _texts_problem(document: Document, name: str, texts: Any) -> Problem | None:
+def _texts_problem(document: Document, name: str, texts: object) -> Problem | None:
     if texts is None:
         return None
     if not isinstance(texts, dict):
@@ -66,7 +64,7 @@ def _definition_problem(document: Document) -> Problem | None:
     return None
 
 
-def _problem(document: Document, path: Path, wanted: str, found: Any) -> Problem:
+def _problem(document: Document, path: Path, wanted: str, found: object) -> Problem:
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
     help = ""
     if wanted == "text" and isinstance(found, bool | int | float):
@@ -79,7 +77,7 @@ def _problem(document: Document, path: Path, wanted: str, found: Any) -> Problem
     )
 
 
-def _name_of(value: Any) -> str:
+def _name_of(value: object) -> str:
     if value is None:
         return "absent"
     if isinstance(value, bool):

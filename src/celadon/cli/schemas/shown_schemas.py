@@ -109,7 +109,7 @@ def type_name(schema: Schema, pack: SchemaPack) -> str:
     return schema.type.capitalize() if schema.type == "object" else schema.type or "any"
 
 
-def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:
+def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - any JSON
     """The schema as OpenAPI, references followed; a type inside itself is an object of any
     content."""
     if schema.ref:
@@ -194,7 +194,7 @@ def _notes(name: str, member: Schema, owner: Schema) -> str:
     return "; ".join(notes)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 

@@ -42,7 +42,7 @@ def text_key_element(key: str, value: str) -> str:
     return KEY + json_text({key: value})
 
 
-def value_element(value: Any) -> str:
+def value_element(value: object) -> str:
     """Of the item of a set."""
     return VALUE + json_text(value)
 
@@ -90,7 +90,7 @@ def _order(element: str) -> tuple[Any, ...]:
     return (2, _value_order(value)) if kind == VALUE else (3, value)
 
 
-def _value_order(value: Any) -> tuple[int, Any]:
+def _value_order(value: object) -> tuple[int, Any]:
     """Numbers, texts, booleans, lists, maps, null."""
     match value:
         case bool():
@@ -118,7 +118,7 @@ def step_text(element: str) -> str:
     return f"[={value_text(value)}]" if kind == VALUE else f"[{value}]"
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value within such a step."""
     match value:
         case str():

@@ -225,5 +225,5 @@ def _itself(obj: JsonObject) -> JsonObject:
 _SAME: Final = (_itself, _itself)
 
 
-def _named(type_: MergeType, value: Any) -> FieldSet:
+def _named(type_: MergeType, value: object) -> FieldSet:
     return with_structs(applied_set(type_, value), type_)

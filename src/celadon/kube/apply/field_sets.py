@@ -145,7 +145,7 @@ def to_fields_v1(fields: FieldSet) -> dict[str, Any]:
     return made
 
 
-def from_fields_v1(value: Any) -> FieldSet:
+def from_fields_v1(value: object) -> FieldSet:
     """The set that the JSON describes. FieldSetError when it describes none."""
     if not isinstance(value, dict):
         raise FieldSetError("fields are an object")

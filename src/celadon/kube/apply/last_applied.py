@@ -68,7 +68,7 @@ def _text_of(config: JsonObject) -> str:
     return json_text(_sorted({**config, "metadata": meta})) + "\n"
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: object) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -81,7 +81,7 @@ class Managers:
             self.owned.pop(manager, None)
 
 
-def decoded(entries: Any) -> Managers:
+def decoded(entries: object) -> Managers:
     """The managers of `metadata.managedFields`; none for null. EntryError when an entry cannot be
     read."""
     found = Managers()
@@ -96,7 +96,7 @@ def decoded(entries: Any) -> Managers:
     return found
 
 
-def _decoded_entry(entry: Any) -> tuple[ManagerId, Owned]:
+def _decoded_entry(entry: object) -> tuple[ManagerId, Owned]:
     if not isinstance(entry, dict):
         raise EntryError("an entry of managedFields is an object")
     operation, api_version = _text(entry, "operation"), _text(entry, "apiVersion")
@@ -169,7 +169,7 @@ def managers_of(obj: JsonObject) -> Managers:
     return decoded(metadata.metadata(obj).get("managedFields"))
 
 
-def is_reset(entries: Any) -> bool:
+def is_reset(entries: object) -> bool:
     """Whether a client asks for all managers to be forgotten: an empty list, or an empty entry."""
     return isinstance(entries, list) and (not entries or entries == [{}])
 

@@ -14,7 +14,7 @@ from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Absent, Schema
 
 
-def defaulted(value: Any, schema: Schema | None) -> Any:
+def defaulted(value: object, schema: Schema | None) -> Any:
     """The value with defaults; what was given is not changed."""
     if schema is None:
         return value

@@ -14,7 +14,7 @@ from celadon.kube.go.go_text import json_text
 from celadon.kube.schemas.schema_model import Schema
 
 
-def repeated_items(value: Any, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
+def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
     """Every repetition at or below a path."""
     if isinstance(value, dict):
         return _in_object(value, schema, path)
@@ -68,13 +68,13 @@ def _second_occurrences(values: Iterable[Any]) -> list[int]:
     return found
 
 
-def _identity(value: Any) -> Hashable:
+def _identity(value: object) -> Hashable:
     if isinstance(value, dict | list):
         return json_text(_sorted(value))
     return value.__class__, value
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: object) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(one) for one in value] if isinstance(value, list) else value

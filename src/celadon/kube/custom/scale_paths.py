@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,7 @@ class ScalePaths:
     selector: tuple[str, ...] = ()
 
 
-def scale_paths(given: Any) -> ScalePaths | None:
+def scale_paths(given: object) -> ScalePaths | None:
     """From `subresources.scale` of a version of a CustomResourceDefinition, if it has one."""
     if not isinstance(given, dict):
         return None
@@ -23,5 +22,5 @@ def scale_paths(given: Any) -> ScalePaths | None:
     return ScalePaths(*(_names(given.get(field)) for field in fields))
 
 
-def _names(path: Any) -> tuple[str, ...]:
+def _names(path: object) -> tuple[str, ...]:
     return tuple(path.removeprefix(".").split(".")) if isinstance(path, str) and path else ()

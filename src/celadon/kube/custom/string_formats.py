@@ -6,6 +6,7 @@ dashes in a format's name do not count; a format that is not here checks nothing
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -48,12 +49,18 @@ _EMAIL: Final = re.compile(
     r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*"
     r"@[^\s@<>,;:\"()\[\]\\]+>?"
 )
-_HOSTNAME: Final = re2.compile(
+_HOSTNAME: Final = (
     r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
     r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}"
     r"([a-zA-Z\p{L}]){2,63})$"
 )
 """One label with a dash after its first character at most, or several and a last one of letters."""
+
+
+@functools.cache
+def _hostname() -> re2.Pattern:
+    """Made when needed: it takes long."""
+    return re2.compile(_HOSTNAME)
 
 
 def _is_email(text: str) -> bool:
@@ -62,7 +69,7 @@ def _is_email(text: str) -> bool:
 
 
 def _is_hostname(text: str) -> bool:
-    if not _HOSTNAME.search(text) or len(text.encode()) > 255:
+    if not _hostname().search(text) or len(text.encode()) > 255:
         return False
     return all(len(label.encode()) <= 63 for label in text.split("."))
 

@@ -6,9 +6,10 @@ is an argument. The defaults are recognisable placeholders and an empty cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from celadon.kube.authorization import User
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
@@ -19,16 +20,48 @@ NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceNetwork:
-    """What services get: one address per IP family, the default family first.
+class ServiceNetwork(Protocol):
+    """Where services get addresses and ports. Faults are upstream's words for what is wrong with a
+    value that a client chose, empty if it can have it."""
 
-    The values are those of a dry run: the first address of the range, and port numbers counted up
-    from one outside the range of real ones.
-    """
+    @property
+    def families(self) -> Sequence[str]:
+        """IP families of the cluster, the default one first."""
+
+    def cluster_ip(self, family: str) -> str:
+        """A free address of one of them. StatusError (500) when there is none."""
+
+    def node_ports(self) -> Iterator[int]:
+        """Free ports, one after the other. StatusError (500) when there are no more."""
+
+    def address_fault(self, address: str) -> str: ...
+
+    def port_fault(self, port: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceholderNetwork:
+    """What services get in a dry run: the first address of the range, and port numbers counted up
+    from one outside the range of real ones."""
 
     cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
     first_node_port: int = 32769
+
+    @property
+    def families(self) -> Sequence[str]:
+        return tuple(self.cluster_ips)
+
+    def cluster_ip(self, family: str) -> str:
+        return self.cluster_ips[family]
+
+    def node_ports(self) -> Iterator[int]:
+        return itertools.count(self.first_node_port)
+
+    def address_fault(self, _: str) -> str:
+        return ""
+
+    def port_fault(self, _: int) -> str:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +82,7 @@ class DefaultingContext:
     plugins: frozenset[str] = DEFAULT_PLUGINS
     cluster: Lookups = EMPTY
     extra_token_sources: Sequence[JsonObject] = ()
-    network: ServiceNetwork = ServiceNetwork()
+    network: ServiceNetwork = field(default_factory=PlaceholderNetwork)
 
 
 def service_ca_source(config_map: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def _rule(rule: Rule, gates: frozenset[str]) -> Apply:
 
 
 def _apply_all(rules: tuple[Apply, ...]) -> Apply:
-    def apply(obj: Any, run: Run) -> None:
+    def apply(obj: object, run: Run) -> None:
         for rule in rules:
             rule(obj, run)
 
@@ -126,7 +126,7 @@ def _when(rule: Rule, action: Action) -> Action:
     if not conditions:
         return action
 
-    def guarded(parent: Any, key: Any, run: Run) -> None:
+    def guarded(parent: object, key: object, run: Run) -> None:
         for holds in conditions:
             if not holds(parent, run):
                 return
@@ -135,7 +135,7 @@ def _when(rule: Rule, action: Action) -> Action:
     return guarded
 
 
-def _condition(path: str, want: Any) -> Condition:
+def _condition(path: str, want: object) -> Condition:
     if want is None:
         return lambda parent, run: lookup(path, parent, run.root) is None
     if isinstance(want, dict):
@@ -160,7 +160,7 @@ def _delete(parent: Any, key: Any, _: Run) -> None:
 
 
 def _call(function: FieldFunction, rule: Rule) -> Action:
-    def call(parent: Any, key: Any, run: Run) -> None:
+    def call(parent: object, key: object, run: Run) -> None:
         function(parent, key, run, rule)
 
     return call

@@ -23,6 +23,8 @@ class Each(enum.Enum):
 
 
 class Step(NamedTuple):
+    """A field, and whether all its items or values are meant."""
+
     name: str
     each: Each
 
@@ -38,7 +40,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def lookup(path: str, parent: Any, root: Any) -> Any:
+def lookup(path: str, parent: object, root: object) -> Any:
     """The value at a path without wildcards; None when something on the way is missing."""
     found = root if path.startswith("$.") else parent
     for name in path.removeprefix("$.").split("."):

@@ -2,29 +2,72 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.names import GroupKind
+from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
+
+_SERVICE: Final = GroupKind("", "Service")
+_ADDRESSES: Final = FieldPath("spec", "clusterIPs")
+_PORTS: Final = FieldPath("spec", "ports")
 
 
 def service_allocate(spec: Any, run: Run) -> None:
+    """Of a new Service. Raises StatusError: 422 for a value that cannot be had, 500 where nothing
+    is left."""
+    allocate(spec, run, {})
+
+
+def allocate(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+    """What is still missing; `old` is the spec of the Service as it was, whose addresses and ports
+    stay its own."""
     cluster_ip = spec.get("clusterIP", "")
     if cluster_ip and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [cluster_ip]
     if spec.get("type") == "ExternalName":
         return
     headless = cluster_ip == HEADLESS
-    available = list(run.context.network.cluster_ips)
+    available = list(run.context.network.families)
     without_selector = headless and not spec.get("selector")
     if not spec.get("ipFamilyPolicy"):
         spec["ipFamilyPolicy"] = "RequireDualStack" if without_selector else "SingleStack"
     spec["ipFamilies"] = _families(spec, available, any_family=without_selector)
     if not headless:
+        _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
+    _require_ports(spec, run, old)
     _allocate_ports(spec, run)
+
+
+def _require_addresses(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+    """An address that replaces another is no matter of allocation: it is refused later."""
+    given = spec.get("clusterIPs") or []
+    kept = len(old.get("clusterIPs") or ())
+    for address in given[kept:]:
+        fault = run.context.network.address_fault(address)
+        if fault:
+            detail = f"failed to allocate IP {address}: {fault}"
+            raise _refused(run, fieldpath.invalid(_ADDRESSES, given, detail))
+
+
+def _require_ports(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+    known = {port.get("nodePort", 0) for port in old.get("ports") or ()} | {0}
+    for index, port in enumerate(spec.get("ports") or ()):
+        number = port.get("nodePort", 0)
+        fault = "" if number in known else run.context.network.port_fault(number)
+        known.add(number)
+        if fault:
+            at = _PORTS.index(index).child("nodePort")
+            raise _refused(run, fieldpath.invalid(at, number, fault))
+
+
+def _refused(run: Run, error: FieldError) -> StatusError:
+    return status.invalid(_SERVICE, metadata.name(run.root), [error])
 
 
 def _families(spec: Any, available: list[str], *, any_family: bool) -> list[str]:
@@ -42,9 +85,9 @@ def _families(spec: Any, available: list[str], *, any_family: bool) -> list[str]
 
 def _allocate_addresses(spec: Any, run: Run) -> None:
     given = spec.get("clusterIPs") or []
-    placeholders = run.context.network.cluster_ips
-    missing = spec["ipFamilies"][len(given) :]
-    addresses = [*given, *(placeholders[family] for family in missing if family in placeholders)]
+    network = run.context.network
+    missing = [one for one in spec["ipFamilies"][len(given) :] if one in network.families]
+    addresses = [*given, *map(network.cluster_ip, missing)]
     if addresses:
         spec["clusterIPs"] = addresses
         spec.setdefault("clusterIP", addresses[0])
@@ -59,8 +102,8 @@ def _wants_node_ports(spec: Any) -> bool:
 def _allocate_ports(spec: Any, run: Run) -> None:
     taken_numbers = {port.get("nodePort") for port in spec.get("ports") or ()}
     taken_numbers.add(spec.get("healthCheckNodePort"))
-    counted = itertools.count(run.context.network.first_node_port)
-    numbers: Iterator[int] = (number for number in counted if number not in taken_numbers)
+    free = run.context.network.node_ports()
+    numbers: Iterator[int] = (number for number in free if number not in taken_numbers)
     if _wants_node_ports(spec):
         taken: dict[int, tuple[int, set[str]]] = {}
         for port in spec.get("ports") or ():

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.service_defaults import service_allocate
+from celadon.kube.defaulting.service_defaults import allocate
 from celadon.kube.well_known_values import WITH_NODE_PORTS
 
 Spec = Mapping[str, Any]
@@ -73,7 +73,7 @@ def service_update(spec: dict[str, Any], old: Spec, run: Run) -> None:
         _keep_node_ports(spec, old)
     if _has_health_check(old) and _has_health_check(spec):
         spec.setdefault("healthCheckNodePort", old.get("healthCheckNodePort", 0))
-    service_allocate(spec, run)
+    allocate(spec, run, old)
     if now:
         _require_distinct_node_ports(spec)
 

@@ -59,7 +59,7 @@ def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) ->
     return made
 
 
-def _take(made: Any, sent: Any, names: list[str]) -> None:
+def _take(made: object, sent: object, names: list[str]) -> None:
     """Puts into `made` what `sent` has at a path."""
     if not isinstance(made, dict) or not isinstance(sent, dict):
         return

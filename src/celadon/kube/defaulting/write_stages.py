@@ -28,7 +28,14 @@ from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_pa
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode, struct_codec
+from celadon.kube.schemas.typed_objects import (
+    Reading,
+    StructCodec,
+    UnknownField,
+    codec_for,
+    decode,
+    struct_codec,
+)
 from celadon.kube.schemas.typed_values import DecodeError, locate
 
 DEFAULT: Final = "default"
@@ -79,13 +86,19 @@ def _apply(run: Run, gvk: GroupVersionKind, phase: str) -> None:
         rule(run.root, run)
 
 
-def _decoded(obj: Mapping[str, Any], gvk: GroupVersionKind) -> tuple[dict[str, Any], StructCodec]:
-    codec = codec_for(gvk)
-    if codec is None:
-        return _decoded_custom(obj)
-    made = decode(codec, obj)
+def _decoded(
+    obj: Mapping[str, Any], gvk: GroupVersionKind
+) -> tuple[dict[str, Any], StructCodec, bool]:
+    """The last says that no field is unknown; of custom resources that is not known."""
+    codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
+    if codec is None or exact is None:
+        return *_decoded_custom(obj), False
+    try:
+        made, is_exact = decode(exact, obj), True
+    except UnknownField:
+        made, is_exact = decode(codec, obj), False
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
-    return made, codec
+    return made, codec, is_exact
 
 
 def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
@@ -115,6 +128,8 @@ class Draft:
     made: dict[str, Any]
     codec: StructCodec
     run: Run
+    is_exact: bool = False
+    """Whether all fields that were sent are fields of the kind; no says that nobody knows."""
 
     @property
     def meta(self) -> dict[str, Any] | None:
@@ -142,8 +157,8 @@ def drafted(
     obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
-    made, codec = _decoded(obj, gvk)
-    draft = Draft(gvk, made, codec, _start(made, context))
+    made, codec, is_exact = _decoded(obj, gvk)
+    draft = Draft(gvk, made, codec, _start(made, context), is_exact)
     _default(draft)
     return draft
 
@@ -315,7 +330,7 @@ def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
     _set_or_remove(meta, "generation", old.get("generation"))
 
 
-def _set_or_remove(parent: dict[str, Any], key: str, value: Any) -> None:
+def _set_or_remove(parent: dict[str, Any], key: str, value: object) -> None:
     if value is None:
         parent.pop(key, None)
     else:
@@ -360,10 +375,11 @@ def stored_form(
 
     For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
     """
-    codec = codec_for(gvk)
-    if codec is None:
+    codec, stored = codec_for(gvk), codec_for(gvk, Reading.STORED)
+    if codec is None or stored is None:
         return dict(obj)
-    made, _ = _decoded(_without_empty(obj, struct_codec(codec.name)), gvk)
+    made = decode(stored, obj)
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
     run = _start(made, context)
     _apply(run, gvk, DEFAULT)
     _apply(run, gvk, CONVERT)
@@ -382,7 +398,7 @@ def _without_empty(obj: Any, codec: StructCodec) -> Any:
     return made
 
 
-def _pruned(value: Any, node: Any) -> Any:
+def _pruned(value: object, node: object) -> Any:
     if not isinstance(node, dict) or not value:
         return value
     if "items" in node and isinstance(value, list):

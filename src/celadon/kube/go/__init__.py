@@ -7,7 +7,7 @@ Each module answers for one package of Go: `json_reader` and `go_json_scanner` f
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.go_strconv import parse_int
-from celadon.kube.go.go_text import json_text, quote, trim_space
+from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
@@ -19,6 +19,7 @@ __all__ = [
     "TimeError",
     "URLError",
     "canonical_time",
+    "escaped_html",
     "json_text",
     "parse_int",
     "parse_url",

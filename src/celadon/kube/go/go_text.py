@@ -28,7 +28,7 @@ _HTML: Final = {
     0x2028: "\\u2028",
     0x2029: "\\u2029",
 }
-
+_HTML_CHARS: Final = re.compile("[<>&\u2028\u2029]")
 
 _WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -64,8 +64,12 @@ def quote(text: str) -> str:
 
 def json_text(value: object) -> str:
     """Compact JSON as `json.Marshal` writes it: members in the order given, `<>&` escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.translate(_HTML)
+    return escaped_html(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def escaped_html(text: str) -> str:
+    """JSON with what browsers could take for something else written as escapes."""
+    return text.translate(_HTML) if _HTML_CHARS.search(text) else text
 
 
 def plain_text(value: object) -> str:

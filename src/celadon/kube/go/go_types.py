@@ -149,7 +149,7 @@ def owner_path(owner: str, field: str) -> str:
     return EMBEDDED.get(struct, {}).get(field, "") + field
 
 
-def go_type(node: Any, owner: str, field: str) -> str:
+def go_type(node: object, owner: str, field: str) -> str:
     """The type of a node of the schema pack that sits in `field` of the component `owner`."""
     named = NAMED.get(owner.rpartition(".")[2], {}).get(field)
     if named is not None:
@@ -157,7 +157,7 @@ def go_type(node: Any, owner: str, field: str) -> str:
     return _spelled(node, named)
 
 
-def _spelled(node: Any, named: str | None) -> str:
+def _spelled(node: Any, named: str | None) -> str:  # noqa: ANN401 - any JSON
     if isinstance(node, str):
         return named if named is not None and node == "s" else _SCALARS[node]
     if "items" in node:

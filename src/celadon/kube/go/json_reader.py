@@ -69,7 +69,7 @@ def read_json(text: str, *, merge: bool = False) -> Document:
     return Document(value, repeated)
 
 
-def _merged(first: Any, second: Any) -> Any:
+def _merged(first: object, second: object) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(first, dict) and isinstance(second, dict):
         made = dict(first)
         for key, value in second.items():

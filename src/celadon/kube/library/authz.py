@@ -225,7 +225,7 @@ def _error(decision: Decision) -> str:
     return decision.error or ""
 
 
-def _track_selector(args: Sequence[Any], result: Any) -> int:
+def _track_selector(args: Sequence[Any], result: object) -> int:
     length = value_sizes.size_of(args[1])
     requirements = cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
     return (

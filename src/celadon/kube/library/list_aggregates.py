@@ -45,7 +45,7 @@ _ADDABLE: Final = frozenset({int, Uint, float, Duration})
 _ANY: Final = types.type_param("T")
 
 
-def _order(a: Any, b: Any) -> int:
+def _order(a: object, b: object) -> int:
     """-1, 0 or 1, and 0 where two values have no order."""
     try:
         return compare(a, b)
@@ -53,7 +53,7 @@ def _order(a: Any, b: Any) -> int:
         return 0
 
 
-def _check_comparable(element: Any) -> None:
+def _check_comparable(element: object) -> None:
     if not is_comparable(element):
         raise no_such_overload()
 
@@ -69,7 +69,7 @@ def _is_sorted(elements: list[Any]) -> bool:
 def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
     """The first element that no other precedes; `replaced` is the order in which one yields."""
 
-    def find(elements: list[Any]) -> Any:
+    def find(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         if not elements:
             raise EvaluationError(f"{name} called on empty list")
         found = elements[0]
@@ -86,8 +86,8 @@ _min: Final = _extreme("min", 1)
 _max: Final = _extreme("max", -1)
 
 
-def _sum(zero: Any) -> Callable[[list[Any]], Any]:
-    def total(elements: list[Any]) -> Any:
+def _sum(zero: object) -> Callable[[list[Any]], Any]:
+    def total(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         result = zero
         for element in elements:
             if element.__class__ not in _ADDABLE:
@@ -98,18 +98,18 @@ def _sum(zero: Any) -> Callable[[list[Any]], Any]:
     return total
 
 
-def _is_equal(a: Any, b: Any) -> bool:
+def _is_equal(a: object, b: object) -> bool:
     try:
         return equal(a, b)
     except EvaluationError:
         return False
 
 
-def _index_of(elements: list[Any], wanted: Any) -> int:
+def _index_of(elements: list[Any], wanted: object) -> int:
     return next((i for i, element in enumerate(elements) if _is_equal(element, wanted)), -1)
 
 
-def _last_index_of(elements: list[Any], wanted: Any) -> int:
+def _last_index_of(elements: list[Any], wanted: object) -> int:
     for i in range(len(elements) - 1, -1, -1):
         if _is_equal(elements[i], wanted):
             return i

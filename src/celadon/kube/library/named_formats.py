@@ -167,7 +167,7 @@ _FORMAT_REGEX_COST: Final = 128 // cost_rules.REGEX_DIVISOR
 _LONGEST_REGEX: Final = max(rule.regex_size for rule in FORMATS.values())
 
 
-def _track_validate(args: Sequence[Any], result: Any) -> int:
+def _track_validate(args: Sequence[Any], result: object) -> int:
     if args[0].__class__ is not NamedFormat:
         return 1
     pattern = cost_rules.ceil_div(args[0].regex_size, cost_rules.REGEX_DIVISOR)

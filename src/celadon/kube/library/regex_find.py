@@ -44,7 +44,7 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     return [text[start:end] for start, end in _compile(pattern).find_all(text, limit)]
 
 
-def _track_find(args: Sequence[Any], result: Any) -> int:
+def _track_find(args: Sequence[Any], result: object) -> int:
     return cost_rules.traversal(value_sizes.size_of(args[0]) + 1) * cost_rules.ceil_div(
         value_sizes.size_of(args[1]), cost_rules.REGEX_DIVISOR
     )

@@ -28,6 +28,7 @@ from celadon.kube.protobuf.watch_frames import (
     split_frames,
 )
 from celadon.kube.protobuf.wire.wire_errors import NoMessageError, ProtobufError
+from celadon.kube.protobuf.wire.wire_format import sized, tag, varint
 
 __all__ = [
     "MAGIC",
@@ -48,5 +49,8 @@ __all__ = [
     "message_of",
     "open_envelope",
     "read_message",
+    "sized",
     "split_frames",
+    "tag",
+    "varint",
 ]

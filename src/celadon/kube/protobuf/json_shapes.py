@@ -24,7 +24,7 @@ class JsonShape:
     value_of: Callable[[Json], Any]
 
 
-def _wrapped(value: Any, field: str) -> Json:
+def _wrapped(value: object, field: str) -> Json:
     if not isinstance(value, list):
         raise misfit(field, "list")
     return {"items": value}
@@ -34,21 +34,21 @@ def _unwrapped(fields: Json) -> Any:
     return fields.get("items", [])
 
 
-def _schema_or_list(value: Any, field: str) -> Json:
+def _schema_or_list(value: object, field: str) -> Json:
     return {"jSONSchemas": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema_or_bool(value: Any, field: str) -> Json:
+def _schema_or_bool(value: object, field: str) -> Json:
     if isinstance(value, bool):
         return {"allows": value}
     return {"allows": True, **_schema(value, field)}
 
 
-def _schema_or_strings(value: Any, field: str) -> Json:
+def _schema_or_strings(value: object, field: str) -> Json:
     return {"property": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema(value: Any, field: str) -> Json:
+def _schema(value: object, field: str) -> Json:
     if not isinstance(value, dict):
         raise misfit(field, "JSON schema")
     return {"schema": value}

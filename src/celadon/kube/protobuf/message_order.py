@@ -30,19 +30,25 @@ def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
     return {**head, **_ordered({key: obj[key] for key in obj if key not in _TYPE}, name)}
 
 
-def _ordered(value: Any, name: str) -> Any:
+def _ordered(value: object, name: str) -> Any:
     if not isinstance(value, dict):
         return value
     orders = _orders(name)
-    made = {key: order(value[key]) for key, order in orders.items() if key in value}
-    made.update((key, value[key]) for key in value if key not in orders)
+    made = {
+        key: value[key] if order is None else order(value[key])
+        for key, order in orders.items()
+        if key in value
+    }
+    if len(made) < len(value):
+        made.update((key, value[key]) for key in value if key not in orders)
     return made
 
 
 @functools.cache
-def _orders(name: str) -> dict[str, Order]:
-    """How the members of a message are ordered themselves, in the order of its fields."""
-    found: dict[str, Order] = {}
+def _orders(name: str) -> dict[str, Order | None]:
+    """How the members of a message are ordered themselves, in the order of its fields; None for
+    those that have no order."""
+    found: dict[str, Order | None] = {}
     for field in message_fields(name):
         if field.inline:
             found.update(_orders(field.type))
@@ -51,25 +57,23 @@ def _orders(name: str) -> dict[str, Order]:
     return found
 
 
-def _order_of(field: MessageField) -> Order:
+def _order_of(field: MessageField) -> Order | None:
     plain = field.type in SCALARS or field.type in PAYLOADS or field.type in JSON_SHAPES
-    each: Order = _same if plain else functools.partial(_ordered, name=field.type)
+    each: Order | None = None if plain else functools.partial(_ordered, name=field.type)
     if field.mapped:
         return functools.partial(_map, each=each)
-    if field.repeated:
-        return _same if plain else functools.partial(_list, each=each)
+    if field.repeated and each is not None:
+        return functools.partial(_list, each=each)
     return each
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _list(value: Any, each: Order) -> Any:
+def _list(value: object, each: Order) -> Any:
     return [each(item) for item in value] if isinstance(value, list) else value
 
 
-def _map(value: Any, each: Order) -> Any:
+def _map(value: object, each: Order | None) -> Any:
     if not isinstance(value, dict):
         return value
+    if each is None:
+        return dict(sorted(value.items()))
     return {key: each(value[key]) for key in sorted(value)}

@@ -36,7 +36,7 @@ class MessageWriter:
         self._name = name
         self._fields: tuple[tuple[str, bytes, Write], ...] | None = None
 
-    def write(self, obj: Any) -> bytes:
+    def write(self, obj: object) -> bytes:
         """Raises ProtobufError for a value that does not fit."""
         if obj.__class__ is not dict and not isinstance(obj, dict):
             raise misfit(self._name, "object")
@@ -94,7 +94,7 @@ def _unset(type_: str, number: int, where: str) -> bytes:
 
 
 def _list_writer(write: Write, field: MessageField, where: str) -> Write:
-    def write_list(values: Any) -> bytes:
+    def write_list(values: object) -> bytes:
         if not isinstance(values, list):
             raise misfit(where, "list")
         if None in values:
@@ -108,11 +108,11 @@ def _list_writer(write: Write, field: MessageField, where: str) -> Write:
 def _map_writer(field: MessageField, where: str) -> Write:
     head, write = tag(field.number, LENGTH), _single(field.type, _VALUE_NUMBER, where)
 
-    def write_entry(key: Any, value: Any) -> bytes:
+    def write_entry(key: object, value: object) -> bytes:
         written = _unset(field.type, _VALUE_NUMBER, where) if value is None else write(value)
         return head + sized(_KEY + sized(text_bytes(key, where)) + written)
 
-    def write_map(values: Any) -> bytes:
+    def write_map(values: object) -> bytes:
         if not isinstance(values, dict):
             raise misfit(where, "object")
         return b"".join(write_entry(key, values[key]) for key in sorted(values))

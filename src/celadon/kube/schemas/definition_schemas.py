@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
@@ -134,7 +134,7 @@ def with_type_and_meta(schema: Schema) -> Schema:
     )
 
 
-def decode_schema(given: Any, depth: int = 0) -> Schema:
+def decode_schema(given: object, depth: int = 0) -> Schema:
     """A node, and those below it, from the JSON of an OpenAPI schema; `depth` is that of the node.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API

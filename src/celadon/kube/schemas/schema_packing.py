@@ -73,7 +73,7 @@ def component(schema: Mapping[str, Any], encoding: Mapping[str, Any]) -> dict[st
     return {**made, **encoding}
 
 
-def node(schema: Any, depth: int = 0) -> Any:
+def node(schema: object, depth: int = 0) -> Any:
     """A field: a scalar's letter, or an object with what else there is to know about it."""
     if not isinstance(schema, dict) or depth > MAX_DEPTH:
         return {}
@@ -110,7 +110,7 @@ def _shape(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     return made
 
 
-def _member(value: Any, key: str) -> dict[str, Any]:
+def _member(value: object, key: str) -> dict[str, Any]:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 

@@ -57,7 +57,7 @@ def repeated_fields(document: Document) -> list[str]:
     return list(found)[:MOST]
 
 
-def _find_repeated(document: Document, value: Any, path: str, found: dict[str, None]) -> None:
+def _find_repeated(document: Document, value: object, path: str, found: dict[str, None]) -> None:
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
@@ -71,7 +71,9 @@ def _find_repeated(document: Document, value: Any, path: str, found: dict[str, N
             _find_repeated(document, item, f"{path}[{i}]", found)
 
 
-def _walk(document: Document, value: Any, node: Any, path: str, found: dict[str, None]) -> None:
+def _walk(
+    document: Document, value: object, node: object, path: str, found: dict[str, None]
+) -> None:
     if not isinstance(node, dict):
         return
     if isinstance(value, list) and "items" in node:
@@ -87,7 +89,7 @@ def _members(
     document: Document,
     obj: Mapping[str, Any],
     fields: Mapping[str, Any] | None,
-    values: Any,
+    values: object,
     path: str,
     found: dict[str, None],
 ) -> None:

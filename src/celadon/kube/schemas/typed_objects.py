@@ -16,6 +16,7 @@ of free form, which nothing changes afterwards.
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -40,11 +41,28 @@ from celadon.kube.schemas.typed_values import (
 )
 
 
-def _json_schema(value: Any) -> Any:
+class Reading(enum.Enum):
+    """How a codec takes what it is given.
+
+    `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
+    nobody needs to look for them. `STORED` leaves out all empty lists and maps of fields, which the
+    wire format of the store cannot hold.
+    """
+
+    TOLERANT = enum.auto()
+    EXACT = enum.auto()
+    STORED = enum.auto()
+
+
+class UnknownField(Exception):
+    """An exact reading has met a field that the kind does not have."""
+
+
+def _json_schema(value: object) -> Any:
     return struct_codec(schema_model.JSON_SCHEMA).decode(value)
 
 
-def _schema_or_bool(value: Any) -> Any:
+def _schema_or_bool(value: object) -> Any:
     if value.__class__ is bool:
         return value
     if value.__class__ is not dict:
@@ -52,13 +70,13 @@ def _schema_or_bool(value: Any) -> Any:
     return _json_schema(value)
 
 
-def _schema_or_list(value: Any) -> Any:
+def _schema_or_list(value: object) -> Any:
     if value.__class__ is list:
         return _each_item(value, _json_schema, dict)
     return _json_schema(value)
 
 
-def _schema_or_strings(value: Any) -> Any:
+def _schema_or_strings(value: object) -> Any:
     return list(value) if value.__class__ is list else _json_schema(value)
 
 
@@ -77,9 +95,9 @@ SPECIAL: Final[Mapping[str, tuple[Converter, Any]]] = {
 """Components with an encoding of their own: how to read a value, and what a null item becomes."""
 
 
-def _list(node: Any, *, keep: bool) -> Converter:
+def _list(node: Any, reading: Reading, *, keep: bool) -> Converter:
     item_node = node["items"]
-    convert, zero = _item(item_node)
+    convert, zero = _item(item_node, reading)
     plain = SCALAR_CLASSES.get(item_node) if isinstance(item_node, str) else None
 
     def convert_list(value: Any) -> Any:
@@ -94,9 +112,9 @@ def _list(node: Any, *, keep: bool) -> Converter:
     return convert_list
 
 
-def _map(node: Any, *, keep: bool) -> Converter:
+def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
     value_node = node["values"]
-    convert, zero = _item(value_node)
+    convert, zero = _item(value_node, reading)
     plain = SCALAR_CLASSES.get(value_node) if isinstance(value_node, str) else None
 
     def convert_map(value: Any) -> Any:
@@ -136,19 +154,19 @@ def _each_member(
     return made
 
 
-def _item(node: Any) -> tuple[Converter, Callable[[], Any]]:
+def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], Any]]:
     """How to read an item of a list or map, and what a null one becomes."""
     if isinstance(node, dict) and "ref" in node:
         name = node["ref"]
         if name in SPECIAL:
             convert, zero = SPECIAL[name]
             return convert, lambda: zero
-        codec = struct_codec(name)
+        codec = struct_codec(name, reading)
         return codec.decode, codec.empty
     if isinstance(node, dict) and "items" in node:
-        return _list(node, keep=True), lambda: None
+        return _list(node, reading, keep=True), lambda: None
     if isinstance(node, dict) and "values" in node:
-        return _map(node, keep=True), lambda: None
+        return _map(node, reading, keep=True), lambda: None
     letter = node if isinstance(node, str) else node["type"]
     zero = ZEROS[letter]
     return scalar(letter), lambda: zero
@@ -161,10 +179,13 @@ Completion = tuple[str, Callable[[Any], None]]
 class StructCodec:
     """Decoding and completing the objects of one component. Compiled when first used."""
 
-    __slots__ = ("_always", "_completions", "_entry", "_fields", "_structs", "name")
+    __slots__ = ("_always", "_completions", "_entry", "_fields", "_reading", "_structs", "name")
 
-    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+    def __init__(
+        self, name: str, entry: Mapping[str, Any], reading: Reading = Reading.TOLERANT
+    ) -> None:
         self.name = name
+        self._reading = reading
         self._entry = entry
         self._fields: dict[str, Field] | None = None
         self._structs: list[tuple[str, StructCodec]] = []
@@ -175,12 +196,14 @@ class StructCodec:
         entry = self._entry
         always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
         fields = {
-            key: _field(node, keep=key in always or key in pointers)
+            key: _field(node, self._reading, keep=key in always or key in pointers)
             for key, node in entry.get("fields", {}).items()
         }
         for key, zero in always.items():
             if zero == {}:
-                self._structs.append((key, struct_codec(entry["fields"][key]["ref"])))
+                self._structs.append(
+                    (key, struct_codec(entry["fields"][key]["ref"], self._reading))
+                )
             else:
                 self._always.append((key, zero))
         for key, node in entry.get("fields", {}).items():
@@ -202,8 +225,9 @@ class StructCodec:
             self._compile()
         return {key: codec.empty() for key, codec in self._structs}
 
-    def decode(self, value: Any) -> dict[str, Any]:
-        """A new object; Mismatch or DecodeError where a value does not fit."""
+    def decode(self, value: object) -> dict[str, Any]:
+        """A new object; Mismatch or DecodeError where a value does not fit, UnknownField if the
+        reading is exact."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
         fields = self._fields
@@ -213,9 +237,14 @@ class StructCodec:
         key = ""
         try:
             for key, item in value.items():
-                if item is None or key not in fields:
+                field = fields.get(key)
+                if field is None:
+                    if self._reading is Reading.EXACT:
+                        raise UnknownField
                     continue
-                plain, keep, convert = fields[key]
+                if item is None:
+                    continue
+                plain, keep, convert = field
                 if convert is not None:
                     converted = convert(item)
                     if converted is not DROPPED:
@@ -251,14 +280,15 @@ class StructCodec:
                 completion(made[key])
 
 
-def _field(node: Any, *, keep: bool) -> Field:
+def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     if isinstance(node, dict):
+        keep_empty = keep and reading is not Reading.STORED
         if "items" in node:
-            return None, keep, _list(node, keep=keep)
+            return None, keep, _list(node, reading, keep=keep_empty)
         if "values" in node:
-            return None, keep, _map(node, keep=keep)
+            return None, keep, _map(node, reading, keep=keep_empty)
         if "ref" in node:
-            convert, _ = _item(node)
+            convert, _ = _item(node, reading)
             return None, True, convert
         node = node["type"]
     if node in SCALAR_CLASSES:
@@ -269,7 +299,7 @@ def _field(node: Any, *, keep: bool) -> Field:
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
 
 
-def _completion(node: Any) -> Callable[[Any], None] | None:
+def _completion(node: object) -> Callable[[Any], None] | None:
     """What to do with a field's value when completing; None when nothing can be missing."""
     if not isinstance(node, dict):
         return None
@@ -293,19 +323,19 @@ def _complete_each(inner: Callable[[Any], None], container: Any) -> None:
 
 
 @functools.cache
-def struct_codec(name: str) -> StructCodec:
+def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
     """The codec of a component, by its OpenAPI name; KeyError when there is none."""
-    return StructCodec(name, packs.load("schemas")[name])
+    return StructCodec(name, packs.load("schemas")[name], reading)
 
 
 @functools.cache
-def codec_for(gvk: GroupVersionKind) -> StructCodec | None:
+def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
     """The codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
-    return None if name is None else struct_codec(name)
+    return None if name is None else struct_codec(name, reading)
 
 
-def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
+def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
     """As `codec.decode`, with every failure as DecodeError."""
     try:
         return codec.decode(obj)
@@ -315,7 +345,7 @@ def decode(codec: StructCodec, obj: Any) -> dict[str, Any]:
         raise DecodeError("exceeded max depth") from None
 
 
-def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
+def round_trip(obj: object, gvk: GroupVersionKind) -> dict[str, Any] | None:
     """The object decoded and encoded again, without defaulting; None for kinds not built in."""
     codec = codec_for(gvk)
     if codec is None:
@@ -325,7 +355,7 @@ def round_trip(obj: Any, gvk: GroupVersionKind) -> dict[str, Any] | None:
     return made
 
 
-def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[FieldPath]:
+def unknown_fields(obj: object, gvk: GroupVersionKind) -> list[FieldPath]:
     """Paths of the fields that the kind does not have, in the order of the document.
 
     For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
@@ -337,7 +367,7 @@ def unknown_fields(obj: Any, gvk: GroupVersionKind) -> list[FieldPath]:
     return found
 
 
-def _find_unknown(value: Any, node: Any, path: FieldPath, found: list[FieldPath]) -> None:
+def _find_unknown(value: object, node: object, path: FieldPath, found: list[FieldPath]) -> None:
     if not isinstance(node, dict):
         return
     if "ref" in node and node["ref"] in SPECIAL:

@@ -52,7 +52,7 @@ class DecodeError(KubeError, ValueError):
 class Mismatch(KubeError):
     """A JSON value of the wrong kind, on its way up to where the path is known."""
 
-    def __init__(self, value: Any, node: Any) -> None:
+    def __init__(self, value: object, node: object) -> None:
         super().__init__()
         self.path = ROOT
         self.value = value
@@ -84,7 +84,7 @@ def locate(error: DecodeError | Mismatch, step: Step) -> None:
     error.path = FieldPath(step, *error.path.steps)
 
 
-def json_kind(value: Any, *, exact: bool = False) -> str:
+def json_kind(value: object, *, exact: bool = False) -> str:
     """What Go calls a JSON value; `exact` shows the number itself, as for integer fields."""
     if isinstance(value, str):
         return "string"
@@ -100,7 +100,7 @@ def integer(letter: str) -> Converter:
     """For integers of the size `letter` (`i`, `l`); a zero stays."""
     low, high = INT_RANGES[letter]
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if value.__class__ is not int or not low <= value <= high:
             raise Mismatch(value, letter)
         return value
@@ -112,7 +112,7 @@ def nonzero_integer(letter: str) -> Converter:
     """The same for fields that leave a zero out."""
     low, high = INT_RANGES[letter]
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if value.__class__ is not int or not low <= value <= high:
             raise Mismatch(value, letter)
         return value or DROPPED
@@ -120,14 +120,14 @@ def nonzero_integer(letter: str) -> Converter:
     return convert
 
 
-def double(value: Any) -> Any:
+def double(value: object) -> Any:
     """Integers stay what they are."""
     if not isinstance(value, float) and value.__class__ is not int:
         raise Mismatch(value, "d")
     return value
 
 
-def bytes_text(value: Any) -> Any:
+def bytes_text(value: object) -> Any:
     """Base64, as Go writes it again; DecodeError with Go's text for what is none. A list of numbers
     will do as well."""
     if value.__class__ is list:
@@ -152,7 +152,7 @@ def _canonical_quantity(text: str) -> str:
     return str(parse_quantity(text))
 
 
-def quantity(value: Any) -> Any:
+def quantity(value: object) -> Any:
     """In canonical form; also numbers are read. DecodeError for what is none."""
     text = value if value.__class__ is str else _number_text(value)
     try:
@@ -161,14 +161,14 @@ def quantity(value: Any) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def _number_text(value: Any) -> str:
+def _number_text(value: object) -> str:
     """A quantity that is no string is read from its JSON text."""
     if value is True or value is False:
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else "{}"
 
 
-def int_or_string(value: Any) -> Any:
+def int_or_string(value: object) -> Any:
     """Integers have 32 bits; strings stay what they are."""
     if value.__class__ is str:
         return value
@@ -178,7 +178,7 @@ def int_or_string(value: Any) -> Any:
     return value
 
 
-def time(value: Any) -> Any:
+def time(value: object) -> Any:
     """RFC 3339 in seconds and UTC; DecodeError for what is none."""
     if value.__class__ is not str:
         raise Mismatch(value, "s")
@@ -188,7 +188,7 @@ def time(value: Any) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def micro_time(value: Any) -> Any:
+def micro_time(value: object) -> Any:
     """The same in microseconds."""
     if value.__class__ is not str:
         raise Mismatch(value, "s")
@@ -198,7 +198,7 @@ def micro_time(value: Any) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def as_it_is(value: Any) -> Any:
+def as_it_is(value: object) -> Any:
     """For components of any content."""
     return value
 
@@ -207,7 +207,7 @@ def plain(letter: str) -> Converter:
     """For texts and booleans (`s`, `b`)."""
     wanted = SCALAR_CLASSES[letter]
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if value.__class__ is not wanted:
             raise Mismatch(value, letter)
         return value
@@ -224,6 +224,6 @@ def scalar(letter: str) -> Converter:
     return double if letter == "d" else bytes_text
 
 
-def refuse(value: Any, node: Any) -> NoReturn:
+def refuse(value: object, node: object) -> NoReturn:
     """For a value that is not of the class its field needs."""
     raise Mismatch(value, node)

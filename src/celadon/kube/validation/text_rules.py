@@ -14,6 +14,7 @@ from celadon.kube.name_rules import dns1123_subdomain
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WILDCARD: Final = r"\*\." + _SUBDOMAIN
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
+_CONFIG_KEY_PATTERN: Final = re.compile(_CONFIG_KEY)
 _HEADER: Final = "[-A-Za-z0-9]+"
 _PERCENT: Final = "[0-9]+%"
 _HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
@@ -55,7 +56,7 @@ def config_key(value: str) -> list[str]:
     messages = []
     if len(value) > CONFIG_KEY_MAX_BYTES:
         messages.append(f"must be no more than {CONFIG_KEY_MAX_BYTES} characters")
-    if re.fullmatch(_CONFIG_KEY, value) is None:
+    if _CONFIG_KEY_PATTERN.fullmatch(value) is None:
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
         messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
     if value in {".", ".."}:

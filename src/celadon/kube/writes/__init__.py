@@ -30,6 +30,7 @@ from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patched_objects import (
     APPLY_PATCH,
     Patched,
+    patch_type,
     patched,
     read_patched,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "apply_merge_patch",
     "connect_options",
     "deletions",
+    "patch_type",
     "patched",
     "preconditions",
     "read_delete_options",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.write_stages import Draft
+from celadon.kube.status import StatusError
 from celadon.kube.writes.write_targets import Target
 
 
@@ -32,14 +33,19 @@ def require_name(draft: Draft, target: Target) -> None:
         return
     name = metadata.name(draft.made)
     if not name:
-        raise status.bad_request(
-            f"the name of the object ({target.name} based on URL) was undeterminable: name must "
-            "be provided"
-        )
+        raise undeterminable(target)
     if name != target.name:
         raise status.bad_request(
             f"the name of the object ({name}) does not match the name on the URL ({target.name})"
         )
+
+
+def undeterminable(target: Target) -> StatusError:
+    """400 for an object without a name."""
+    return status.bad_request(
+        f"the name of the object ({target.name} based on URL) was undeterminable: name must be "
+        "provided"
+    )
 
 
 def name_below(draft: Draft, target: Target) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_strconv import parse_uint
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.kube.writes.write_targets import Target
@@ -35,16 +36,24 @@ def require_state(
             "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
             f"precondition: {uid}, UID in object meta: {metadata.uid(old)}",
         )
-    version = metadata.resource_version(made)
-    if version in {"", "0"}:
+    try:
+        version = _number(metadata.resource_version(made))
+    except ValueError as why:
+        raise status.plain_error(str(why)) from None
+    if not version:
         if not needs_version:
             return
         error = fieldpath.invalid(
             FieldPath("metadata", "resourceVersion"), 0, "must be specified for an update"
         )
         raise status.invalid(GroupKind(resource.group, resource.resource), name, [error])
-    if version != metadata.resource_version(old):
+    if version != _number(metadata.resource_version(old)):
         raise status.modified(resource, name)
+
+
+def _number(version: str) -> int:
+    """0 for none. Raises ValueError."""
+    return parse_uint(version) if version else 0
 
 
 def storage_key(target: Target) -> str:
@@ -58,8 +67,13 @@ def storage_key(target: Target) -> str:
 
 
 def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
-    """A new object has no version yet; a dry run does not get as far as to notice."""
-    if not dry_run and metadata.resource_version(made) not in {"", "0"}:
+    """A new object has no version yet. A dry run does not get as far as to notice, and what is no
+    number goes unnoticed, too."""
+    try:
+        version = _number(metadata.resource_version(made))
+    except ValueError:
+        return
+    if version and not dry_run:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 

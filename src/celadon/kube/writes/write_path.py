@@ -23,6 +23,7 @@ from celadon.kube.defaulting.write_stages import Draft, stored_form
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
+from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.writes import scales, warning_texts
 from celadon.kube.writes.intake.incoming_objects import draft_of
 from celadon.kube.writes.object_places import name_below, require_name, require_namespace
@@ -75,8 +76,8 @@ def created(value: JsonObject, target: Target, context: DefaultingContext) -> di
 def begin_update(draft: Draft, target: Target) -> Draft:
     """What mutating admission sees of a changed object. StatusError (400) when it belongs
     elsewhere."""
-    require_name(draft, target)
     require_namespace(draft, target)
+    require_name(draft, target)
     return draft
 
 
@@ -180,14 +181,28 @@ def stored_update(
 
 
 def write_warnings(
-    decoded: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
+    decoded: JsonObject,
+    target: Target,
+    special: Mapping[GroupKind, Strategy] = {},
+    *,
+    creates: bool = False,
 ) -> list[str]:
     """`decoded` as `Draft.form` shows it before anything was done with it."""
     found = []
     repeated = _repeated_owners(decoded)
     if repeated:
         found.append(warning_texts.duplicate_owners(repeated))
+    if creates and not target.subresource:
+        found += warnings_before(target.group_kind, decoded)
     return [*found, *strategy_of(target, special).warnings(decoded)]
+
+
+def made_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
+    """What is said of an object that is valid; both as validation sees them, `old` None for a new
+    one. These follow what `write_warnings` says."""
+    custom = target.schema is not None
+    kind = target.group_kind
+    return kind_warnings(kind, made, old, subresource=target.subresource, custom=custom)
 
 
 def _repeated_owners(decoded: JsonObject) -> list[str]:

@@ -117,6 +117,7 @@ class Authenticator:
 
 
 def _completed(user: User) -> User:
+    """With the group of all who have proven who they are."""
     if UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)

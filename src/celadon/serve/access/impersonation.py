@@ -52,6 +52,8 @@ USER_HEADER: Final = "impersonate-user"
 UID_HEADER: Final = "impersonate-uid"
 GROUP_HEADER: Final = "impersonate-group"
 EXTRA_HEADER: Final = "impersonate-extra-"
+HEADERS_BEGIN: Final = "impersonate-"
+"""As all of them do."""
 
 AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
 REMEMBERED_USERS: Final = 10_000
@@ -77,6 +79,8 @@ class Impersonated:
 def wanted_user(request: HttpRequest) -> User | None:
     """Whom the headers name, as they name them; None without such headers. Raises StatusError (400)
     for headers that do not name a user."""
+    if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
+        return None
     extra: dict[str, list[str]] = {}
     for name, value in request.headers:
         if name.startswith(EXTRA_HEADER):

@@ -143,7 +143,7 @@ def _forbidden(asked: Attributes, obj: JsonObject, why: str) -> StatusError:
     return status.forbidden(resource, metadata.name(obj), why)
 
 
-def _collects(rule: Any) -> bool:
+def _collects(rule: Any) -> bool:  # noqa: ANN401 - any JSON
     return bool(rule) and bool(rule.get("clusterRoleSelectors"))
 
 

@@ -92,10 +92,10 @@ class Exchange:
             event["annotations"] = dict(sorted(annotations.items()))
         return event
 
-    def _sent(self) -> Any:
+    def _sent(self) -> Any:  # noqa: ANN401 - any JSON
         return _parsed(self.request.body, self.request.header("content-type"))
 
-    def _answered(self, *, everything: bool) -> Any:
+    def _answered(self, *, everything: bool) -> Any:  # noqa: ANN401 - any JSON
         """The answer's object; without `everything` only if it may be a Status."""
         answer = self.answer
         body = answer.body
@@ -106,7 +106,7 @@ class Exchange:
         return _parsed(body, answer.content_type)
 
 
-def _parsed(body: bytes, content_type: str) -> Any:
+def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
     """None for what cannot be read."""
     media_type = content_type.partition(";")[0].strip().lower()
     try:
@@ -151,7 +151,7 @@ def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
         yield "userAgent", short
 
 
-def _reference(info: RequestInfo, sent: Any) -> JsonObject:
+def _reference(info: RequestInfo, sent: object) -> JsonObject:
     """What the path does not say about an object, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
     own: Mapping[str, Any] = meta if isinstance(meta, dict) else {}
@@ -181,7 +181,7 @@ def _attempted(request: HttpRequest) -> str:
     return f"Authentication failed, attempted: {', '.join(methods)}"
 
 
-def _status(code: int, found: Any) -> JsonObject:
+def _status(code: int, found: object) -> JsonObject:
     if not isinstance(found, dict) or found.get("kind") != "Status":
         return {"metadata": {}, "code": code}
     return (
@@ -191,7 +191,7 @@ def _status(code: int, found: Any) -> JsonObject:
     )
 
 
-def _shown(obj: Any, recording: Recording) -> Any:
+def _shown(obj: object, recording: Recording) -> Any:  # noqa: ANN401 - any JSON
     if not recording.omit_managed_fields or not isinstance(obj, dict):
         return obj
     if isinstance(obj.get("items"), list):

@@ -180,7 +180,7 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise NetworkFailure("EOF") from None
         return self
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
         """What `httpcore` asks for: the TLS session, and whether the connection is done for."""
         if info == "ssl_object":
             return self._writer.get_extra_info("ssl_object")

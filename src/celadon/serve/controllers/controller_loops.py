@@ -72,6 +72,8 @@ class ControllerLoop:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
+        self._settled = 0
+        """The revision up to which everything has been taken, when somebody last waited."""
 
     async def run(self) -> None:
         """Until the store is closed or the task is cancelled."""
@@ -97,6 +99,10 @@ class ControllerLoop:
     async def settled(self) -> None:
         """Wait until all that has been acknowledged is dealt with; what waits for a later time is
         not waited for."""
+        revision = self._objects.store.revision()
+        if revision == self._settled and self._idle.is_set() and not self._queue:
+            return
+        self._settled = revision
         try:
             self._take()
         except StoreClosed:

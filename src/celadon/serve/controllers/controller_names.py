@@ -13,6 +13,7 @@ CONTROLLERS: Final = (
     "clusterrole-aggregation-controller",
     "garbage-collector-controller",
     "namespace-controller",
+    "resourcequota-controller",
     ROOT_CERTIFICATES,
     "serviceaccount-controller",
     "validatingadmissionpolicy-status-controller",

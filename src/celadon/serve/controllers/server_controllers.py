@@ -11,18 +11,24 @@ from celadon.kube import GroupVersionResource, User
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.identities import SERVICE_ACCOUNTS
+from celadon.serve.charging.open_charges import OpenCharges
+from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.controller_names import ROOT_CERTIFICATES
-from celadon.serve.controllers.default_accounts import DefaultAccounts
 from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_lifecycle.definition_controller import (
     DefinitionController,
 )
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
-from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS, NamespaceDeletion
+from celadon.serve.controllers.namespace_lifecycle.default_accounts import DefaultAccounts
+from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import (
+    GRACE_SECONDS,
+    NamespaceDeletion,
+)
+from celadon.serve.controllers.namespace_lifecycle.root_certificates import RootCertificates
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
+from celadon.serve.controllers.quota_counts import QuotaCounts
 from celadon.serve.controllers.role_aggregation import RoleAggregation
-from celadon.serve.controllers.root_certificates import RootCertificates
 from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
@@ -48,6 +54,7 @@ class ControllerSurroundings:
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     new_context: Callable[[], DefaultingContext]
     names: frozenset[str]
+    charges: OpenCharges
     root_certificates: str = ""
     namespace_grace: float = GRACE_SECONDS
     collection_lag: float = LAG_SECONDS
@@ -137,6 +144,12 @@ def _garbage(given: ControllerSurroundings) -> Controller:
     return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)
 
 
+def _quotas(given: ControllerSurroundings) -> Controller:
+    return QuotaCounts(
+        given.objects, built_in(QUOTAS), given.served.current, given.charges, given.timestamp
+    )
+
+
 _MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
     "serviceaccount-controller": _default_accounts,
     "namespace-controller": _namespaces,
@@ -144,4 +157,5 @@ _MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
     "clusterrole-aggregation-controller": _aggregation,
     ROOT_CERTIFICATES: _root_certificates,
     "garbage-collector-controller": _garbage,
+    "resourcequota-controller": _quotas,
 }

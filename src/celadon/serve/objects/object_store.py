@@ -16,11 +16,14 @@ from typing import Any, Final, TypeVar
 
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
+from celadon.serve.json_bytes import has_exact_numbers, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (
     Committed,
     Entry,
+    Event,
     Outcome,
+    Put,
     Store,
     Transaction,
     create,
@@ -65,6 +68,8 @@ class ObjectStore:
         self.store = store
         self._decoded: dict[str, StoredObject] = {}
         self._former: dict[tuple[str, int], StoredObject] = {}
+        self._encoded: dict[int, JsonObject] = {}
+        """What is being written, by the identity of its bytes, which the writing task holds."""
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""
@@ -95,11 +100,33 @@ class ObjectStore:
             return found
         if found is not None and found.revision > entry.mod_revision:
             return self._former_object(entry)
+        return self._keep(entry, self._object(entry))
+
+    def _object(self, entry: Entry) -> JsonObject:
+        """What has just been written need not be read: the store gives back the same bytes."""
+        known = self._encoded.get(id(entry.value))
+        if known is not None:
+            return _with_version(known, str(entry.mod_revision))
+        return decoded(entry.value, entry.mod_revision)
+
+    def _keep(self, entry: Entry, obj: JsonObject) -> StoredObject:
+        found = self._decoded.get(entry.key)
         if found is not None:
             self._remember(self._former, _FORMER, (entry.key, found.revision), found)
-        made = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
+        made = StoredObject(obj, entry.mod_revision)
         self._remember(self._decoded, _CURRENT, entry.key, made)
         return made
+
+    def last(self, event: Event) -> JsonObject:
+        """What a deletion took away, with the revision of the deletion."""
+        assert event.previous is not None, "a deletion of something"
+        key = (event.key, event.revision)
+        found = self._former.get(key)
+        if found is None:
+            obj = decoded(event.previous.value, event.revision)
+            found = StoredObject(obj, event.revision)
+            self._remember(self._former, _FORMER, key, found)
+        return found.object
 
     def _former_object(self, entry: Entry) -> StoredObject:
         key = (entry.key, entry.mod_revision)
@@ -119,19 +146,19 @@ class ObjectStore:
         self, resource: Resource, namespace: str, name: str, obj: JsonObject
     ) -> StoredObject | None:
         """None when there is one already."""
-        value = encoded(obj, sort=resource.custom)
-        return await self._written(create(object_key(resource, namespace, name), value))
+        value = encoded(obj, custom=resource.custom)
+        transaction = create(object_key(resource, namespace, name), value)
+        return await self._written(transaction, obj, resource)
 
     async def update(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> StoredObject | None:
         """None when it is no longer at `revision`. What is there already is not written again."""
-        key = object_key(resource, namespace, name)
-        value = encoded(obj, sort=resource.custom)
+        key, value = object_key(resource, namespace, name), encoded(obj, custom=resource.custom)
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
-        return await self._written(update(key, value, revision))
+        return await self._written(update(key, value, revision), obj, resource)
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, revision: int
@@ -140,37 +167,44 @@ class ObjectStore:
         outcome = await self._submitted(delete(object_key(resource, namespace, name), revision))
         return outcome.revision if isinstance(outcome, Committed) else None
 
-    async def _written(self, transaction: Transaction) -> StoredObject | None:
-        outcome = await self._submitted(transaction)
-        if not isinstance(outcome, Committed):
-            return None
-        (event,) = outcome.events
-        assert event is not None
-        assert event.entry is not None
-        return self.stored(event.entry)
+    async def _written(
+        self, transaction: Transaction, obj: JsonObject, resource: Resource
+    ) -> StoredObject | None:
+        (operation,) = transaction.operations
+        assert isinstance(operation, Put)
+        value = operation.value
+        if has_exact_numbers(resource):  # else decoding gives other numbers
+            self._encoded[id(value)] = obj
+        try:
+            outcome = await self._submitted(transaction)
+            if not isinstance(outcome, Committed):
+                return None
+            (event,) = outcome.events
+            assert event is not None
+            assert event.entry is not None
+            return self.stored(event.entry)
+        finally:
+            self._encoded.pop(id(value), None)
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)
         return future.result() if future.done() else await asyncio.wrap_future(future)
 
 
-def encoded(obj: JsonObject, *, sort: bool = False) -> bytes:
+def encoded(obj: JsonObject, *, custom: bool = False) -> bytes:
     """What is stored: the member order stays (or all is sorted, for custom resources); the resource
     version has an empty place, behind the uid if the object had none, so that the same object is
     always the same bytes."""
+    return stored_bytes(_with_version(obj, ""), custom=custom)
+
+
+def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:
     metadata = obj.get("metadata")
-    placed = _with_place(metadata if isinstance(metadata, Mapping) else {})
-    text = json.dumps(
-        {**obj, "metadata": placed}, ensure_ascii=False, separators=(",", ":"), sort_keys=sort
-    )
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _with_place(metadata: JsonObject) -> JsonObject:
-    if "resourceVersion" in metadata:
-        return {**metadata, "resourceVersion": ""}
-    before = {key: metadata[key] for key in _BEFORE_THE_VERSION if key in metadata}
-    return {**before, "resourceVersion": "", **metadata}
+    found = metadata if isinstance(metadata, Mapping) else {}
+    if "resourceVersion" in found:
+        return {**obj, "metadata": {**found, "resourceVersion": version}}
+    before = {key: found[key] for key in _BEFORE_THE_VERSION if key in found}
+    return {**obj, "metadata": {**before, "resourceVersion": version, **found}}
 
 
 def decoded(value: bytes, revision: int) -> JsonObject:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -19,6 +19,9 @@ from celadon.kube.go import json_text
 from celadon.serve.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
 from celadon.serve.publication.published_apis import PublishedApis, PublishedVersion
 from celadon.serve.publication.swagger_document import swagger
+from celadon.serve.publication.swagger_protobuf import ASKED_FOR as SWAGGER_TYPES
+from celadon.serve.publication.swagger_protobuf import MEDIA_TYPE as SWAGGER_TYPE
+from celadon.serve.publication.swagger_protobuf import swagger_bytes
 from celadon.serve.publication.version_documents import Document
 from celadon.serve.requests.negotiation import MediaClause, media_clauses
 
@@ -72,10 +75,17 @@ class OpenApi:
     @cached_property
     def swagger(self) -> bytes:
         """The document of version 2."""
-        documents = (
+        return json_text(self._swagger()).encode("utf-8", "replace")
+
+    @cached_property
+    def swagger_protobuf(self) -> bytes:
+        """The same in protobuf."""
+        return swagger_bytes(self._swagger())
+
+    def _swagger(self) -> dict[str, Any]:
+        return swagger(
             Document(one, self.definitions, self.release).content() for one in self.apis.versions
         )
-        return json_text(swagger(documents)).encode("utf-8", "replace")
 
     @cached_property
     def swagger_hash(self) -> str:
@@ -99,7 +109,7 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     digest = openapi.hashes.get(path)
     if digest is None:
         return HttpAnswer(404, headers=(NOT_KEPT,))
-    if not _takes_json(request):
+    if _taken(request, (JSON,)) is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     asked = request.first("hash")
     headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
@@ -119,16 +129,20 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
 
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
-    if not _takes_json(request):
+    taken = _taken(request, (JSON, *SWAGGER_TYPES))
+    if taken is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
     headers = (("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
     if request.header("if-none-match") == tag:
         return HttpAnswer(304, headers=headers)
-    return HttpAnswer(200, JSON, openapi.swagger, headers)
+    if taken == JSON:
+        return HttpAnswer(200, JSON, openapi.swagger, headers)
+    return HttpAnswer(200, SWAGGER_TYPE, openapi.swagger_protobuf, headers)
 
 
-def _takes_json(request: HttpRequest) -> bool:
-    """Protobuf documents there are none, so a client that wants one has to do without."""
+def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
+    """Which of the types the client wants most; a client that takes none has to do without."""
     given = ", ".join(request.header_values("accept"))
-    return any(one.fits(JSON) for one in media_clauses(given) or [MediaClause("*", "*")])
+    clauses = media_clauses(given) or [MediaClause("*", "*")]
+    return next((one for clause in clauses for one in types if clause.fits(one)), None)

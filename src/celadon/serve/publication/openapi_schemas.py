@@ -67,7 +67,7 @@ def _encodings() -> Mapping[str, Any]:
     return built_in().encodings()
 
 
-def _property(field: Schema, written: Any) -> dict[str, Any]:
+def _property(field: Schema, written: object) -> dict[str, Any]:
     node = _node(field)
     default = field.default
     if default is ABSENT:
@@ -75,7 +75,7 @@ def _property(field: Schema, written: Any) -> dict[str, Any]:
     return node if default is ABSENT else {"default": default, **node}
 
 
-def _zero(field: Schema, written: Any) -> Any:
+def _zero(field: Schema, written: object) -> Any:  # noqa: ANN401 - any JSON
     """What Go writes of a field that is not set, if it is of use as a default."""
     zero = {} if field.ref else _ZERO.get(field.type, ABSENT)
     return zero if written is not ABSENT and written == zero else ABSENT

@@ -1,6 +1,6 @@
 """The OpenAPI v2 document (`/openapi/v2`): all group versions in one, made of their v3 documents.
 
-Clients that know v3 do not ask for it; of the others, those take it that can read JSON.
+Clients that know v3 do not ask for it. `swagger_protobuf` has it for those that take no JSON.
 """
 
 from __future__ import annotations

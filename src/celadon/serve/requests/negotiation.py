@@ -7,8 +7,9 @@ refuses what no type of a path could fit.
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import StatusDetails, StatusError, status
@@ -21,6 +22,9 @@ BUILT_IN_TYPES: Final = (JSON, YAML, PROTOBUF)
 CUSTOM_TYPES: Final = (JSON, YAML)
 STREAM_TYPES: Final = (JSON, PROTOBUF)
 """Of the built-in types, those a watch can be written in."""
+
+HEADERS_KEPT: Final = 256
+"""Accept headers whose meaning is remembered."""
 
 META_GROUP: Final = "meta.k8s.io"
 PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
@@ -96,14 +100,26 @@ def accepted(
     shows in a text of the router.
     """
     header = ", ".join(request.header_values("accept"))
+    wanted, pretty = _negotiated(
+        header, tuple(types), routed=routed, watch=watch, collection=collection
+    )
+    return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted
+
+
+@functools.lru_cache(HEADERS_KEPT)
+def _negotiated(
+    header: str, types: tuple[str, ...], *, routed: bool, watch: bool, collection: bool
+) -> tuple[Accepted, str]:
+    """What was found, and its parameter `pretty`. Clients send few different headers."""
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
     if routed and not any(_routed(clause, types) for clause in clauses):
         raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
     for clause in clauses:
         for media_type in types:
-            found = _accepted(clause, media_type, request) if clause.fits(media_type) else None
+            found = _accepted(clause, media_type) if clause.fits(media_type) else None
             if found is not None:
-                return _streamable(found, types) if watch else found
+                pretty = clause.parameters.get("pretty", "")
+                return (_streamable(found, types) if watch else found), pretty
     raise status.not_acceptable(types)
 
 
@@ -134,15 +150,14 @@ def _unroutable(types: Sequence[str]) -> StatusError:
     )
 
 
-def _accepted(clause: MediaClause, media_type: str, request: HttpRequest) -> Accepted | None:
+def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
     """None where the parameters of the clause ask for what there is not."""
     parameters = clause.parameters
     if parameters.get("stream", "watch") != "watch":
         return None
-    pretty = is_pretty(request, parameters.get("pretty", ""))
     wanted = parameters.get("as", "")
     if not wanted:
-        return Accepted(media_type, pretty=pretty)
+        return Accepted(media_type)
     version = parameters.get("v", "")
     if parameters.get("g") != META_GROUP or version not in ("v1", "v1beta1"):
         return None
@@ -151,7 +166,7 @@ def _accepted(clause: MediaClause, media_type: str, request: HttpRequest) -> Acc
     form = Form(wanted)
     if form is Form.TABLE and media_type == PROTOBUF:
         return None
-    return Accepted(media_type, form, version, pretty)
+    return Accepted(media_type, form, version)
 
 
 def is_pretty(request: HttpRequest, parameter: str = "") -> bool:

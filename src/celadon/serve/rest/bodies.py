@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
@@ -19,6 +18,9 @@ from celadon.kube.schemas import json_kind
 from celadon.kube.writes import Incoming, read_object, request_bodies
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
 from celadon.serve.rest.calls import JSON_TYPE, Call
+
+if TYPE_CHECKING:
+    from celadon.goyaml import YamlDocument
 
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
@@ -65,15 +67,25 @@ def read_body(call: Call, field_validation: str) -> SentBody:
         return SentBody(body, body)
     try:
         return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
+    except _Unreadable as error:
+        raise request_bodies.unrecognized(call.target.kind.kind, str(error), body) from None
+
+
+class _Unreadable(Exception):
+    """Why a body cannot be read."""
+
+
+def _document(body: bytes) -> YamlDocument:
+    from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load
+
+    try:
+        return first_document(body)
     except UnreadableError as error:
-        why = error.upstream
-    except ProtobufError as error:
-        why = str(error)
-    raise request_bodies.unrecognized(call.target.kind.kind, why, body)
+        raise _Unreadable(error.upstream) from None
 
 
 def _from_yaml(body: bytes, field_validation: str) -> SentBody:
-    document = first_document(body)
+    document = _document(body)
     # Members are sorted, as Go writes its maps.
     text = json.dumps(document.value, ensure_ascii=False, sort_keys=True)
     noticed = document.repeated
@@ -83,7 +95,10 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
 
 
 def _from_protobuf(body: bytes) -> SentBody:
-    text = json.dumps(decode(body), ensure_ascii=False)
+    try:
+        text = json.dumps(decode(body), ensure_ascii=False)
+    except ProtobufError as error:
+        raise _Unreadable(str(error)) from None
     return SentBody(text.encode("utf-8", "surrogatepass"), body)
 
 
@@ -100,9 +115,9 @@ class Configuration:
 def read_configuration(call: Call) -> Configuration:
     """The body of an apply. Raises StatusError: 413, 400."""
     try:
-        document = first_document(checked_body(call))
-    except UnreadableError as error:
-        why = f"error converting YAML to JSON: {error.upstream}"
+        document = _document(checked_body(call))
+    except _Unreadable as error:
+        why = f"error converting YAML to JSON: {error}"
         raise status.bad_request(f"error decoding YAML: {why}") from None
     value = document.value
     if value is None:

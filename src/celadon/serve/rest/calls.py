@@ -13,7 +13,13 @@ from typing import Final
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import User
 from celadon.kube.custom import CustomKind
-from celadon.kube.writes import APPLY_PATCH, Target, WriteOptions, request_options
+from celadon.kube.writes import (
+    APPLY_PATCH,
+    Target,
+    WriteOptions,
+    patch_type,
+    request_options,
+)
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
@@ -38,9 +44,8 @@ OPTIONS = {
 @dataclass(slots=True)
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
-    `request_audit` are those for levels that have the request.
-    `user` is who asks, `impersonated_user` as whom, `endpoint` and `info` for what, once that is
-    known."""
+    `request_audit` are those for levels that have the request. `user` is who asks,
+    `impersonated_user` as whom, `endpoint` and `info` for what, once that is known."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
@@ -97,8 +102,13 @@ class Call:
         return "" if found is None else found[1].lower()
 
     @cached_property
+    def patch_type(self) -> str:
+        """Raises StatusError 415 for what is no type of patches."""
+        return patch_type(self.request.header("content-type"), self.target)
+
+    @cached_property
     def options(self) -> WriteOptions:
-        """Of a create, update or patch. Raises StatusError 422."""
+        """Of a create, update or patch. Raises StatusError: 422, or 415 as `patch_type`."""
         request = self.request
         kind = OPTIONS[self.endpoint.verb]
         options = WriteOptions(
@@ -106,7 +116,7 @@ class Call:
             field_manager=request.first("fieldManager"),
             field_validation=request.first("fieldValidation"),
             force=is_true(request, "force") if "force" in request.query else None,
-            apply=self.content_type == APPLY_PATCH and kind == request_options.PATCH,
+            apply=kind == request_options.PATCH and self.patch_type == APPLY_PATCH,
         )
         errors = request_options.write_option_errors(options, kind)
         if errors:

@@ -8,11 +8,12 @@ is said in different ways by the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, status
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.catalogue import Catalog, Resource, Subresource
+from celadon.kube.protobuf import has_message
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
 from celadon.serve.requests.request_info import RequestInfo
 
@@ -28,6 +29,10 @@ PROXY: Final = "proxy"
 """The subresource that passes requests on, with any method and any path."""
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
+
+
+TERMINATING: Final = "Terminating"
+"""The condition of a definition that is being deleted."""
 
 
 class NoSuchPath(Exception):
@@ -52,7 +57,15 @@ class Endpoint:
     @property
     def body_types(self) -> tuple[str, ...]:
         """Media types in which objects are sent."""
-        return CUSTOM_TYPES if self.resource.custom else BUILT_IN_TYPES
+        return CUSTOM_TYPES if self.resource.custom else self.answer_types
+
+    @property
+    def answer_types(self) -> tuple[str, ...]:
+        """Media types among which a client may choose. A few built-in kinds have no message in our
+        table (`celadon.kube.protobuf`), and clients that know protobuf take JSON as well."""
+        if self.resource.custom or has_message(self.kind):
+            return BUILT_IN_TYPES
+        return CUSTOM_TYPES
 
     @property
     def connects(self) -> bool:
@@ -104,8 +117,20 @@ def _custom(info: RequestInfo, resource: Resource) -> Endpoint:
     return Endpoint(resource, subresource, _namespace(info, resource), name, verb)
 
 
+def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
+    """Nothing is created whose definition is on its way out; `definition` is that of a custom
+    resource. Raises StatusError 405."""
+    if definition is None or endpoint.verb != "create":
+        return
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    if any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions):
+        refused = status.verb_not_supported(endpoint.resource.gvr.group_resource, endpoint.verb)
+        message = f"{endpoint.verb} not allowed while custom resource definition is terminating"
+        raise StatusError(replace(refused.status, message=message))
+
+
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
-    if info.deprecated_watch and info.subresource:
+    if info.verb == PROXY or (info.deprecated_watch and info.subresource):
         raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
         raise status.route_not_found()

@@ -69,5 +69,5 @@ def _manager(call: Call) -> str:
     if call.options.field_manager:
         return call.options.field_manager
     agent = call.request.header("user-agent").partition("/")[0]
-    printable = "".join(char for char in agent if char.isprintable())
+    printable = agent if agent.isprintable() else "".join(filter(str.isprintable, agent))
     return printable.encode()[:MANAGER_BYTES].decode("utf-8", "ignore")

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube import JsonObject, status
-from celadon.serve.requests.negotiation import PROTOBUF, Accepted, Form
+from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
+from celadon.serve.objects.object_texts import ObjectTexts
+from celadon.serve.requests.negotiation import JSON, PROTOBUF, Accepted, Form
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.watching import ERROR, WatchEvent
 from celadon.serve.tables.table_forms import (
@@ -38,6 +40,13 @@ class Forms:
     wanted: Accepted
     served: Served
     now: Callable[[], float]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stored objects are shown as they are, as compact JSON."""
+        wanted = self.wanted
+        plain = wanted.form is Form.OBJECT and wanted.media_type == JSON and not wanted.pretty
+        return plain and self.call.endpoint.subresource is None
 
     def object(self, obj: JsonObject) -> JsonObject:
         """Raises StatusError: 400, or 406 for a list form."""
@@ -74,6 +83,17 @@ class Forms:
             "metadata": {"continue": "", **meta} if custom else meta,
             "items": list(objects) if custom else [_untyped(obj) for obj in objects],
         }
+
+    def plain_list(
+        self, meta: JsonObject, objects: Sequence[JsonObject], texts: ObjectTexts
+    ) -> bytes:
+        """A whole list as compact JSON, joined from the texts of its objects."""
+        resource = self.call.endpoint.resource
+        empty = self._whole_list(meta, ())
+        written = sorted_json_bytes(empty) if resource.custom else json_bytes(empty)
+        before, after = written.split(b'"items":[]')
+        items = texts.items(objects, resource)
+        return b"".join((before, b'"items":[', items, b"]", after, b"\n"))
 
     def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
         """The object of an event; None where the form has no place for any."""

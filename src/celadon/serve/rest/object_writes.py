@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
-from celadon.kube import JsonObject, StatusError, User, metadata, status
+from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import in_message_order
@@ -30,14 +30,18 @@ from celadon.kube.writes import (
 )
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
-from celadon.serve.rest.bodies import read_sent
+from celadon.serve.rest.bodies import checked_body, read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
+from celadon.serve.views.service_network_view import ServiceNetworkView
 
 SCALE: Final = "scale"
 NAME_ATTEMPTS: Final = 8
 """How often another name is generated when there is an object of that name."""
+
+
+SERVICES: Final = GroupResource("", "services")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Writer:
         admission: Admission,
         managers: FieldManagers,
         new_context: Callable[[User], DefaultingContext],
+        network: ServiceNetworkView,
         version: str,
     ) -> None:
         self._objects = objects
@@ -72,6 +77,7 @@ class Writer:
         self._admission = admission
         self._managers = managers
         self._new_context = new_context
+        self._network = network
         self._version = version
 
     # --- verbs ---
@@ -84,7 +90,7 @@ class Writer:
     async def update(self, call: Call) -> Written:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = self._read(call, self._new_context(call.user))
+        read = self._read(call, self._context(call))
         write_path.begin_update(read.draft, call.target)
         creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
@@ -104,11 +110,14 @@ class Writer:
         for attempt in range(NAME_ATTEMPTS):
             kept, generated = await self._prepared(call)
             name = metadata.name(kept)
-            if call.dry_run:
-                return Written(201, self._dry(call, kept, name))
-            made = await self._objects.create(
-                call.target.resource, call.target.namespace, name, kept
-            )
+            exists = self._objects.get(call.target.resource, call.target.namespace, name)
+            for_good = exists is None and not call.dry_run
+            async with self._admission.charged(call, Operation.CREATE, kept, for_good=for_good):
+                if call.dry_run:
+                    return Written(201, self._dry(call, kept, name))
+                made = await self._objects.create(
+                    call.target.resource, call.target.namespace, name, kept
+                )
             if made is not None:
                 return Written(201, self._reader.shown(made.object, call.target.resource))
             if not generated:
@@ -120,14 +129,14 @@ class Writer:
     async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
         """What shall be stored, and whether its name was generated."""
         target, notes = call.target, call.notes
-        context = self._new_context(call.user)
+        context = self._context(call)
         if call.options.apply:
             read = self._managers.applied(call, None, context)
             write_path.begin_update(read.draft, target)
         else:
             read = self._read(call, context)
             self._managers.created(call, read)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
         write_path.prepare_create(read.draft, target)
         draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
         if draft is not read.draft:
@@ -136,7 +145,7 @@ class Writer:
         made = write_path.finish_create(draft)
         self._admission.check_roles(call, made, None)
         raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
-        notes.warnings += warnings
+        notes.warnings += [*warnings, *write_path.made_warnings(made, None, target)]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         await self._admission.admit(call, Operation.CREATE, made, None)
@@ -157,18 +166,19 @@ class Writer:
     # --- update ---
 
     def _for_update(self, call: Call) -> Incoming:
-        read = self._read(call, self._new_context(call.user), again=True)
+        read = self._read(call, self._context(call), again=True)
         write_path.begin_update(read.draft, call.target)
         return read
 
     def _patched(self, call: Call, old: JsonObject) -> Incoming:
         if call.options.apply:
-            read = self._managers.applied(call, old, self._new_context(call.user))
+            read = self._managers.applied(call, old, self._context(call))
             write_path.begin_update(read.draft, call.target)
             return read
-        body = call.request.body
-        result = patched(write_path.shown(old, call.target), body, call.content_type, call.target)
-        context = self._new_context(call.user)
+        shown = write_path.shown(old, call.target)
+        body = checked_body(call)
+        result = patched(shown, body, call.patch_type, call.target, call.field_validation)
+        context = self._context(call)
         read = read_patched(result, call.target, context, call.field_validation)
         call.notes.warnings += read.warnings
         write_path.begin_update(read.draft, call.target)
@@ -212,10 +222,12 @@ class Writer:
             if not call.dry_run:
                 await self._remove(call, stored)
             return Written(200, write_path.shown(kept, target))
-        if call.dry_run:
-            return Written(200, write_path.shown(kept, target))
-        resource, namespace = target.resource, target.namespace
-        done = await self._objects.update(resource, namespace, target.name, kept, stored.revision)
+        resource, namespace, revision = target.resource, target.namespace, stored.revision
+        for_good = not call.dry_run
+        async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
+            if call.dry_run:
+                return Written(200, write_path.shown(kept, target))
+            done = await self._objects.update(resource, namespace, target.name, kept, revision)
         if done is None:
             raise _Stale
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
@@ -240,7 +252,7 @@ class Writer:
         parent = replace(target, subresource="")
         if target.subresource == SCALE:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
-        call.notes.warnings += warnings
+        call.notes.warnings += [*warnings, *write_path.made_warnings(made, before, target)]
         kept = write_path.stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
@@ -253,6 +265,12 @@ class Writer:
             raise _Stale
 
     # --- what all need ---
+
+    def _context(self, call: Call) -> DefaultingContext:
+        context = self._new_context(call.user)
+        if call.target.group_resource != SERVICES:
+            return context
+        return replace(context, network=self._network.network(dry_run=call.dry_run))
 
     def _stored(self, call: Call) -> StoredObject | None:
         return self._objects.get(call.target.resource, call.target.namespace, call.target.name)
@@ -270,7 +288,7 @@ class Writer:
         return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
 
 
-def _set_aside(scale: dict[str, Any]) -> Any:
+def _set_aside(scale: dict[str, Any]) -> object:
     """The managers that a scale has of the object it belongs to: admission does not see them."""
     return scale["metadata"].pop("managedFields", None)
 

@@ -7,7 +7,7 @@ Each verb reads as the list of its steps; what they do is in `reading`, `watchin
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from celadon.kube import status
@@ -15,11 +15,12 @@ from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
 from celadon.serve.answers import object_answer
-from celadon.serve.http_messages import HttpAnswer
+from celadon.serve.http_messages import JSON, HttpAnswer
+from celadon.serve.objects.object_texts import ObjectTexts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.requests.list_options import list_options
-from celadon.serve.requests.negotiation import BUILT_IN_TYPES, PROTOBUF, accepted
+from celadon.serve.requests.negotiation import PROTOBUF, accepted
 from celadon.serve.requests.request_info import selected_name
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections.connecting import Connector
@@ -30,7 +31,7 @@ from celadon.serve.rest.object_writes import Writer, Written
 from celadon.serve.rest.pod_operations import PodOperations
 from celadon.serve.rest.reading import ObjectList, Reader
 from celadon.serve.rest.reviewing import Reviewer
-from celadon.serve.rest.watching import WatchEvent, Watching, WatchRequest
+from celadon.serve.rest.watching import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.serve.views.served_resources import Served
 
 
@@ -51,6 +52,7 @@ class Verbs:
     in_flight: InFlight
     metrics: ServerMetrics
     watch_seconds: float
+    texts: ObjectTexts = field(default_factory=ObjectTexts)
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
         """Raises StatusError, Denied."""
@@ -63,7 +65,7 @@ class Verbs:
             return pod_log(call, self.connector.world)
         wanted = accepted(
             call.request,
-            BUILT_IN_TYPES,
+            endpoint.answer_types,
             routed=not endpoint.resource.custom,
             watch=endpoint.verb == "watch",
             collection=endpoint.is_collection and endpoint.verb in ("list", "watch"),
@@ -73,9 +75,11 @@ class Verbs:
         match endpoint.verb:
             case "get":
                 found = await self.reader.get(endpoint, call.request)
+                if forms.is_plain:
+                    return _plain(200, self.texts.whole(found, endpoint.resource))
                 return _shown(Written(200, write_path.shown(found, call.target)), forms)
             case "list":
-                return _listed(await self.reader.collection(endpoint, call.request), forms)
+                return self._listed(await self.reader.collection(endpoint, call.request), forms)
             case "watch":
                 return self._watch(forms)
             case "create" if self.reviewer.answers(call):
@@ -91,7 +95,7 @@ class Verbs:
             case "delete":
                 return _shown(await self.deleter.delete(call), forms)
             case "deletecollection":
-                return _listed(await self.deleter.delete_collection(call), forms)
+                return self._listed(await self.deleter.delete_collection(call), forms)
         raise status.method_not_allowed()
 
     def _watch(self, forms: Forms) -> HttpAnswer:
@@ -110,14 +114,28 @@ class Verbs:
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
         return HttpAnswer(200, media_type, stream=self._stream(events, forms))
 
+    def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:
+        meta, objects = found.meta(), found.objects
+        if forms.is_plain:
+            return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
+        custom = forms.call.endpoint.resource.custom
+        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=custom)
+
     async def _stream(
         self, events: AsyncGenerator[WatchEvent, None], forms: Forms
     ) -> AsyncGenerator[bytes, None]:
         first, call = True, forms.call
-        counted = self.metrics.watching(call.request, call.info, call.endpoint.resource)
+        resource = call.endpoint.resource
+        is_plain = forms.is_plain and not resource.custom
+        counted = self.metrics.watching(call.request, call.info, resource)
         with self.in_flight.watching(), counted as sent:
             try:
                 async for event in events:
+                    if is_plain and event.type in CHANGES:
+                        line = self.texts.event(event.type, event.object, resource)
+                        sent(len(line))
+                        yield line
+                        continue
                     shown = forms.event(event, first=first)
                     if shown is None:
                         return
@@ -140,17 +158,15 @@ def _check_watch_path(call: Call) -> None:
         raise status.bad_request("fieldSelector metadata.name doesn't match requested name")
 
 
+def _plain(code: int, text: bytes) -> HttpAnswer:
+    return HttpAnswer(code, JSON, text + b"\n")
+
+
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
     obj, untyped = written.object, forms.call.endpoint.is_untyped
     if obj.get("kind") == "Status":
         return object_answer(written.code, obj, forms.wanted)
     return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
-
-
-def _listed(found: ObjectList, forms: Forms) -> HttpAnswer:
-    custom = forms.call.endpoint.resource.custom
-    shown = forms.list(found.meta(), found.objects)
-    return object_answer(200, shown, forms.wanted, sort=custom)
 
 
 def _written(kind: str, obj: Mapping[str, Any], forms: Forms) -> bytes:

@@ -18,7 +18,7 @@ from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
-from celadon.serve.objects.object_store import ObjectPage, ObjectStore, decoded
+from celadon.serve.objects.object_store import ObjectPage, ObjectStore
 from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.serve.rest.reading import Reader
@@ -29,6 +29,8 @@ MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
 BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
+CHANGES: Final = frozenset({ADDED, MODIFIED, DELETED})
+"""Events whose object is a stored one."""
 
 BOOKMARK_SECONDS: Final = 60.0
 """Between two bookmarks of one watch."""
@@ -41,6 +43,9 @@ _COUNTS_REPLICAS: Final = frozenset(
     GroupKind("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
 )
 """Kinds whose zero object has a number of replicas (k8s.io/kubernetes `pkg/apis/apps/types.go`)."""
+
+_CLOCK_TICK: Final = 0.005
+"""More than timers of event loops are wrong by, in seconds."""
 
 _AT_ONCE: Final = 200
 """Events taken from the store before the loop gets a chance to do something else."""
@@ -69,12 +74,18 @@ class WatchRequest:
         return ObjectSelection(self.options.labels, self.options.fields, self.options.has_selector)
 
 
+_Seen = tuple[
+    Event | None, Resource | None, tuple[JsonObject | None, JsonObject | None]
+]  # an event, for whom, and the states before and after
+
+
 class Watching:
     """Opens watches on the objects of one server."""
 
     def __init__(self, objects: ObjectStore, reader: Reader) -> None:
         self._objects = objects
         self._reader = reader
+        self._seen: _Seen = (None, None, (None, None))
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
         """Raises StatusError for what cannot be a watch; all later errors are events."""
@@ -145,21 +156,29 @@ class Watching:
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
         """What a change means to who sees only what is selected; None if nothing."""
         selection = request.selection
-        old = self._shown(event.previous, request)
-        new = self._shown(event.entry, request)
+        old, new = self._states(event, request.endpoint.resource)
         was = old is not None and selection.matches(old)
         if new is not None and selection.matches(new):
             return WatchEvent(MODIFIED if was else ADDED, new)
         if not was or event.previous is None:
             return None
-        last = decoded(event.previous.value, event.revision)
+        last = self._objects.last(event)
         return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
 
-    def _shown(self, entry: Entry | None, request: WatchRequest) -> JsonObject | None:
+    def _states(
+        self, event: Event, resource: Resource
+    ) -> tuple[JsonObject | None, JsonObject | None]:
+        """Before and after; all watchers of an event, who come one after the other, share them."""
+        event_seen, resource_seen, states = self._seen
+        if event is not event_seen or resource is not resource_seen:
+            states = self._shown(event.previous, resource), self._shown(event.entry, resource)
+            self._seen = event, resource, states
+        return states
+
+    def _shown(self, entry: Entry | None, resource: Resource) -> JsonObject | None:
         if entry is None:
             return None
-        stored = self._objects.stored(entry)
-        return self._reader.shown(stored.object, request.endpoint.resource)
+        return self._reader.shown(self._objects.stored(entry).object, resource)
 
 
 class _Stream:
@@ -180,29 +199,37 @@ class _Stream:
         loop = asyncio.get_running_loop()
         bookmarks = self._bookmarks(loop.time(), deadline)
         next_bookmark = next(bookmarks)
-        while True:
-            wake.clear()
-            try:
-                delivery = self._watch.take(_AT_ONCE)
-            except StoreError:
-                return
-            for event in delivery.events:
-                seen = self._watching.translated(event, self._request)
-                if seen is not None:
-                    yield seen
-            if len(delivery.events) >= _AT_ONCE:
-                await asyncio.sleep(0)
-                continue
-            if definition is not None and _deleted(definition.take()):
-                return
-            now = loop.time()
-            if now >= next_bookmark:
-                yield bookmark(self._request.endpoint.resource, delivery.revision)
-                next_bookmark = next(bookmarks)
-            if now >= deadline:
-                return
-            if not wake.is_set():
-                await _until(wake, min(deadline, next_bookmark) - loop.time())
+        due = min(deadline, next_bookmark)
+        timer = loop.call_at(due, wake.set)  # one for many events: each costs more than an event
+        try:
+            while True:
+                wake.clear()
+                try:
+                    delivery = self._watch.take(_AT_ONCE)
+                except StoreError:
+                    return
+                for event in delivery.events:
+                    seen = self._watching.translated(event, self._request)
+                    if seen is not None:
+                        yield seen
+                if len(delivery.events) >= _AT_ONCE:
+                    await asyncio.sleep(0)
+                    continue
+                if definition is not None and _deleted(definition.take()):
+                    return
+                now = loop.time()
+                if now >= next_bookmark:
+                    yield bookmark(self._request.endpoint.resource, delivery.revision)
+                    next_bookmark = next(bookmarks)
+                if now >= deadline:
+                    return
+                if now >= due - _CLOCK_TICK:  # the timer has gone off, perhaps too early
+                    timer.cancel()
+                    due = min(deadline, next_bookmark)
+                    timer = loop.call_at(max(due, now + _CLOCK_TICK), wake.set)
+                await wake.wait()
+        finally:
+            timer.cancel()
 
     def _bookmarks(self, start: float, deadline: float) -> Iterator[float]:
         """When bookmarks are due; never, if the client did not allow them."""
@@ -226,14 +253,6 @@ def _wants_initial_events(options: ListOptions, revision: int) -> bool:
 def _too_old(revision: int, oldest: int) -> StatusError:
     """`oldest` is the first revision that is still known."""
     return status.expired(f"too old resource version: {revision} ({oldest - 1})")
-
-
-async def _until(wake: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(max(seconds, 0)):
-            await wake.wait()
-    except TimeoutError:
-        pass
 
 
 def _deleted(delivery: Delivery) -> bool:

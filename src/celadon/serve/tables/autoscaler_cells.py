@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import convert
 from celadon.kube import GroupVersionKind, metadata
@@ -75,7 +75,7 @@ def _metric(metric: JsonObject, status: JsonObject | None) -> str:
     return f"{text(described, 'name')}: {_used(target, now)}"
 
 
-def _total_or_average(target: Any, now: JsonObject | None) -> str:
+def _total_or_average(target: object, now: JsonObject | None) -> str:
     average = at(target, "averageValue")
     if average is None:
         return f"{_amount(now, 'value')}/{_pointed(at(target, 'value'))}"
@@ -83,7 +83,7 @@ def _total_or_average(target: Any, now: JsonObject | None) -> str:
     return f"{_amount(known, 'averageValue')}/{quantity_text(average)} (avg)"
 
 
-def _used(target: Any, now: JsonObject | None) -> str:
+def _used(target: object, now: JsonObject | None) -> str:
     """Of a resource: as an amount, or in percent of what was asked for."""
     average = at(target, "averageValue")
     if average is not None:
@@ -97,6 +97,6 @@ def _amount(now: JsonObject | None, member: str) -> str:
     return UNKNOWN if now is None else _pointed(now.get(member))
 
 
-def _pointed(amount: Any) -> str:
+def _pointed(amount: object) -> str:
     """An amount that Go holds by a pointer."""
     return "<nil>" if amount is None else quantity_text(amount)

@@ -32,7 +32,7 @@ LONGEST: Final = (2**63 - 1) // 10**9
 """Seconds in the longest duration that Go knows; differences beyond it count as that."""
 
 
-def at(value: Any, *path: str) -> Any:
+def at(value: object, *path: str) -> Any:  # noqa: ANN401 - any JSON
     """The value that the members lead to; None where one is not there."""
     for name in path:
         if not isinstance(value, Mapping):
@@ -41,25 +41,25 @@ def at(value: Any, *path: str) -> Any:
     return value
 
 
-def text(value: Any, *path: str) -> str:
+def text(value: object, *path: str) -> str:
     """A text; empty where there is none."""
     found = at(value, *path)
     return found if isinstance(found, str) else ""
 
 
-def number(value: Any, *path: str) -> int:
+def number(value: object, *path: str) -> int:
     """An integer; 0 where there is none."""
     found = at(value, *path)
     return found if isinstance(found, int) else 0
 
 
-def items(value: Any, *path: str) -> Sequence[Any]:
+def items(value: object, *path: str) -> Sequence[Any]:
     """A list; empty where there is none."""
     found = at(value, *path)
     return found if isinstance(found, list) else ()
 
 
-def size(value: Any, *path: str) -> int:
+def size(value: object, *path: str) -> int:
     """How many members or elements there are."""
     found = at(value, *path)
     return len(found) if isinstance(found, list | Mapping) else 0
@@ -97,14 +97,14 @@ def first_three(values: Sequence[str], default: str) -> str:
     return joined(values[:SHOWN], total=len(values)) if values else default
 
 
-def labels_text(labels: Any) -> str:
+def labels_text(labels: Any) -> str:  # noqa: ANN401 - any JSON
     """`a=b,c=d`, sorted; `<none>` without any."""
     if not labels:
         return NONE
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels))
 
 
-def selector_text(selector: Any) -> str:
+def selector_text(selector: Any) -> str:  # noqa: ANN401 - any JSON
     """The canonical text of a label selector; `<none>` for one that selects all or nothing."""
     try:
         return str(label_selector(selector)) or NONE
@@ -112,7 +112,7 @@ def selector_text(selector: Any) -> str:
         return "<error>"
 
 
-def quantity_text(amount: Any) -> str:
+def quantity_text(amount: object) -> str:
     """An amount in its canonical form; `0` where there is none."""
     if amount is None:
         return "0"
@@ -134,7 +134,7 @@ def is_true(obj: JsonObject, kind: str) -> bool:
     return found is not None and text(found, "status") == "True"
 
 
-def container_cells(pod_spec: Any) -> tuple[str, str]:
+def container_cells(pod_spec: object) -> tuple[str, str]:
     """The names of the containers, and their images."""
     containers = items(pod_spec, "containers")
     return (

@@ -63,7 +63,7 @@ def _reader(column: Mapping[str, Any]) -> Callable[[JsonObject, float], Cell]:
     return read
 
 
-def _cell(kind: str, value: Any, now: float) -> Cell:
+def _cell(kind: str, value: object, now: float) -> Cell:
     match kind:
         case "string":
             return printed(value)
@@ -79,14 +79,14 @@ def _cell(kind: str, value: Any, now: float) -> Cell:
             return None
 
 
-def _integer(value: Any) -> int | None:
+def _integer(value: object) -> int | None:
     """Floats are cut; what is too large for that becomes what it does on most machines."""
     if isinstance(value, float):
         return int(value) if abs(value) < _INT64 else -_INT64
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _number(value: Any) -> int | float | None:
+def _number(value: object) -> int | float | None:
     """Whole floats are written without a fraction."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

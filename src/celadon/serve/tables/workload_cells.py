@@ -32,7 +32,7 @@ _JOB_STATES: Final = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 """Conditions that are a job's status while it has not ended, the first that holds."""
 
 
-def _template(obj: JsonObject) -> Any:
+def _template(obj: JsonObject) -> Any:  # noqa: ANN401 - any JSON
     return at(obj, "spec", "template", "spec")
 
 

@@ -1,7 +1,7 @@
 """The server on the network: HTTP, TLS, credentials, a process with a beginning and an end.
 
 Needs the packages of `celadon[serve]`. Read first `server_process` (how it all comes together),
-then `asgi_app` (between HTTP and the handler).
+then `http_server` and `http_connection` (between HTTP and the handler).
 """
 
 from celadon.serve.audit.audit_log import Rotation
@@ -11,7 +11,6 @@ from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import runtime_config
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -30,7 +29,6 @@ from celadon.serve.transport.tls_context import server_tls
 __all__ = [
     "MEMORY",
     "Address",
-    "AsgiApp",
     "CredentialsFolder",
     "HttpServer",
     "LogLines",

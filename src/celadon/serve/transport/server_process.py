@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import resource
 import signal
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import uvloop
 
@@ -31,12 +32,8 @@ from celadon.serve.access.credentials.token_file import (
     read_token_file,
 )
 from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
-from celadon.serve.audit.audit_log import AuditLog
-from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicyError, read_audit_policy
-from celadon.serve.audit.audited_handler import AuditedHandler
 from celadon.serve.http_messages import Handler
 from celadon.serve.operation import log_lines
-from celadon.serve.transport.asgi_app import AsgiApp
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -50,6 +47,12 @@ from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.serve.transport.watched_manifests import WatchedManifests
 from celadon.store import FileError, Store, open_memory, open_sqlite
+
+if TYPE_CHECKING:
+    from celadon.serve.audit.audit_log import AuditLog
+
+GARBAGE: Final = 20_000
+"""New containers before a collection looks at them: those of some dozens of requests."""
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig makes its bearer."""
@@ -125,9 +128,21 @@ def _temporary(stack: contextlib.ExitStack) -> Path:
 
 
 def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | None:
+    if settings.audit_log is None and settings.audit_policy is None:
+        return None
+    from celadon.serve.audit.audit_log import AuditLog  # late: few servers have one
+    from celadon.serve.audit.audit_policy import (
+        METADATA_FOR_ALL,
+        AuditPolicyError,
+        read_audit_policy,
+    )
+
     policy = METADATA_FOR_ALL
     if settings.audit_policy is not None:
-        policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+        try:
+            policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+        except AuditPolicyError as error:
+            raise StartError(str(error)) from error
     if settings.audit_log is None:
         return None
     return stack.enter_context(AuditLog(settings.audit_log, policy, settings.audit_rotation))
@@ -138,7 +153,7 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
-    except (FileError, TokenFileError, KeyFileError, AuditPolicyError, UnicodeError) as error:
+    except (FileError, TokenFileError, KeyFileError, UnicodeError) as error:
         raise StartError(str(error)) from error
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
@@ -158,7 +173,7 @@ def _listener(address: Address) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address.host, address.port))
         listener.listen()
-        listener.setblocking(False)
+        listener.settimeout(0)
     except OSError as error:
         listener.close()
         where = f"{address.host}:{address.port}"
@@ -181,9 +196,8 @@ async def _serve(
     service_ca = settings.service_ca_config_map
     served = Settings(
         settings.version,
-        False,
-        f"{host}:{port}",
-        (service_ca_source(service_ca),) if service_ca else (),
+        address=f"{host}:{port}",
+        extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
         limits=settings.limits,
         gates=settings.gates,
@@ -200,13 +214,24 @@ async def _serve(
             await api.start()
             await create_objects(api, settings.manifests, prepared.admin_token)
             _write_kubeconfig(prepared)
+        _settle_memory()
         handler = api.handle
         if prepared.audit is not None:
+            from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
+
             counters = api.metrics.audit_events, api.metrics.audit_errors
             handler = AuditedHandler(api.handle, prepared.audit, api.sources.now, *counters).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()
+
+
+def _settle_memory() -> None:
+    """What has been loaded stays: it is not looked at again for what could be freed. A request
+    leaves hundreds of objects behind, so that the usual 700 would mean a collection each."""
+    gc.freeze()
+    gc.set_threshold(GARBAGE, 20, 50)
+    gc.enable()
 
 
 def _write_kubeconfig(prepared: _Prepared) -> None:
@@ -226,7 +251,7 @@ async def _serve_requests(
     loop = asyncio.get_running_loop()
     tls = prepared.tls
     server = HttpServer(
-        AsgiApp(handler),
+        handler,
         lambda: ready(prepared.serving),
         None if tls is None else tls.context,
     )

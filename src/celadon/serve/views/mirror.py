@@ -1,7 +1,7 @@
 """The entries under a prefix, kept current by a watch that is read when somebody asks.
 
-Asking costs one look at an empty queue when nothing has changed. A view that computes something
-from a mirror does so again when `refresh` says that there is something new.
+Asking costs one look at the store's revision when nothing has changed. A view that computes
+something from a mirror does so again when `refresh` says that there is something new.
 """
 
 from __future__ import annotations
@@ -9,20 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.store import Compacted, WatchOverflow
+from celadon.store import Compacted, Watch, WatchOverflow
 
 
 class Mirror:
     """Stored objects by key, in the order of their keys when listed."""
 
+    _seen: int
+    """The revision of the last look."""
+    _watch: Watch
+
     def __init__(self, objects: ObjectStore, prefix: str) -> None:
         self._objects = objects
         self._prefix = prefix
         self._stored: dict[str, StoredObject] = {}
+        self._seen: int
+        self._watch: Watch
         self._reload()
 
     def refresh(self) -> bool:
         """Take in what has happened; whether anything has."""
+        revision = self._objects.store.revision()
+        if revision == self._seen:
+            return False
+        self._seen = revision
         try:
             events = self._watch.take().events
         except (Compacted, WatchOverflow):
@@ -47,5 +57,6 @@ class Mirror:
 
     def _reload(self) -> None:
         page = self._objects.store.range(self._prefix)
+        self._seen = page.revision
         self._watch = self._objects.store.watch(self._prefix, page.revision)
         self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}

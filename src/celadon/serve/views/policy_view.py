@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any, TypeVar
 
 from celadon.admission import Engine
 from celadon.admission.registration import (
@@ -17,10 +18,10 @@ from celadon.admission.registration import (
     decode_binding,
     decode_policy,
 )
-from celadon.kube import GroupVersionResource
+from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.serve.objects.object_keys import collection_prefix
-from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
 GROUP = "admissionregistration.k8s.io"
@@ -41,7 +42,8 @@ class PolicyView:
         catalog = known_resources()
         self._policies = Mirror(objects, _prefix(catalog, POLICIES))
         self._bindings = Mirror(objects, _prefix(catalog, BINDINGS))
-        self._decoded: dict[int, ValidatingAdmissionPolicy | None] = {}
+        self._known_policies: _Known[ValidatingAdmissionPolicy] = {}
+        self._known_bindings: _Known[ValidatingAdmissionPolicyBinding] = {}
         self._engine = Engine(version=version)
         self._compiled = compiled
         self._update()
@@ -55,25 +57,46 @@ class PolicyView:
 
     def _update(self) -> None:
         began = perf_counter()
-        self._decoded = {one.revision: self._policy(one) for one in self._policies}
-        policies = [one for one in self._decoded.values() if one is not None]
-        bindings = [one for stored in self._bindings if (one := _binding(stored)) is not None]
-        self._engine = self._engine.replaced(policies, bindings)
+        self._known_policies = _decoded(self._policies, self._known_policies, _policy)
+        self._known_bindings = _decoded(self._bindings, self._known_bindings, _binding)
+        self._engine = self._engine.replaced(
+            [one for _, one in self._known_policies.values() if one is not None],
+            [one for _, one in self._known_bindings.values() if one is not None],
+        )
         self._compiled(perf_counter() - began)
 
-    def _policy(self, stored: StoredObject) -> ValidatingAdmissionPolicy | None:
-        """The same object as before for what has not changed, so that it is not compiled again."""
-        if stored.revision in self._decoded:
-            return self._decoded[stored.revision]
-        try:
-            return decode_policy(stored.object).value
-        except RegistrationError:
-            return None
+
+_T = TypeVar("_T")
+_Known = dict[str, tuple[Any, _T | None]]
+"""By name, the spec it was decoded from, and what came out: None for what cannot be decoded."""
 
 
-def _binding(stored: StoredObject) -> ValidatingAdmissionPolicyBinding | None:
+def _decoded(
+    mirror: Mirror, known: _Known[_T], decode: Callable[[JsonObject], _T | None]
+) -> _Known[_T]:
+    """What has the spec that it had is the same object as before, so that nobody compiles it again:
+    statuses are written, too."""
+    made: _Known[_T] = {}
+    for stored in mirror:
+        name, spec = metadata.name(stored.object), stored.object.get("spec")
+        found = known.get(name)
+        if found is None or (found[0] is not spec and found[0] != spec):
+            made[name] = spec, decode(stored.object)
+        else:
+            made[name] = spec, found[1]
+    return made
+
+
+def _policy(obj: JsonObject) -> ValidatingAdmissionPolicy | None:
     try:
-        return decode_binding(stored.object).value
+        return decode_policy(obj).value
+    except RegistrationError:
+        return None
+
+
+def _binding(obj: JsonObject) -> ValidatingAdmissionPolicyBinding | None:
+    try:
+        return decode_binding(obj).value
     except RegistrationError:
         return None
 

@@ -35,11 +35,15 @@ class Served:
 
     def definition_of(self, resource: Resource) -> JsonObject | None:
         """The definition of a custom resource; None for a built-in one."""
+        if not resource.custom:
+            return None
         name = str(resource.gvr.group_resource)
         return next((one for one in self.definitions if metadata.name(one) == name), None)
 
     def definition_key(self, resource: Resource) -> str:
         """Where the definition of a custom resource is stored; empty for a built-in one."""
+        if not resource.custom:
+            return ""
         return self._keys.get(str(resource.gvr.group_resource), "")
 
 

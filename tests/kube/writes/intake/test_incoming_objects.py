@@ -65,7 +65,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"apiVersion": f"{GROUP}/v9"},
         f'{K} in version "v9" cannot be handled as a {K}: no kind "{K}" is registered for version '
-        f'"{GROUP}/v9" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+        f'"{GROUP}/v9" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
     ),
     (
         {"apiVersion": "v1", "kind": "Pod"},

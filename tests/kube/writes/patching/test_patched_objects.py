@@ -13,6 +13,7 @@ from celadon.kube.writes.patching.patched_objects import (
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_PATCH,
+    patch_type,
     patched,
     read_patched,
 )
@@ -72,15 +73,112 @@ REFUSED = [
     ),
     (b'{"$patch":"x"}', STRATEGIC_PATCH, 500, "unknown patch type: x in map: map[$patch:x]"),
     (b'{"$retainKeys":[],"a":1}', STRATEGIC_PATCH, 400, "invalid patch format of retainKeys"),
-    (b"{}", "text/plain", 415, "415: Unsupported Media Type"),
+    (b"null", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (
+        b'[{"op":5,"path":"/a"}]',
+        JSON_PATCH,
+        400,
+        "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op "
+        "of type string",
+    ),
+    (
+        b'[{"op":"replace","path":"","value":[]}]',
+        JSON_PATCH,
+        422,
+        ' "" is invalid: patch: Invalid value: "[]": couldn\'t get version/kind; json parse error: '
+        "json: cannot unmarshal array into Go value of type struct { APIVersion string "
+        '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    ),
+    (
+        b'{"apiVersion":null}',
+        MERGE_PATCH,
+        400,
+        "the name of the object (a based on URL) was undeterminable: name must be provided",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("body", "media_type", "code", "message"), REFUSED)
 def test_refused(body: bytes, media_type: str, code: int, message: str) -> None:
     with pytest.raises(StatusError) as caught:
-        patched(OLD, body, media_type, CONFIG_MAPS)
+        read_patched(patched(OLD, body, media_type, CONFIG_MAPS), CONFIG_MAPS, CONTEXT)
     assert (caught.value.code, str(caught.value)) == (code, message)
+
+
+UNCHECKED = [
+    (b"{", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (b"5", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (b"{", JSON_PATCH, 400, "unexpected end of JSON input"),
+    (
+        b"{}",
+        JSON_PATCH,
+        400,
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+    ),
+    (
+        b"[5]",
+        JSON_PATCH,
+        400,
+        "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+    ),
+    (
+        b'[{"op":5,"path":"/a"}]',
+        JSON_PATCH,
+        422,
+        "the server rejected our request due to an error in our request",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "code", "message"), UNCHECKED)
+def test_without_field_validation_the_library_speaks(
+    body: bytes, media_type: str, code: int, message: str
+) -> None:
+    with pytest.raises(StatusError) as caught:
+        patched(OLD, body, media_type, CONFIG_MAPS, "Ignore")
+    assert (caught.value.code, str(caught.value)) == (code, message)
+
+
+ROUTED = "415: Unsupported Media Type"
+HANDLED = (
+    "the body of the request was in an unknown format - accepted media types include: "
+    "application/json-patch+json, application/merge-patch+json, "
+    "application/strategic-merge-patch+json, application/apply-patch+yaml"
+)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "message"),
+    [
+        ("", ROUTED),
+        ("text/plain", ROUTED),
+        ("Application/Merge-Patch+JSON", ROUTED),
+        ("application/merge-patch+json, application/json", HANDLED),
+        ("application/merge-patch+json ; charset=utf-8", HANDLED),
+    ],
+)
+def test_types_of_patches_are_taken_to_the_letter(content_type: str, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        patch_type(content_type, CONFIG_MAPS)
+    assert (caught.value.code, str(caught.value)) == (415, message)
+
+
+def test_parameters_of_a_type_do_not_matter() -> None:
+    assert patch_type("application/merge-patch+json;charset=utf-8", CONFIG_MAPS) == MERGE_PATCH
+
+
+def test_a_lost_kind_is_that_of_the_endpoint() -> None:
+    found = result({"kind": None, "data": {"k": "w"}}, MERGE_PATCH)
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).draft.form()["data"] == {"k": "w"}
+
+
+def test_members_of_operations_that_come_twice() -> None:
+    body = b'[{"op":"add","op":"test","path":"/data/k","value":"v","zip":1}]'
+    found = patched(OLD, body, JSON_PATCH, CONFIG_MAPS)
+    assert found.complaints == (
+        'json patch unknown field "[0].zip"',
+        'json patch duplicate field "[0].op"',
+    )
 
 
 BAD_RESULTS = [
@@ -108,7 +206,7 @@ BAD_RESULTS = [
         {"kind": "Gone"},
         STRATEGIC_PATCH,
         '"map[kind:Gone]": no kind "Gone" is registered for version "v1" in scheme '
-        '"pkg/api/legacyscheme/scheme.go:30"',
+        '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
     ),
 ]
 

@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from celadon.admission.expressions.declared_types import (
-    NAMESPACE,
     OBJECT_TYPES,
-    REQUEST,
     VARIABLES,
     variable_type,
+    variable_types,
     variables_object,
 )
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
@@ -43,7 +42,7 @@ from celadon.cel.syntax import (
     walk,
 )
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, parse_api_version
-from celadon.kube.library import AUTHORIZER, RESOURCE_CHECK, environment
+from celadon.kube.library import environment
 from celadon.kube.schemas import SchemaType, View, schema_type
 
 MAX_KINDS: Final = 200
@@ -155,16 +154,10 @@ class ActualTypes:
             obj = self._type(kind)
             params = None if param_kind is None else self._type(param_kind)
             assert obj is not None
-            names = {
-                "object": obj.type,
-                "oldObject": obj.type,
-                "request": REQUEST,
-                "namespaceObject": NAMESPACE,
-            }
-            if has_params:
-                names["params"] = types.DYN if params is None else params.type
-            if not is_message:
-                names |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
+            declared = types.DYN if params is None else params.type
+            names = variable_types(
+                obj.type, params=declared if has_params else None, authorizer=not is_message
+            )
             objects = (*OBJECT_TYPES, *obj.objects, *(() if params is None else params.objects))
             release = environment(self._bundle.settings.version)
             env = self._bases[key] = release.extend(names, objects)

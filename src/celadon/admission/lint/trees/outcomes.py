@@ -8,7 +8,7 @@ would fail in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Final, NamedTuple
 
 from celadon.admission.lint.model.access_facts import ITEM, NOTHING, Facts, Path, there
@@ -33,6 +33,8 @@ _OPERATION: Final = ("request", "operation")
 
 
 class Outcomes(NamedTuple):
+    """What is known where the expression is true, and where it is false."""
+
     if_true: Facts = NOTHING
     if_false: Facts = NOTHING
 
@@ -165,7 +167,7 @@ class Names:
             return found if right.value else found.negated()
         path = self.path(left)
         if path == _OPERATION:
-            return _operations({_text(right) or ""})
+            return _operations({_text(right)})
         return UNKNOWN
 
     def _contained(self, args: tuple[Expr, ...]) -> Outcomes:
@@ -173,8 +175,8 @@ class Names:
         if container.__class__ is ListLiteral:
             if self.path(element) != _OPERATION:
                 return UNKNOWN
-            texts = [_text(one) for one in container.elements]
-            return UNKNOWN if None in texts else _operations({text or "" for text in texts})
+            texts = {_text(one) for one in container.elements}
+            return UNKNOWN if None in texts else _operations(texts)
         base = self.path(container)
         if base is None:
             return UNKNOWN
@@ -182,7 +184,7 @@ class Names:
         return UNKNOWN if key is None else Outcomes(there((*base, key)))
 
 
-def _operations(named: set[str]) -> Outcomes:
+def _operations(named: Set[str | None]) -> Outcomes:
     wanted = OPERATIONS & named
     return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
 

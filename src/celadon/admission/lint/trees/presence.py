@@ -100,7 +100,7 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
     return not isinstance(made, dict) or path[-1] in made
 
 
-def _least(schema: Schema, path: Path, depth: int) -> Any:
+def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any JSON
     """The least value with the steps of `path` in it."""
     here = resolved(schema)
     step, rest = (path[0], path[1:]) if path else ("", ())

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
@@ -127,7 +127,7 @@ def _strange_in(container: Object, word: str, known: set[str], refused: str) -> 
             )
 
 
-def _names(references: Any) -> set[str]:
+def _names(references: Iterable[JsonObject] | None) -> set[str]:
     return {reference.get("name", "") for reference in references or ()}
 
 

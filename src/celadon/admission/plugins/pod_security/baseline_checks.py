@@ -80,7 +80,7 @@ def app_armor(meta: Object, spec: Object) -> Violation | None:
         for key, value in (meta.get("annotations") or {}).items()
         if key.startswith(APPARMOR) and not _is_safe_apparmor(value)
     )
-    who = setters(pod, names)
+    who = setters(names, pod=pod)
     if notes:
         bad += notes
         who = " and ".join(filter(None, (who, one_or_more("annotation", len(notes)))))
@@ -233,7 +233,7 @@ def selinux_with(types: frozenset[str]) -> Check:
 
         pod = is_bad(spec)
         names = [one.get("name", "") for one in containers(spec) if is_bad(one)]
-        who = setters(pod, names)
+        who = setters(names, pod=pod)
         if not who:
             return None
         said = [f"{one_or_more('type', len(bad))} {quoted(sorted(bad))}"] if bad else []
@@ -262,7 +262,7 @@ def _is_unsafe(value: str) -> bool:
 def seccomp_profiles(_: Object, spec: Object) -> Violation | None:
     """Profiles of seccomp, where they are named, are the default one or a local one."""
     pod, names, values = _with_profile(spec, "seccompProfile")
-    who = setters(pod, names)
+    who = setters(names, pod=pod)
     detail = f"{who} must not set securityContext.seccompProfile.type to {quoted(sorted(values))}"
     return Violation("seccompProfile", detail) if who else None
 
@@ -281,7 +281,7 @@ def sysctls_within(safe: frozenset[str]) -> Check:
 def host_process(_: Object, spec: Object) -> Violation | None:
     """No container of Windows runs beside those of its node."""
     names = [one.get("name", "") for one in containers(spec) if _runs_on_host(one)]
-    who = setters(_runs_on_host(spec), names)
+    who = setters(names, pod=_runs_on_host(spec))
     detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
     return Violation("hostProcess", detail) if who else None
 

@@ -123,7 +123,7 @@ def non_root(_: Object, spec: Object) -> Violation | None:
     """Every container says, or the pod for all of them, that it does not run as root."""
     own = context_of(spec).get("runAsNonRoot")
     said = [(one.get("name", ""), context_of(one).get("runAsNonRoot")) for one in containers(spec)]
-    who = setters(own is False, [name for name, value in said if value is False])
+    who = setters([name for name, value in said if value is False], pod=own is False)
     reason = "runAsNonRoot != true"
     if who:
         return Violation(reason, f"{who} must not set securityContext.runAsNonRoot=false")
@@ -135,7 +135,7 @@ def non_root(_: Object, spec: Object) -> Violation | None:
 def not_user_zero(_: Object, spec: Object) -> Violation | None:
     """Nobody runs as user 0, whatever else is said."""
     names = [one.get("name", "") for one in containers(spec) if _is_root(one)]
-    who = setters(_is_root(spec), names)
+    who = setters(names, pod=_is_root(spec))
     return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
 
 

@@ -39,7 +39,7 @@ def named(names: Sequence[str], word: str = "container") -> str:
     return f"{one_or_more(word, len(names))} {quoted(names)}"
 
 
-def setters(pod: bool, names: Sequence[str]) -> str:
+def setters(names: Sequence[str], *, pod: bool) -> str:
     """`pod and container "a"`: who has set something; empty if nobody has."""
     who = ["pod"] if pod else []
     if names:

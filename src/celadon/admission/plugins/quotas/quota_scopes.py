@@ -1,6 +1,7 @@
 """Which objects a quota is about: scopes and scope selectors.
 
-As k8s.io/kubernetes `pkg/quota/v1/evaluator/core`. Only pods have scopes, and claims of volumes one.
+As k8s.io/kubernetes `pkg/quota/v1/evaluator/core`. Only pods have scopes; claims of volumes have
+one.
 """
 
 from __future__ import annotations

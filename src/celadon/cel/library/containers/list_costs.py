@@ -52,11 +52,11 @@ def _allocating(size: Range, factor: float = 1.0) -> CallEstimate:
     return CallEstimate(visited.plus(fixed(_BASE)), size)
 
 
-def _track_output(args: Sequence[Any], result: Any) -> int:
+def _track_output(args: Sequence[Any], result: object) -> int:
     return _BASE + size_of(result)
 
 
-def _track_range(args: Sequence[Any], result: Any) -> int:
+def _track_range(args: Sequence[Any], result: object) -> int:
     if args[0].__class__ is int and args[0] > LONGEST_RANGE:
         return _BASE + int(args[0])
     return _track_output(args, result)
@@ -75,7 +75,7 @@ def _estimate_same_size(args: Sequence[Sized]) -> CallEstimate:
     return _allocating(args[0].size)
 
 
-def _track_flatten(args: Sequence[Any], result: Any) -> int:
+def _track_flatten(args: Sequence[Any], result: object) -> int:
     depth = args[1] if len(args) == 2 and args[1].__class__ is int else 1
     return (_BASE + depth * size_of(args[0])) % _TWO_TO_64
 
@@ -85,7 +85,7 @@ def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
     return _allocating(args[0].size, float(depth))
 
 
-def _self_comparison(elements: Any) -> int:
+def _self_comparison(elements: object) -> int:
     if not is_list(elements):
         return 0  # cel-go panics here, before it adds anything
     size = len(elements)
@@ -95,11 +95,11 @@ def _self_comparison(elements: Any) -> int:
     return _BASE + int(size * size * factor)
 
 
-def _track_first(args: Sequence[Any], result: Any) -> int:
+def _track_first(args: Sequence[Any], result: object) -> int:
     return _self_comparison(args[0])
 
 
-def _track_keys(args: Sequence[Any], result: Any) -> int:
+def _track_keys(args: Sequence[Any], result: object) -> int:
     return _self_comparison(args[1])
 
 

@@ -85,13 +85,13 @@ def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
     return result
 
 
-def sort(elements: Any) -> list[Any]:
+def sort(elements: object) -> list[Any]:
     if not is_list(elements):
         raise refusal("sort", elements, frozenset())
     return sort_by_keys(elements, elements)
 
 
-def sort_by_associated_keys(elements: Any, keys: Any) -> list[Any]:
+def sort_by_associated_keys(elements: object, keys: object) -> list[Any]:
     if not is_list(elements) or not is_list(keys):
         raise refusal("@sortByAssociatedKeys", elements, LIST_CLASSES)
     return sort_by_keys(elements, keys)
@@ -113,7 +113,7 @@ def reverse(elements: list[Any]) -> list[Any]:
     return elements[::-1]
 
 
-def distinct(elements: Any) -> list[Any]:
+def distinct(elements: object) -> list[Any]:
     """The first of equal elements. A comparison that fails counts as different.
 
     What is no list makes cel-go's cost tracker panic, so the error is not `no such overload`.
@@ -130,7 +130,7 @@ def distinct(elements: Any) -> list[Any]:
     return result
 
 
-def _not_a_list(value: Any) -> EvaluationError:
+def _not_a_list(value: object) -> EvaluationError:
     """The text of Go's panic: it names the first method of a list that the class lacks."""
     missing = "Contains" if value.__class__ in _ADDERS else "Add"
     return EvaluationError(
@@ -139,7 +139,7 @@ def _not_a_list(value: Any) -> EvaluationError:
     )
 
 
-def _surely_equal(a: Any, b: Any) -> bool:
+def _surely_equal(a: object, b: object) -> bool:
     try:
         return equal(a, b)
     except EvaluationError:

@@ -36,7 +36,7 @@ _MAP = map_of(_K, _V)
 _EMPTY_IS_ZERO = frozenset({str, bytes, dict, MixedMap, bool, int, Uint, float}) | LIST_CLASSES
 
 
-def is_zero(value: Any) -> bool:
+def is_zero(value: object) -> bool:
     """Whether `optional.ofNonZeroValue` drops the value: zero, empty, null, the year 1."""
     if value.__class__ in _EMPTY_IS_ZERO:
         return not value
@@ -49,7 +49,7 @@ def is_zero(value: Any) -> bool:
     return value is None or (isinstance(value, dict) and not value)
 
 
-def of_non_zero(value: Any) -> Optional:
+def of_non_zero(value: object) -> Optional:
     return NONE if is_zero(value) else Optional(value)
 
 
@@ -65,11 +65,11 @@ def has_value(optional: Optional) -> bool:
     return optional is not NONE
 
 
-def or_optional(optional: Any, other: Any) -> Any:
+def or_optional(optional: object, other: object) -> Any:
     return other if optional is NONE else optional
 
 
-def or_value(optional: Any, default: Any) -> Any:
+def or_value(optional: object, default: object) -> Any:
     if optional is NONE:
         return default
     return optional.value if optional.__class__ is Optional else optional

@@ -42,7 +42,7 @@ def intersects(a: list[Any], b: list[Any]) -> bool:
 
 
 def _cost(factor: int) -> CostRule:
-    def tracked(args: Sequence[Any], result: Any) -> int:
+    def tracked(args: Sequence[Any], result: object) -> int:
         return 1 + factor * size_of(args[0]) * size_of(args[1])
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:

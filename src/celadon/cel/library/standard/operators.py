@@ -8,8 +8,6 @@ operands, so the code generator writes them out. Overloads are in cel-go's order
 
 from __future__ import annotations
 
-from typing import Any
-
 from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms import container_forms, lazy_forms, operator_forms
 from celadon.cel.declarations import Contents, Function, Impl, Inline, Overload
@@ -61,7 +59,7 @@ _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (
 )
 
 
-def logical_not(value: Any) -> bool:
+def logical_not(value: object) -> bool:
     if value.__class__ is not bool:
         raise no_such_overload()
     return not value

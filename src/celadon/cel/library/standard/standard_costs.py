@@ -43,7 +43,7 @@ def chosen(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(condition.plus(yes.union(no)), sized[1].size.union(sized[2].size))
 
 
-def _traverse_first(args: Sequence[Any], result: Any) -> int:
+def _traverse_first(args: Sequence[Any], result: object) -> int:
     return traversal(size_of(args[0]))
 
 
@@ -66,7 +66,7 @@ def _estimate_quote(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(size.divided(TRAVERSAL_DIVISOR), size.times(Range(1, 2)).plus(_QUOTES))
 
 
-def _track_in_list(args: Sequence[Any], result: Any) -> int:
+def _track_in_list(args: Sequence[Any], result: object) -> int:
     return size_of(args[1])
 
 
@@ -74,7 +74,7 @@ def _estimate_in_list(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(args[1].size)
 
 
-def _track_comparison(args: Sequence[Any], result: Any) -> int:
+def _track_comparison(args: Sequence[Any], result: object) -> int:
     return traversal(min(size_of(args[0]), size_of(args[1])))
 
 
@@ -83,7 +83,7 @@ def _estimate_comparison(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(Range(1 if smaller else 0, smaller).divided(TRAVERSAL_DIVISOR))
 
 
-def _track_concatenation(args: Sequence[Any], result: Any) -> int:
+def _track_concatenation(args: Sequence[Any], result: object) -> int:
     return traversal(size_of(args[0]) + size_of(args[1]))
 
 
@@ -96,7 +96,7 @@ def _estimate_list_concatenation(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(ONE, args[0].size.plus(args[1].size))
 
 
-def _track_matches(args: Sequence[Any], result: Any) -> int:
+def _track_matches(args: Sequence[Any], result: object) -> int:
     return traversal(size_of(args[0]) + 1) * ceil_div(size_of(args[1]), REGEX_DIVISOR)
 
 
@@ -105,7 +105,7 @@ def _estimate_matches(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(text.times(args[1].size.divided(REGEX_DIVISOR)))
 
 
-def _track_contains(args: Sequence[Any], result: Any) -> int:
+def _track_contains(args: Sequence[Any], result: object) -> int:
     return traversal(size_of(args[0])) * traversal(size_of(args[1]))
 
 
@@ -114,7 +114,7 @@ def _estimate_contains(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(text.times(args[1].size.divided(TRAVERSAL_DIVISOR)))
 
 
-def _one(args: Sequence[Any], result: Any) -> int:
+def _one(args: Sequence[Any], result: object) -> int:
     return 1
 
 

@@ -6,8 +6,6 @@ adds the functions on strings and sizes and puts everything together, in cel-go'
 
 from __future__ import annotations
 
-from typing import Any
-
 from celadon.cel import re2
 from celadon.cel.codegen.inline_forms import container_forms, text_forms
 from celadon.cel.declarations import Function, Library, Overload
@@ -41,25 +39,25 @@ _MAP = map_of(type_param("A"), type_param("B"))
 _STRING_ONLY = frozenset({str})
 
 
-def contains(text: Any, part: Any) -> bool:
+def contains(text: object, part: object) -> bool:
     if text.__class__ is str and part.__class__ is str:
         return part in text
     raise no_such_overload()
 
 
-def starts_with(text: Any, prefix: Any) -> bool:
+def starts_with(text: object, prefix: object) -> bool:
     if text.__class__ is str and prefix.__class__ is str:
         return bool(text.startswith(prefix))
     raise no_such_overload()
 
 
-def ends_with(text: Any, suffix: Any) -> bool:
+def ends_with(text: object, suffix: object) -> bool:
     if text.__class__ is str and suffix.__class__ is str:
         return bool(text.endswith(suffix))
     raise no_such_overload()
 
 
-def matches(text: Any, pattern: Any) -> bool:
+def matches(text: object, pattern: object) -> bool:
     """Whether the pattern is found anywhere in the text (RE2 syntax)."""
     if text.__class__ is not str:
         raise refusal("matches", text, _STRING_ONLY)

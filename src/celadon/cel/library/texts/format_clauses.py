@@ -20,6 +20,8 @@ _PIECE = re.compile(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
+    """`%.2f` is the verb `f` with the precision 2; None leaves that to the verb."""
+
     verb: str
     precision: int | None
 

@@ -57,7 +57,7 @@ def refusal(refusals: Mapping[str, str], verb: str, name: str) -> str:
     return f"error during formatting: {refusals[verb]}, was given {name}"
 
 
-def _refuse(refusals: Mapping[str, str], verb: str, value: Any) -> EvaluationError:
+def _refuse(refusals: Mapping[str, str], verb: str, value: object) -> EvaluationError:
     return EvaluationError(refusal(refusals, verb, type_name(value)))
 
 
@@ -170,7 +170,7 @@ def _legacy_key(key: Any) -> str:
     return rendered
 
 
-def _legacy_double(verb: str, value: Any) -> float:
+def _legacy_double(verb: str, value: object) -> float:
     if value.__class__ is float:
         return float(value)
     if value.__class__ is str and value in _NUMBER_TEXTS:
@@ -182,7 +182,7 @@ def _legacy_non_finite(value: float) -> str:
     return "NaN" if value != value else "∞" if value > 0 else "-∞"
 
 
-def _legacy_fixed(value: Any, precision: int | None) -> str:
+def _legacy_fixed(value: object, precision: int | None) -> str:
     number = _legacy_double("f", value)
     if not math.isfinite(number):
         return _legacy_non_finite(number)
@@ -199,7 +199,7 @@ def _legacy_fixed(value: Any, precision: int | None) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _legacy_scientific(value: Any, precision: int | None) -> str:
+def _legacy_scientific(value: object, precision: int | None) -> str:
     number = _legacy_double("e", value)
     width = _DEFAULT_PRECISION if precision is None else precision
     if math.isfinite(number):
@@ -211,7 +211,7 @@ def _legacy_scientific(value: Any, precision: int | None) -> str:
     return rendered.rjust(width) if width <= MAX_NUMBER else rendered
 
 
-def _legacy_decimal(value: Any, precision: int | None) -> str:
+def _legacy_decimal(value: object, precision: int | None) -> str:
     if value.__class__ not in _INTEGERS:
         raise _refuse(_LEGACY_REFUSALS, "d", value)
     return str(int(value))
@@ -269,7 +269,7 @@ def _plain_number(value: float) -> str:
     return go_plain_float(value) if math.isfinite(value) else _plain_non_finite(value)
 
 
-def _plain_decimal(value: Any, precision: int | None) -> str:
+def _plain_decimal(value: object, precision: int | None) -> str:
     if value.__class__ in _INTEGERS:
         return str(int(value))
     if value.__class__ is float:
@@ -278,7 +278,7 @@ def _plain_decimal(value: Any, precision: int | None) -> str:
 
 
 def _plain_float(verb: str) -> Renderer:
-    def render(value: Any, precision: int | None) -> str:
+    def render(value: object, precision: int | None) -> str:
         if value.__class__ is not float and value.__class__ not in _INTEGERS:
             raise _refuse(_PLAIN_REFUSALS, verb, value)
         number = float(value)

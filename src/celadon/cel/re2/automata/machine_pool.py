@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 
 class Spares(Generic[T]):
+    """Machines that nobody is using; more are made when there are none."""
+
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self._spares: list[T] = []

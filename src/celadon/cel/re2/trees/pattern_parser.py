@@ -42,6 +42,8 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class Flags:
+    """`(?i)`, `(?m)`, `(?s)` and `(?U)`, where they hold."""
+
     fold: bool = False
     multiline: bool = False
     dot_all: bool = False
@@ -73,6 +75,8 @@ _ESCAPED_ASSERTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
+    """A pattern as a tree, and how many groups capture."""
+
     tree: Node
     groups: int
 

@@ -31,6 +31,8 @@ _NULLABLE = Facts(nullable=True)
 
 
 class AssertionKind(enum.Enum):
+    """What stands between two characters."""
+
     BEGIN_TEXT = enum.auto()
     END_TEXT = enum.auto()
     BEGIN_LINE = enum.auto()
@@ -73,6 +75,8 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
+    """Matches nothing, at a place of that kind."""
+
     kind: AssertionKind
 
     @property
@@ -103,12 +107,16 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Concat:
+    """One part after the other."""
+
     subs: tuple[Node, ...]
     facts: Facts
 
 
 @dataclass(frozen=True, slots=True)
 class Alternate:
+    """One of the parts, the first that matches."""
+
     subs: tuple[Node, ...]
     facts: Facts
 

@@ -49,7 +49,7 @@ def to_cel(value: Any, path: str = "value") -> Any:
     return _converted(value, path)
 
 
-def _converted(value: Any, path: str) -> Any:
+def _converted(value: object, path: str) -> Any:
     match value:
         case bytearray() | memoryview():
             return bytes(value)

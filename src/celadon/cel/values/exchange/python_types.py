@@ -12,7 +12,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def converted(value: Any, path: str) -> Any:
+def converted(value: object, path: str) -> Any:
     """Raises TypeError for other classes, ValueError for what is out of range."""
     match value:
         case datetime():

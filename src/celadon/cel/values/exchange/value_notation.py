@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from celadon.cel.types import Type
 from celadon.cel.values.conversions import duration_to_string
@@ -14,7 +13,7 @@ from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 
-def notation(value: Any) -> str:
+def notation(value: object) -> str:
     """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`."""
     if value is None or isinstance(value, bool | str):
         return json.dumps(value, ensure_ascii=False)
@@ -48,7 +47,7 @@ def _bytes(value: bytes) -> str:
     )
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     if isinstance(value, Timestamp):
         return f'timestamp("{format_timestamp(value)}")'
     if isinstance(value, Duration):

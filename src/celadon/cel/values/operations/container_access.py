@@ -56,12 +56,12 @@ _FIRST_INEXACT = 1 << 53
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
-def no_such_key(key: Any) -> EvaluationError:
+def no_such_key(key: object) -> EvaluationError:
     """A map has no such key."""
     return EvaluationError(f"no such key: {display(key)}")
 
 
-def index_out_of_bounds(key: Any) -> EvaluationError:
+def index_out_of_bounds(key: object) -> EvaluationError:
     """A list has no such index; negative ones never exist."""
     return EvaluationError(f"index out of bounds: {display(key)}")
 
@@ -100,7 +100,7 @@ def find_field(operand: Any, field: str) -> Any:
     return _find_in_record(operand, field) if isinstance(operand, Record) else MISSING
 
 
-def qualifier_error(key: Any) -> EvaluationError | None:
+def qualifier_error(key: object) -> EvaluationError | None:
     """Why a value can never be a key, whatever it is applied to; None if it can."""
     if key.__class__ in _QUALIFIERS:
         return None
@@ -118,7 +118,7 @@ def find_index(operand: Any, key: Any) -> Any:
     return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
 
 
-def _find_in_record(record: Record, field: Any) -> Any:
+def _find_in_record(record: Record, field: object) -> Any:
     if field.__class__ is not str:
         raise no_such_overload()
     return record[field] if record.has(field) else MISSING
@@ -134,7 +134,7 @@ def _find_in_list(elements: list[Any], key: Any) -> Any:
     return elements[int(key)] if 0 <= key < len(elements) else MISSING
 
 
-def has_field(operand: Any, field: str) -> bool:
+def has_field(operand: object, field: str) -> bool:
     """`has(operand.field)`: present, null included. False for what has no fields at all."""
     if operand.__class__ is Optional:
         return operand is not NONE and has_field(operand.value, field)
@@ -143,7 +143,7 @@ def has_field(operand: Any, field: str) -> bool:
     return find_field(operand, field) is not MISSING
 
 
-def find_index_strictly(operand: Any, key: Any) -> Any:
+def find_index_strictly(operand: object, key: object) -> Any:
     """`find_index` that fails for what has no keys at all."""
     value = find_index(operand, key)
     if value is MISSING and not is_list(operand) and not _has_keys(operand):
@@ -151,11 +151,11 @@ def find_index_strictly(operand: Any, key: Any) -> Any:
     return value
 
 
-def _has_keys(operand: Any) -> bool:
+def _has_keys(operand: object) -> bool:
     return is_map(operand) or isinstance(operand, Record)
 
 
-def has_field_strictly(operand: Any, field: str) -> bool:
+def has_field_strictly(operand: object, field: str) -> bool:
     """`has_field` that fails for what has no fields at all."""
     if operand.__class__ is Optional:
         return operand is not NONE and has_field_strictly(operand.value, field)
@@ -173,7 +173,7 @@ def contains(element: Any, container: Any) -> bool:
     raise no_such_overload()
 
 
-def _list_contains(element: Any, elements: list[Any]) -> bool:
+def _list_contains(element: object, elements: list[Any]) -> bool:
     if _equals_as_python(element):
         try:
             return element in elements
@@ -188,7 +188,7 @@ def _list_contains(element: Any, elements: list[Any]) -> bool:
     return False
 
 
-def _equals_as_python(element: Any) -> bool:
+def _equals_as_python(element: object) -> bool:
     """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
     integers that are not exact as doubles."""
     if element.__class__ is int:
@@ -222,18 +222,18 @@ def iterate2(value: Any) -> list[tuple[Any, Any]]:
     raise EvaluationError(f"unsupported comprehension range type: {go_name(value)}")
 
 
-def _refuse_present(a_map: AnyMap, key: Any) -> None:
+def _refuse_present(a_map: AnyMap, key: object) -> None:
     if find(a_map, key) is not MISSING:
         raise EvaluationError(f"insert failed: key {display(key)} already exists")
 
 
-def map_insert(a_map: AnyMap, key: Any, value: Any) -> AnyMap:
+def map_insert(a_map: AnyMap, key: object, value: object) -> AnyMap:
     """`cel.@mapInsert(map, key, value)`: a new map with one more entry."""
     _refuse_present(a_map, key)
     return with_entry(a_map, key, value)
 
 
-def insert_entry(a_map: AnyMap, key: Any, value: Any) -> AnyMap:
+def insert_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
     """`map_insert` for an accumulator that nobody else holds: changes it, and returns it.
 
     The result is another map when the key's kind needs a `MixedMap`; use only the result.

@@ -55,7 +55,7 @@ def equal(a: Any, b: Any) -> bool:
     return _objects_equal(a, b)
 
 
-def _objects_equal(a: Any, b: Any) -> bool:
+def _objects_equal(a: object, b: object) -> bool:
     """The left operand is a type, an optional, an abstract value, a typed list or a map."""
     if isinstance(a, Opaque):
         return bool(a == b)
@@ -102,7 +102,7 @@ def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
     return [(x, find(b, key)) for key, x in a.items()]
 
 
-def _equal_or_error(x: Any, y: Any) -> bool:
+def _equal_or_error(x: object, y: object) -> bool:
     try:
         return equal(x, y)
     except EvaluationError:
@@ -117,7 +117,7 @@ def _optionals_equal(a: Optional, b: Optional) -> bool:
     return equal(a.value, b.value)
 
 
-def not_equal(a: Any, b: Any) -> bool:
+def not_equal(a: object, b: object) -> bool:
     """CEL `a != b`: true also where `a == b` fails."""
     try:
         return not equal(a, b)
@@ -125,7 +125,7 @@ def not_equal(a: Any, b: Any) -> bool:
         return True
 
 
-def refusal(operator: str, left: Any, having: frozenset[type]) -> EvaluationError:
+def refusal(operator: str, left: object, having: frozenset[type]) -> EvaluationError:
     """The error of an operator that the operands do not support; `having` has the trait."""
     if left.__class__ in having or left.__class__ in RECEIVERS:
         return no_such_overload()
@@ -137,7 +137,7 @@ def nan_error() -> EvaluationError:
     return EvaluationError("NaN values cannot be ordered")
 
 
-def _numbers_comparable(a: Any, b: Any) -> bool:
+def _numbers_comparable(a: object, b: object) -> bool:
     """Whether both are numbers; raises if one is NaN. Callers then compare `float`s or ints."""
     if a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
         if a != a or b != b:
@@ -193,7 +193,7 @@ def greater_equals(a: Any, b: Any) -> bool:
     raise refusal("_>=_", a, _COMPARERS)
 
 
-def is_comparable(value: Any) -> bool:
+def is_comparable(value: object) -> bool:
     """Whether values of this kind have an order at all."""
     return value.__class__ in _COMPARERS
 

@@ -69,14 +69,14 @@ class MapList(TypedList):
                 made[at] = one
         return made
 
-    def _position(self, item: Any) -> int | None:
+    def _position(self, item: object) -> int | None:
         wanted = self._key(item)
         for i, one in enumerate(self):
             if self._key(one) == wanted:
                 return i
         return None
 
-    def _key(self, item: Any) -> list[Any]:
+    def _key(self, item: object) -> list[Any]:
         members = item if isinstance(item, dict) else {}
         return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
 
@@ -85,11 +85,11 @@ LIST_CLASSES: Final[frozenset[type[list[Any]]]] = frozenset({list, SetList, MapL
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 
-def _has(items: list[Any], wanted: Any) -> bool:
+def _has(items: list[Any], wanted: object) -> bool:
     return any(_equal(one, wanted) for one in items)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: object, b: object) -> bool:
     try:
         return equality.equal(a, b)
     except EvaluationError:

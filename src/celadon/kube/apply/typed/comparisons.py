@@ -37,7 +37,7 @@ class Comparison:
         self.removed.put(element, below.removed)
 
 
-def compared(type_: MergeType, old: Any, new: Any) -> Comparison:
+def compared(type_: MergeType, old: object, new: object) -> Comparison:
     """From one state to another. ItemError for an item without a key."""
     found = Comparison()
     _compare(type_, old, new, found)
@@ -65,7 +65,7 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
     return not same(old, new)
 
 
-def _are(wanted: type, old: Any, new: Any) -> bool:
+def _are(wanted: type, old: object, new: object) -> bool:
     """Whether both are containers of that class; null is as good as an empty one."""
     if old.__class__ is wanted:
         return new.__class__ is wanted or new is None
@@ -88,7 +88,7 @@ def same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and value.__class__ is not bool
 
 

@@ -32,7 +32,7 @@ _GO_TYPES: Final[Mapping[type, str]] = {
 }
 
 
-def misfits(type_: MergeType, value: Any) -> list[str]:
+def misfits(type_: MergeType, value: object) -> list[str]:
     """One text per error, with its path; none for a value that fits."""
     return list(_errors(type_, value, ""))
 
@@ -92,7 +92,7 @@ def _item_errors(rule: ListRule, value: Sequence[Any], path: str) -> Iterator[st
         yield from _errors(rule.item, item, here)
 
 
-def _scalar_errors(wanted: str, value: Any, path: str) -> Iterator[str]:
+def _scalar_errors(wanted: str, value: object, path: str) -> Iterator[str]:
     shape = float if isinstance(value, float) else value.__class__
     is_number = shape in (int, float)
     match wanted:
@@ -107,12 +107,12 @@ def _scalar_errors(wanted: str, value: Any, path: str) -> Iterator[str]:
             yield _error(path, f"expected any scalar, got {_shown(value)}")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """`%v` of the wrapping."""
     return f"&{{{plain_text(value)}}}"
 
 
-def _go(value: Any) -> str:
+def _go(value: object) -> str:
     """`%#v`: `map[string]interface {}{"a":1}`."""
     if value.__class__ is dict:
         members = ", ".join(f"{quote(key)}:{_go(value[key])}" for key in sorted(value))

@@ -10,7 +10,7 @@ from celadon.kube.apply.field_sets import FieldSet
 from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, MergeType
 
 
-def without(type_: MergeType, value: Any, fields: FieldSet) -> Any:
+def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
     """A new value, which shares what did not change; a container that loses all it has is
     empty. What is atomic has no fields of its own: it goes, if somebody thinks it has."""
     if not fields or not value:

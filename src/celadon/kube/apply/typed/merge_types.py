@@ -100,7 +100,7 @@ class ListRule:
             )
         return self._item
 
-    def element(self, item: Any) -> str:
+    def element(self, item: object) -> str:
         """What identifies an item. ItemError when nothing does."""
         keys = self.keys
         if not keys:
@@ -133,7 +133,7 @@ class ListRule:
         return self._defaults
 
 
-def _set_element(item: Any) -> str:
+def _set_element(item: object) -> str:
     if item.__class__ is dict:
         raise ItemError("associative list without keys has an element that's a map type")
     if item.__class__ is list:

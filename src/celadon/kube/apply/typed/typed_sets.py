@@ -14,7 +14,7 @@ from celadon.kube.apply.field_sets import FieldSet
 from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, MergeType
 
 
-def applied_set(type_: MergeType, value: Any) -> FieldSet:
+def applied_set(type_: MergeType, value: object) -> FieldSet:
     """What is said by a configuration: leaves, items of lists, keys of maps, empty maps; but not
     the structs and maps on the way. ItemError for an item without a key."""
     found = FieldSet()
@@ -22,7 +22,7 @@ def applied_set(type_: MergeType, value: Any) -> FieldSet:
     return found
 
 
-def _collect(type_: MergeType, value: Any, found: FieldSet) -> bool:
+def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
     """Whether the value is a leaf; if not, what is below it is put into `found`."""
     if value.__class__ is dict and type_.map is not None:
         if type_.map.atomic:
@@ -65,7 +65,7 @@ def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
     return found
 
 
-def subtree(type_: MergeType, value: Any) -> FieldSet:
+def subtree(type_: MergeType, value: object) -> FieldSet:
     """Everything below a value that has come or gone as a whole: the containers on the way too."""
     found = FieldSet()
     if not value:

@@ -17,14 +17,14 @@ class Unknown:
     __slots__ = ()
 
 
-def member_before(before: Any | Unknown, key: str) -> Any | Unknown:
+def member_before(before: object | Unknown, key: str) -> Any | Unknown:
     """What a member was."""
     if isinstance(before, dict) and key in before:
         return before[key]
     return Unknown()
 
 
-def item_before(schema: Schema, before: Any | Unknown, item: Any) -> Any | Unknown:
+def item_before(schema: Schema, before: object | Unknown, item: object) -> Any | Unknown:
     """What an item was: the last one that had its keys."""
     if schema.list_type != "map" or not isinstance(before, list) or not isinstance(item, dict):
         return Unknown()
@@ -41,7 +41,7 @@ def key_of(item: dict[str, Any], schema: Schema) -> tuple[Any, ...]:
     return tuple((item.get(key).__class__, item.get(key)) for key in schema.list_map_keys)
 
 
-def same(value: Any, before: Any | Unknown) -> bool:
+def same(value: object, before: object | Unknown) -> bool:
     """Whether it is what it was: also the kinds of numbers and booleans are the same."""
     if value.__class__ is not before.__class__:
         return False

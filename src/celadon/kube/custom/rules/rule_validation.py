@@ -55,7 +55,7 @@ class RuleValidator:
     items: RuleValidator | None = None
     all_of: tuple[RuleValidator, ...] = ()
 
-    def errors(self, obj: Any, before: Any | Unknown) -> RuleOutcome:
+    def errors(self, obj: object, before: object | Unknown) -> RuleOutcome:
         """For a whole object; `before` is the stored object of an update, else `Unknown`."""
         outcome = RuleOutcome()
         is_unchanged = same(obj, before)
@@ -155,8 +155,8 @@ class _Run:
         self,
         validator: RuleValidator,
         path: FieldPath,
-        value: Any,
-        before: Any | Unknown,
+        value: object,
+        before: object | Unknown,
         *,
         forgiven: bool,
     ) -> None:
@@ -191,8 +191,8 @@ class _Run:
         self,
         validator: RuleValidator,
         path: FieldPath,
-        value: Any,
-        before: Any | Unknown,
+        value: object,
+        before: object | Unknown,
         *,
         forgiven: bool,
     ) -> None:

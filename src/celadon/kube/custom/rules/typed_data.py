@@ -78,7 +78,7 @@ def typed(value: Any, schema: Schema) -> Any:
     )
 
 
-def require_integer(value: Json, schema: Schema) -> None:
+def require_integer(value: object, schema: Schema) -> None:
     """What is `self` in a rule about an integer has to be one: `EvaluationError` for 2.0."""
     if schema.type == "integer" and value.__class__ is float:
         raise EvaluationError("invalid data, expected int, got float64")

@@ -30,7 +30,7 @@ from celadon.cel.value_functions import LIST_CLASSES, value_sizes
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
 
 
-def _track_first(args: Sequence[Any], result: Any) -> int:
+def _track_first(args: Sequence[Any], result: object) -> int:
     return cost_rules.traversal(value_sizes.size_of(args[0]))
 
 
@@ -42,7 +42,7 @@ def _estimate_first_same_size(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(args[0].size.divided(cost_rules.TRAVERSAL_DIVISOR), args[0].size)
 
 
-def track_first_twice(args: Sequence[Any], result: Any) -> int:
+def track_first_twice(args: Sequence[Any], result: object) -> int:
     return cost_rules.ceil_div(value_sizes.size_of(args[0]), TWICE_DIVISOR)
 
 
@@ -54,11 +54,11 @@ def bound_first_twice(text: Argument, *others: Argument) -> Polynomial:
     return text.size * 0.2 + 1
 
 
-def _track_walk(args: Sequence[Any], result: Any) -> int:
+def _track_walk(args: Sequence[Any], result: object) -> int:
     return walk_cost(args[0])
 
 
-def walk_cost(value: Any) -> int:
+def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
     """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down."""
     total, stack = 0, [value]
     while stack:

@@ -63,7 +63,7 @@ def _estimate_split(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(text.divided(call_costs.TWICE_DIVISOR), Range(0, most))
 
 
-def _track_join(args: Sequence[Any], result: Any) -> int:
+def _track_join(args: Sequence[Any], result: object) -> int:
     return cost_rules.ceil_div(value_sizes.size_of(result), call_costs.TWICE_DIVISOR)
 
 
@@ -88,7 +88,7 @@ def _bound_join(elements: Argument, *separator: Argument) -> Polynomial:
 _NAMED_COMPARISON: Final = Range(1, _FORMAT_NAME_SIZE).divided(cost_rules.TRAVERSAL_DIVISOR)
 
 
-def _track_equals(args: Sequence[Any], result: Any) -> int:
+def _track_equals(args: Sequence[Any], result: object) -> int:
     if isinstance(args[0], Opaque):
         return 1
     return standard_costs.COMPARISON.tracked(args, result)

@@ -124,11 +124,11 @@ def _prefix_length(cidr: CIDR) -> int:
     return cidr.prefix.length
 
 
-def _track_contains_ip(args: Sequence[Any], result: Any) -> int:
+def _track_contains_ip(args: Sequence[Any], result: object) -> int:
     return cost_rules.traversal(2 * value_sizes.size_of(args[0]))
 
 
-def _track_contains_cidr(args: Sequence[Any], result: Any) -> int:
+def _track_contains_cidr(args: Sequence[Any], result: object) -> int:
     size = value_sizes.size_of(args[0])
     return cost_rules.traversal(2 * size) + cost_rules.traversal(size) + 1
 
@@ -155,7 +155,7 @@ _CONTAINS_CIDR_COST: Final = CostRule(
 def _and_parse(rule: CostRule) -> CostRule:
     """The same where the argument is text that is parsed first."""
 
-    def tracked(args: Sequence[Any], result: Any) -> int:
+    def tracked(args: Sequence[Any], result: object) -> int:
         return rule.tracked(args, result) + cost_rules.traversal(value_sizes.size_of(args[1]))
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:

@@ -53,7 +53,7 @@ class Payload:
     zero: Any = None
 
 
-def _write_quantity(value: Any, field: str) -> bytes:
+def _write_quantity(value: object, field: str) -> bytes:
     return _FIRST + sized(text_bytes(value, field))
 
 
@@ -68,7 +68,7 @@ def _read_quantity(data: bytes, start: int, stop: int) -> str:
     return canonical
 
 
-def _write_int_or_string(value: Any, field: str) -> bytes:
+def _write_int_or_string(value: object, field: str) -> bytes:
     if isinstance(value, str):
         return b"\x08\x01\x10\x00\x1a" + sized(text_bytes(value, field))
     return b"\x08\x00\x10" + SCALARS["int32"].write(value, field) + b"\x1a\x00"
@@ -99,7 +99,7 @@ def _read_int_or_string(data: bytes, position: int, stop: int) -> int | str:
     return text if form == _STRING_FORM else number
 
 
-def _write_raw(value: Any, field: str) -> bytes:
+def _write_raw(value: object, field: str) -> bytes:
     return _FIRST + sized(json_bytes(value, field))
 
 

@@ -25,7 +25,7 @@ class Scalar:
     read: Callable[[bytes, int, int], tuple[Any, int]]
 
 
-def _write_bool(value: Any, field: str) -> bytes:
+def _write_bool(value: object, field: str) -> bytes:
     if value.__class__ is not bool:
         raise misfit(field, "boolean")
     return b"\1" if value else b"\0"
@@ -39,7 +39,7 @@ def _read_bool(data: bytes, position: int, end: int) -> tuple[bool, int]:
 def _integer(bits: int) -> Scalar:
     low, high, wanted = -(1 << (bits - 1)), (1 << (bits - 1)) - 1, f"integer of {bits} bits"
 
-    def write(value: Any, field: str) -> bytes:
+    def write(value: object, field: str) -> bytes:
         if value.__class__ is not int or not low <= value <= high:
             raise misfit(field, wanted)
         return varint(value)
@@ -53,7 +53,7 @@ def _integer(bits: int) -> Scalar:
     return Scalar(VARINT, 0, write, read)
 
 
-def _write_double(value: Any, field: str) -> bytes:
+def _write_double(value: object, field: str) -> bytes:
     if value.__class__ is bool or not isinstance(value, (int, float)):
         raise misfit(field, "number")
     try:

@@ -21,7 +21,7 @@ _REPLACEMENT: Final = "\ufffd"
 _LONE: Final = re.compile("[\ud800-\udfff]")
 
 
-def text_bytes(value: Any, field: str) -> bytes:
+def text_bytes(value: object, field: str) -> bytes:
     if value.__class__ is not str and not isinstance(value, str):
         raise misfit(field, "string")
     try:
@@ -39,7 +39,7 @@ def read_text(data: bytes, start: int, stop: int) -> str:
         return _LONE.sub(_REPLACEMENT, payload.decode("utf-8", "surrogateescape"))
 
 
-def base64_bytes(value: Any, field: str) -> bytes:
+def base64_bytes(value: object, field: str) -> bytes:
     """The bytes of a base64 text."""
     if not isinstance(value, str):
         raise misfit(field, "base64 text")
@@ -53,7 +53,7 @@ def read_base64(data: bytes, start: int, stop: int) -> str:
     return base64.b64encode(data[start:stop]).decode()
 
 
-def json_bytes(value: Any, field: str) -> bytes:
+def json_bytes(value: object, field: str) -> bytes:
     try:
         text = json_text(value)
     except (TypeError, ValueError, RecursionError):

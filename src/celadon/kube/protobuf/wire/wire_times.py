@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.protobuf.wire.wire_errors import ProtobufError, misfit, wrong_wire_type
@@ -22,13 +22,13 @@ _OUT_OF_RANGE: Final = "Time.MarshalJSON: year outside of range [0,9999]"
 _FIELDS: Final = {1: "Seconds", 2: "Nanos"}
 
 
-def write_time(value: Any, field: str) -> bytes:
+def write_time(value: object, field: str) -> bytes:
     if not isinstance(value, str):
         raise misfit(field, "timestamp")
     return _time_bytes(value)
 
 
-def write_micro_time(value: Any, field: str) -> bytes:
+def write_micro_time(value: object, field: str) -> bytes:
     if not isinstance(value, str):
         raise misfit(field, "timestamp")
     return _micro_time_bytes(value)

@@ -7,7 +7,9 @@ from typing import Any, Final
 from celadon.kube import fieldpath
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import SPEC, Errors, Object, in_range, items
+from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
 from celadon.kube.validation.pods.pod_containers import trimmed_image
+from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
 from celadon.kube.validation.pods.pod_specs import pod_in_general
 
 CHANGEABLE: Final = (
@@ -18,11 +20,13 @@ CHANGEABLE: Final = (
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 )
 FREE_FIELDS: Final = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
+REQUIRED_NODES: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+ADDED_TERMS: Final = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
 CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 
 def pod_update(obj: Object, old: Object) -> Errors:
-    """The difference that upstream prints after the last text is not reproduced."""
+    """What is wrong with a changed pod; the last text ends with what has changed."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj)
     for field in CONTAINER_LISTS:
@@ -40,9 +44,16 @@ def pod_update(obj: Object, old: Object) -> Errors:
         return
     yield from _tolerations(spec, before)
     yield from _gates(spec, before)
-    if _fixed_part(spec) != _fixed_part(before):
+    if spec == before:
+        return
+    fixed = _with_old_fields(spec, before)
+    if before.get("schedulingGates"):
+        yield from _chosen_nodes(fixed, before)
+        fixed = _with_old_nodes(fixed, before)
+    if internal_pod_spec(fixed) != internal_pod_spec(before):
         named = ",".join(CHANGEABLE)
-        detail = f"pod updates may not change fields other than {named}\n"
+        difference = pod_spec_diff(before, fixed)
+        detail = f"pod updates may not change fields other than {named}\n{difference}"
         yield fieldpath.forbidden(SPEC, detail)
 
 
@@ -80,11 +91,65 @@ def _gates(spec: Object, before: Object) -> Errors:
             yield fieldpath.forbidden(at.child("name"), detail)
 
 
-def _fixed_part(spec: Object) -> dict[str, Any]:
+def _with_old_fields(spec: Object, before: Object) -> dict[str, Any]:
+    """The new spec with the old one's values where they may change."""
     kept = {key: value for key, value in spec.items() if key not in FREE_FIELDS}
+    kept.update((field, before[field]) for field in FREE_FIELDS if field in before)
     for field in CONTAINER_LISTS:
         if spec.get(field):
-            kept[field] = [
-                {key: value for key, value in one.items() if key != "image"} for one in spec[field]
-            ]
+            pairs = zip(spec[field], before[field], strict=True)
+            kept[field] = [{**one, "image": other.get("image")} for one, other in pairs]
+    grace = before.get("terminationGracePeriodSeconds")
+    if grace is not None and grace < 0 and spec.get("terminationGracePeriodSeconds") == 1:
+        kept["terminationGracePeriodSeconds"] = grace
     return kept
+
+
+def _with_old_nodes(spec: Object, before: Object) -> dict[str, Any]:
+    """The same for where a pod may run: what waits for a gate can still become choosier."""
+    kept = {key: value for key, value in spec.items() if key != "nodeSelector"}
+    if before.get("nodeSelector"):
+        kept["nodeSelector"] = before["nodeSelector"]
+    nodes = (before.get("affinity") or {}).get("nodeAffinity")
+    affinity = dict(spec.get("affinity") or {})
+    affinity.pop("nodeAffinity", None)
+    if nodes is not None:
+        affinity["nodeAffinity"] = nodes
+    if affinity or before.get("affinity") is not None:
+        kept["affinity"] = affinity
+    else:
+        kept.pop("affinity", None)
+    return kept
+
+
+def _chosen_nodes(spec: Object, before: Object) -> Errors:
+    """Selectors may get more terms, and lose none."""
+    chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
+    if any(chosen.get(key) != value for key, value in was.items()):
+        detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield fieldpath.invalid(SPEC.child("nodeSelector"), dict(chosen), detail)
+    terms, old_terms = _required_terms(spec), _required_terms(before)
+    at = SPEC.child("affinity", "nodeAffinity", REQUIRED_NODES, "nodeSelectorTerms")
+    if not old_terms:
+        return
+    if len(terms) != len(old_terms):
+        yield fieldpath.invalid(at, [internal_value(one, "NodeTerm") for one in terms], ADDED_TERMS)
+        return
+    for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
+        if not _only_adds(term, old):
+            detail = "only additions are allowed (no mutations or deletions)"
+            yield fieldpath.invalid(at.index(index), internal_value(term, "NodeTerm"), detail)
+
+
+def _required_terms(spec: Object) -> list[Object]:
+    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    return list((nodes.get(REQUIRED_NODES) or {}).get("nodeSelectorTerms") or ())
+
+
+def _only_adds(term: Object, old: Object) -> bool:
+    """Whether the requirements begin with the old ones; what required nothing stays so."""
+    fields = ("matchExpressions", "matchFields")
+    if not any(old.get(field) for field in fields) and any(term.get(field) for field in fields):
+        return False
+    pairs = ((term.get(field) or [], old.get(field) or []) for field in fields)
+    return all(new[: len(was)] == was for new, was in pairs)

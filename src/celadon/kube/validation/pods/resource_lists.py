@@ -24,31 +24,6 @@ from celadon.kube.well_known_values import HUGE_PAGES
 NATIVE_DOMAIN: Final = "kubernetes.io/"
 REQUESTS_PREFIX: Final = "requests."
 CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-QUOTA_RESOURCES: Final = frozenset(
-    {
-        "cpu",
-        "memory",
-        "ephemeral-storage",
-        "requests.cpu",
-        "requests.memory",
-        "requests.storage",
-        "requests.ephemeral-storage",
-        "limits.cpu",
-        "limits.memory",
-        "limits.ephemeral-storage",
-        "pods",
-        "services",
-        "replicationcontrollers",
-        "resourcequotas",
-        "secrets",
-        "configmaps",
-        "persistentvolumeclaims",
-        "services.nodeports",
-        "services.loadbalancers",
-    }
-)
-STANDARD_RESOURCES: Final = QUOTA_RESOURCES | {"storage"}
-POD_RESOURCES: Final = frozenset({"cpu", "memory"})
 COUNTED: Final = frozenset(
     {
         "pods",
@@ -63,6 +38,22 @@ COUNTED: Final = frozenset(
     }
 )
 """Resources of which there are only whole ones."""
+QUOTA_RESOURCES: Final = COUNTED | frozenset(
+    {
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.storage",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+    }
+)
+STANDARD_RESOURCES: Final = QUOTA_RESOURCES | {"storage"}
+POD_RESOURCES: Final = frozenset({"cpu", "memory"})
 
 ZERO: Final = Quantity(0)
 ONE: Final = Quantity(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
@@ -230,7 +230,7 @@ def _projected_keys(path: FieldPath, whole: FieldPath, given: Object, taken: set
         yield from _free_path(whole, item, given.get("name") or "", taken)
 
 
-def _free_path(path: FieldPath, item: Object, shown: Any, taken: set[str]) -> Errors:
+def _free_path(path: FieldPath, item: Object, shown: object, taken: set[str]) -> Errors:
     value = item.get("path")
     if value and value in taken:
         yield fieldpath.invalid(path, shown, "conflicting duplicate paths")

@@ -105,7 +105,8 @@ def read_document(
     complaints: list[str] = []
     if field_validation != IGNORE:
         complaints += warnings
-        complaints += field_complaints(document, found, target)
+        if document.repeated or not draft.is_exact:
+            complaints += field_complaints(document, found, target)
     if complaints and field_validation == STRICT:
         why = request_bodies.strict_decoding_error(complaints)
         raise request_bodies.undecodable(found, found.kind, why)

@@ -19,7 +19,7 @@ from celadon.kube.status import StatusError
 SUMMARY_BYTES: Final = 30
 """Of a body that cannot be read, an answer shows this much."""
 
-SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
+SCHEME: Final = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
@@ -56,8 +56,7 @@ def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKi
     if value is None:
         return expected, Document({})
     if not isinstance(value, dict):
-        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
-        raise Uninterpretable(_UNREADABLE + why)
+        raise Uninterpretable(not_an_object(value))
     api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
     try:
         group, version = parse_api_version(api_version)
@@ -66,6 +65,12 @@ def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKi
     if not api_version:
         group, version = expected.group, expected.version
     return GroupVersionKind(group, version, kind or expected.kind), document
+
+
+def not_an_object(value: Any) -> str:
+    """The decoder's words for a list or a scalar."""
+    why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+    return _UNREADABLE + why
 
 
 def _text(value: dict[str, Any], key: str) -> str:

@@ -8,7 +8,7 @@ object to the new one (`kube.apply`). As k8s.io/apiserver `pkg/endpoints/handler
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
+from celadon.kube.writes import object_places
 from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.intake.incoming_objects import (
     IGNORE,
@@ -45,9 +46,13 @@ STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 """The media type of server-side apply."""
 
+BUILT_IN_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+CUSTOM_TYPES: Final = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+
 MAX_OPERATIONS: Final = 10_000
 OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})
-_GO_PATCHES: Final = "[]handlers.jsonPatchOp"
+BAD_MERGE_PATCH: Final = "Invalid JSON Patch"
+_DECODING: Final = "error decoding patch: "
 _GO_MAP: Final = "map[string]interface {}"
 
 
@@ -61,33 +66,40 @@ class Patched:
     is_strategic: bool = False
 
 
-def require_patch_type(media_type: str, target: Target) -> None:
-    """415 for a type that the kind does not have."""
-    if target.resource.custom:
-        accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
-        if media_type not in accepted:
-            raise status.unsupported_media_type(accepted)
-    elif media_type not in {JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH}:
-        message = "415: Unsupported Media Type"
-        failed = Status(
-            message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
-        )
-        raise StatusError(failed)
+def patch_type(content_type: str, target: Target) -> str:
+    """The media type of a patch, from the header as it was sent: to the letter. 415 for a type that
+    the kind does not have, in the words of the router or, behind it, of the handler."""
+    found = content_type.partition(";")[0]
+    types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
+    if found in types:
+        return found
+    given = (one.partition(";")[0].strip() for one in content_type.split(","))
+    if target.resource.custom or any(one in types for one in given):
+        raise status.unsupported_media_type(types)
+    message = "415: Unsupported Media Type"
+    failed = Status(
+        message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
+    )
+    raise StatusError(failed)
 
 
-def patched(current: Mapping[str, Any], body: bytes, media_type: str, target: Target) -> Patched:
-    """`current` is the object as the endpoint shows it. StatusError when the patch cannot be read
-    or does not apply."""
-    require_patch_type(media_type, target)
-    patch = _read(body, media_type)
+def patched(
+    current: Mapping[str, Any],
+    body: bytes,
+    media_type: str,
+    target: Target,
+    field_validation: str = WARN,
+) -> Patched:
+    """`current` is the object as the endpoint shows it, `media_type` as `patch_type` found it.
+    StatusError when the patch cannot be read or does not apply."""
+    is_strict = field_validation != IGNORE
     if media_type == STRATEGIC_PATCH:
-        return _strategic(current, patch.value, target)
+        return _strategic(current, _read(body, ""), target)
     try:
         if media_type == JSON_PATCH:
-            made, complaints = _operated(current, patch.value)
+            made, complaints = _operated(current, body, is_strict=is_strict)
         else:
-            _require(patch.value, dict, _GO_MAP)
-            made, complaints = apply_merge_patch(dict(current), patch.value), repeated_fields(patch)
+            made, complaints = _merged(current, body, is_strict=is_strict)
     except JsonPatchError:
         message = "the server rejected our request due to an error in our request"
         failed = Status(message=message, reason="Invalid", details=StatusDetails(), code=422)
@@ -95,44 +107,77 @@ def patched(current: Mapping[str, Any], body: bytes, media_type: str, target: Ta
     return Patched(made, json_text(made), tuple(complaints))
 
 
-def _read(body: bytes, media_type: str) -> Document:
-    read = read_patch if media_type == JSON_PATCH else read_json
+def _read(body: bytes, prefix: str, read: Callable[[str], Document] = read_json) -> Document:
     try:
         return read(body.decode("utf-8", "replace"))
     except JsonSyntaxError as error:
-        prefix = "" if media_type == STRATEGIC_PATCH else "error decoding patch: "
         raise status.bad_request(f"{prefix}{error}") from None
 
 
-def _require(value: Any, wanted: type, go_name: str) -> None:
+def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING) -> None:
     if value is not None and not isinstance(value, wanted):
         why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
-        raise status.bad_request(f"error decoding patch: {why}")
+        raise status.bad_request(f"{prefix}{why}")
 
 
-def _operated(current: Mapping[str, Any], operations: Any) -> tuple[Any, list[str]]:
-    _require(operations, list, _GO_PATCHES)
-    operations = operations or []
+def _merged(
+    current: Mapping[str, Any], body: bytes, *, is_strict: bool
+) -> tuple[Any, Sequence[str]]:
+    """Without field validation only the library reads the patch, and says less about it."""
+    try:
+        patch = _read(body, _DECODING)
+    except StatusError:
+        if is_strict:
+            raise
+        raise status.bad_request(BAD_MERGE_PATCH) from None
+    if is_strict:
+        _require(patch.value, dict, _GO_MAP)
+    if not isinstance(patch.value, dict | list):
+        raise status.bad_request(BAD_MERGE_PATCH)
+    return apply_merge_patch(dict(current), patch.value), repeated_fields(patch)
+
+
+def _operated(
+    current: Mapping[str, Any], body: bytes, *, is_strict: bool
+) -> tuple[Any, Sequence[str]]:
+    patch = _read(body, _DECODING if is_strict else "", read_patch)
+    complaints = _complaints_of(patch) if is_strict else []
+    _require(patch.value, list, "jsonpatch.Patch", "")
+    operations = patch.value or []
     for operation in operations:
-        _require(operation, dict, "handlers.jsonPatchOp")
+        _require(operation, dict, "jsonpatch.Operation", "")
     if len(operations) > MAX_OPERATIONS:
         raise status.request_entity_too_large(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
             f"{len(operations)}"
         )
-    return apply_json_patch(dict(current), operations), _unknown_members(operations)
+    return apply_json_patch(dict(current), [one or {} for one in operations]), complaints
 
 
-def _unknown_members(operations: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [
-        f'json patch unknown field "[{i}].{key}"'
-        for i, operation in enumerate(operations)
-        for key in operation
-        if key not in OPERATION_MEMBERS
-    ]
+def _complaints_of(patch: Document) -> list[str]:
+    """Members of operations that there are not, or that come twice. StatusError (400) for what does
+    not fit Go's type of operations."""
+    _require(patch.value, list, "[]handlers.jsonPatchOp")
+    found = []
+    repeated = repeated_fields(patch)
+    for i, operation in enumerate(patch.value or ()):
+        _require(operation, dict, "handlers.jsonPatchOp")
+        for key, value in (operation or {}).items():
+            if key not in OPERATION_MEMBERS:
+                found.append(f'json patch unknown field "[{i}].{key}"')
+            elif key != "value":
+                _require_text(key, value)
+    return found + [f"json patch {one}" for one in repeated]
 
 
-def _strategic(current: Mapping[str, Any], patch: Any, target: Target) -> Patched:
+def _require_text(member: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        why = f"json: cannot unmarshal {json_kind(value)} into Go struct field jsonPatchOp.{member}"
+        raise status.bad_request(f"{_DECODING}{why} of type string")
+
+
+def _strategic(current: Mapping[str, Any], read: Document, target: Target) -> Patched:
+    patch = read.value
     if patch is None:
         return Patched(dict(current), plain_text(patch), is_strategic=True)
     if not isinstance(patch, dict):
@@ -154,13 +199,12 @@ def read_patched(
     """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
     if result.complaints and field_validation == STRICT:
         raise _refused(result, request_bodies.strict_decoding_error(list(result.complaints)))
-    if not isinstance(result.document, dict):
-        raise _refused(result, "patched object is no object")
-    found = metadata.gvk(result.document)
+    document = _typed(result, target)
+    found = metadata.gvk(document)
     if found != target.kind:
-        raise _refused(result, _other_kind(result.document, target))
+        raise _refused(result, _other_kind(document, target))
     try:
-        draft = draft_of(result.document, target, context)
+        draft = draft_of(document, target, context)
     except DecodeError as error:
         raise _refused(
             result, restore_error(error) if result.is_strategic else str(error)
@@ -169,7 +213,22 @@ def read_patched(
     if complaints and field_validation == STRICT:
         raise _refused(result, request_bodies.strict_decoding_error(complaints))
     noticed = result.complaints if field_validation == WARN else ()
-    return Incoming(found, draft, result.document, (*noticed, *complaints))
+    return Incoming(found, draft, document, (*noticed, *complaints))
+
+
+def _typed(result: Patched, target: Target) -> dict[str, Any]:
+    """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
+    object, 400 for one without a version, of which Go's decoder reads nothing."""
+    document = result.document
+    if not isinstance(document, dict):
+        raise _refused(result, request_bodies.not_an_object(document))
+    if not document.get("kind"):
+        if target.schema is not None:
+            raise _refused(result, f"Object 'Kind' is missing in '{result.shown}'")
+        document = {**document, "kind": target.kind.kind}
+    if not document.get("apiVersion") and target.schema is None:
+        raise object_places.undeterminable(target)
+    return document
 
 
 def _complaints(result: Patched, target: Target) -> list[str]:
@@ -177,7 +236,7 @@ def _complaints(result: Patched, target: Target) -> list[str]:
     return sorted(found) if result.is_strategic else found
 
 
-def _other_kind(document: Any, target: Target) -> str:
+def _other_kind(document: object, target: Target) -> str:
     found = metadata.gvk(document)
     if structure_of(found) != found or _is_known(found):
         package = target.kind.group.partition(".")[0] or "core"

@@ -87,7 +87,7 @@ def _unescape(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
-def _find(document: Any, path: str) -> tuple[Any, str] | None:
+def _find(document: object, path: str) -> tuple[Any, str] | None:
     """The container that a path's last part is a key of; None when there is none."""
     parts = path.split("/")[1:]
     if not parts:
@@ -103,7 +103,7 @@ def _find(document: Any, path: str) -> tuple[Any, str] | None:
     return document, key
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: object, b: object) -> bool:
     """Scalars by their JSON text, so `1` and `1.0` differ."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
@@ -115,7 +115,7 @@ def _equal(a: Any, b: Any) -> bool:
 class _Application:
     """A patch being applied to a copy of the document."""
 
-    def __init__(self, document: Any, copy_limit: int) -> None:
+    def __init__(self, document: object, copy_limit: int) -> None:
         self.document = document
         self.copy_limit = copy_limit
         self.copied = 0
@@ -235,7 +235,7 @@ class _Prefix:
 
 
 def apply_json_patch(
-    document: Any, operations: Sequence[Mapping[str, Any]], *, copy_limit: int = COPY_LIMIT
+    document: object, operations: Sequence[Mapping[str, Any]], *, copy_limit: int = COPY_LIMIT
 ) -> Any:
     """The patched document. JsonPatchError when an operation does not apply."""
     try:
@@ -263,7 +263,7 @@ def _applied(application: _Application, operations: Sequence[Mapping[str, Any]])
     return application.document
 
 
-def _without_nulls(value: Any) -> Any:
+def _without_nulls(value: object) -> Any:
     """Without the null members of objects, at any depth; null items of lists stay."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
@@ -272,7 +272,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def apply_merge_patch(document: Any, patch: Any) -> Any:
+def apply_merge_patch(document: object, patch: object) -> Any:
     """The document with the patch merged into it; null removes a member."""
     try:
         return _merged(document, patch)
@@ -280,7 +280,7 @@ def apply_merge_patch(document: Any, patch: Any) -> Any:
         raise JsonPatchError("exceeded max depth") from None
 
 
-def _merged(document: Any, patch: Any) -> Any:
+def _merged(document: object, patch: object) -> Any:
     if not isinstance(document, dict):
         return _without_nulls(patch)
     if not isinstance(patch, dict):

@@ -6,8 +6,6 @@ As k8s.io/apimachinery `pkg/runtime/converter.go`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from celadon.kube.go.go_types import go_type
 from celadon.kube.schemas.typed_values import DecodeError, Mismatch
 
@@ -30,6 +28,6 @@ def restore_error(error: DecodeError) -> str:
     return f"cannot convert {'[]interface {}' if found == 'slice' else shown} to {named}"
 
 
-def _go_kind(value: Any) -> str:
+def _go_kind(value: object) -> str:
     kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
     return kinds.get(value.__class__, "float64")

@@ -77,7 +77,7 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
             raise _bad_directive(other, patch)
 
 
-def _bad_directive(directive: Any, patch: Object) -> MergeError:
+def _bad_directive(directive: object, patch: Object) -> MergeError:
     shown = plain_text({**patch, DIRECTIVE: directive})
     return MergeError(f"unknown patch type: {plain_text(directive)} in map: {shown}")
 
@@ -97,7 +97,7 @@ def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
         del original[key]
 
 
-def _value(mine: Any, theirs: Any, key: str, schema: Schema | None) -> Any:
+def _value(mine: object, theirs: object, key: str, schema: Schema | None) -> Any:
     """What becomes of a member that both sides have."""
     member = _member(schema, key)
     if isinstance(mine, dict) and isinstance(theirs, dict):
@@ -143,7 +143,7 @@ def _strategy(member: Schema | None) -> str:
     return next((word for word in words if word in {"merge", "replace"}), "")
 
 
-def _taken(value: Any) -> Any:
+def _taken(value: object) -> Any:
     """A value of the patch where the document has none: without nulls and directives."""
     if isinstance(value, dict):
         return {
@@ -162,13 +162,13 @@ def _is_directive(key: str) -> bool:
     return key in {DIRECTIVE, RETAIN_KEYS} or key.startswith((ELEMENT_ORDER, DELETE_FROM_LIST))
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[Any]:
     if isinstance(value, list):
         return value
     raise MergeError(f"expected a []interface {{}}, but received a {_go_kind(value)}")
 
 
-def _go_kind(value: Any) -> str:
+def _go_kind(value: object) -> str:
     if isinstance(value, dict):
         return "map[string]interface {}"
     kinds = {str: "string", bool: "bool", int: "int64", float: "float64", type(None): "<nil>"}
@@ -202,7 +202,7 @@ def _union(mine: list[Any], theirs: list[Any]) -> list[Any]:
     return found
 
 
-def _holds(items: Sequence[Any], value: Any) -> bool:
+def _holds(items: Sequence[Any], value: object) -> bool:
     return any(one.__class__ is value.__class__ and one == value for one in items)
 
 
@@ -287,11 +287,11 @@ def _check_order(theirs: list[Any], order: list[Any], key: str) -> None:
         )
 
 
-def _is_deletion(item: Any) -> bool:
+def _is_deletion(item: object) -> bool:
     return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
 
 
-def _mark(item: Any, key: str) -> str:
+def _mark(item: object, key: str) -> str:
     """What tells an item of a list from the others."""
     return plain_text(item.get(key)) if key and isinstance(item, dict) else plain_text(item)
 

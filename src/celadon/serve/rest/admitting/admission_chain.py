@@ -6,16 +6,19 @@ half of the plugins, then the policies, then validating webhooks (`admit`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission import Operation, Request, Verdict, World, writing
+from celadon.admission import Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
@@ -36,38 +39,29 @@ class Denied(Exception):
         self.body: JsonObject = verdict.status or {}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
     """Asks whether a write may happen; what it says beside is noted in the call."""
 
-    def __init__(
-        self,
-        policies: PolicyView,
-        world: World,
-        authorizer: AuthorizerBackend,
-        roles: RoleView,
-        plugins: PluginChain,
-        mutation: Mutation,
-        webhooks: Webhooks,
-        timer: PolicyTimer,
-    ) -> None:
-        self._plugins = plugins
-        self._mutation = mutation
-        self._webhooks = webhooks
-        self._policies = policies
-        self._world = world
-        self._authorizer = authorizer
-        self._roles = roles
-        self._timer = timer
+    policies: PolicyView
+    world: World
+    authorizer: AuthorizerBackend
+    roles: RoleView
+    plugins: PluginChain
+    mutation: Mutation
+    webhooks: Webhooks
+    timer: PolicyTimer
+    quotas: QuotaCharging
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
         asked = request_attributes(call.user, call.info, call.request)
-        RoleWriteChecks(self._authorizer, self._roles.current()).check(asked, new, old)
+        RoleWriteChecks(self.authorizer, self.roles.current()).check(asked, new, old)
 
     def check_creation(self, call: Call) -> None:
         """An update that creates has to be allowed as a create, too. Raises StatusError 403."""
         asked = request_attributes(call.user, call.info, call.request)
-        check_access(replace(asked, verb="create"), self._authorizer)
+        check_access(replace(asked, verb="create"), self.authorizer)
 
     async def mutate(
         self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None
@@ -80,7 +74,7 @@ class Admission:
         request = writing.request_of(
             call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
         )
-        return await self._mutation.mutated(call, request, draft)
+        return await self.mutation.mutated(call, request, draft)
 
     async def admit(
         self,
@@ -103,23 +97,43 @@ class Admission:
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
-            await self._mutation.looked_at(call, request)
-        opinion = self._plugins.validate(request, self._world)
+            await self.mutation.looked_at(call, request)
+        opinion = self.plugins.validate(request, self.world)
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
         raise_refusal(opinion.refusal)
-        if VALIDATING_POLICIES in self._plugins.names:
+        if VALIDATING_POLICIES in self.plugins.names and not is_exempt(request.resource):
             self._review(call, request)
-        phase = await self._webhooks.validate(request, call.remaining)
+        phase = await self.webhooks.validate(request, call.remaining)
         if phase is not None:
             note(call, phase.notes)
             raise_refusal(phase.refusal)
 
+    @contextlib.asynccontextmanager
+    async def charged(
+        self,
+        call: Call,
+        operation: Operation,
+        new: JsonObject,
+        old: JsonObject | None = None,
+        *,
+        for_good: bool,
+    ) -> AsyncIterator[None]:
+        """Around what stores an object: its quotas have a place for it, or StatusError is raised.
+        Nothing is taken from them unless it is `for_good`."""
+        if not self.quotas.are_in(call.target.namespace):
+            yield
+            return
+        request = writing.request_of(call.target, operation, new, old, call.user)
+        with self.quotas.open.keep(request.namespace):
+            raise_refusal(await self.quotas.charge(request, for_good=for_good))
+            yield
+
     def _review(self, call: Call, request: Request) -> None:
-        engine = self._policies.engine()
-        began = self._timer.begin()
-        verdict = engine.review(request, self._world, self._timer)
-        self._timer.ended(began, request.operation.value, verdict)
+        engine = self.policies.engine()
+        began = self.timer.begin()
+        verdict = engine.review(request, self.world, self.timer)
+        self.timer.ended(began, request.operation.value, verdict)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:

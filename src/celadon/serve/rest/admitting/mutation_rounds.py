@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from celadon.admission import Request, World
 from celadon.admission.plugins import PluginChain
@@ -19,6 +18,7 @@ from celadon.kube.custom import CustomKind
 from celadon.kube.defaulting import Draft
 from celadon.kube.writes import read_mutated
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
 
@@ -27,8 +27,14 @@ class Mutation:
     """Changes objects on their way in; what is said beside is noted in the call."""
 
     def __init__(
-        self, plugins: PluginChain, webhooks: Webhooks, served: ServedResources, world: World
+        self,
+        plugins: PluginChain,
+        provision: NamespaceProvision,
+        webhooks: Webhooks,
+        served: ServedResources,
+        world: World,
     ) -> None:
+        self._provision = provision
         self._plugins = plugins
         self._webhooks = webhooks
         self._served = served
@@ -37,6 +43,7 @@ class Mutation:
     async def mutated(self, call: Call, request: Request, draft: Draft) -> Draft:
         """The draft, changed in place by plugins; another one if webhooks have changed it. Raises
         StatusError."""
+        await self._provision.provide(request)
         self._ask_plugins(request, draft)
         if not self._webhooks.mutates(request):
             return draft
@@ -86,7 +93,7 @@ class Mutation:
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self._served.current().custom
 
-        def readmit(document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
             schema = custom.get(kind)
             decoded, made = read_mutated(document, kind, schema, draft.run.context)
             return decoded, made.form()

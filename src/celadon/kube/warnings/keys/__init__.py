@@ -1,0 +1,1 @@
+"""Certificates and private keys, as far as it must be known whether they belong together."""

@@ -1,0 +1,31 @@
+"""What an API server remarks about Secrets: a certificate whose key is another one's."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from celadon.kube.warnings.keys.key_pairs import key_pair_fault
+
+Object = Mapping[str, Any]
+
+TLS_TYPE: Final = "kubernetes.io/tls"
+
+
+def secret_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+    """Of a Secret for TLS."""
+    if obj.get("type") != TLS_TYPE:
+        return
+    data = obj.get("data") or {}
+    fault = key_pair_fault(_decoded(data.get("tls.crt")), _decoded(data.get("tls.key")))
+    if fault:
+        yield fault
+
+
+def _decoded(text: str | None) -> bytes:
+    try:
+        return base64.b64decode(text or "")
+    except binascii.Error:
+        return b""

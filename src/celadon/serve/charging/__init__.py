@@ -1,0 +1,1 @@
+"""ResourceQuotas of a server: what a write uses of them is charged before it happens."""

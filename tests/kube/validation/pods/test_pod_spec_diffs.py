@@ -1,0 +1,33 @@
+"""Differences of pod specs as text."""
+
+from __future__ import annotations
+
+from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
+
+CONTAINER = {"name": "c", "image": "i"}
+
+
+def test_a_hunk_around_a_change() -> None:
+    old = {"containers": [CONTAINER], "nodeName": "n1", "serviceAccountName": "default"}
+    assert pod_spec_diff(old, {**old, "nodeName": "n3"}) == (
+        "@@ -42,7 +42,7 @@\n"
+        '  "NodeSelector": null,\n'
+        '  "ServiceAccountName": "default",\n'
+        '  "AutomountServiceAccountToken": null,\n'
+        '- "NodeName": "n1",\n'
+        '+ "NodeName": "n3",\n'
+        '  "SecurityContext": {\n'
+        '   "HostNetwork": false,\n'
+        '   "HostPID": false,\n'
+    )
+
+
+def test_signs_of_html_are_escaped() -> None:
+    old = {"containers": [CONTAINER]}
+    assert '\n+ "Hostname": "\\u003c\\u0026\\u003e",\n' in pod_spec_diff(
+        old, {**old, "hostname": "<&>"}
+    )
+
+
+def test_nothing_to_tell() -> None:
+    assert pod_spec_diff({}, {"containers": []}) == ""

@@ -1,0 +1,104 @@
+"""What may change in a pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.pods.pod_updates import pod_update
+
+BASE: dict[str, Any] = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "i",
+            "terminationMessagePolicy": "File",
+            "imagePullPolicy": "Always",
+        }
+    ],
+    "restartPolicy": "Always",
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "x",
+    "terminationGracePeriodSeconds": 30,
+}
+GATED = {**BASE, "schedulingGates": [{"name": "g"}], "nodeSelector": {"a": "b"}}
+TERM = {"matchExpressions": [{"key": "k", "operator": "Exists"}]}
+MORE = {"matchExpressions": [*TERM["matchExpressions"], {"key": "l", "operator": "Exists"}]}
+
+
+def nodes(*terms: dict[str, Any]) -> dict[str, Any]:
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [*terms]}}
+    return {"affinity": {"nodeAffinity": required}}
+
+
+def faults(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
+    return [str(one) for one in pod_update({"spec": new}, {"spec": old})]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"containers": [{**BASE["containers"][0], "image": "j"}]},
+        {"activeDeadlineSeconds": 5},
+        {"tolerations": [{"key": "k", "operator": "Exists"}]},
+    ],
+)
+def test_changes_that_are_allowed(change: dict[str, Any]) -> None:
+    assert faults({**BASE, **change}, BASE) == []
+
+
+def test_other_changes_are_told_by_their_difference() -> None:
+    (text,) = faults({**BASE, "nodeName": "n"}, BASE)
+    head, _, tail = text.partition("\n")
+    assert head.startswith("spec: Forbidden: pod updates may not change fields other than ")
+    assert '\n- "NodeName": "",\n+ "NodeName": "n",\n' in tail
+
+
+def test_a_negative_time_to_end_may_become_one() -> None:
+    old = {**BASE, "terminationGracePeriodSeconds": -1}
+    assert faults({**old, "terminationGracePeriodSeconds": 1}, old) == []
+    (text,) = faults({**old, "terminationGracePeriodSeconds": 2}, old)
+    assert '- "TerminationGracePeriodSeconds": -1,' in text
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"nodeSelector": {"a": "b", "c": "d"}}, ""),
+        ({"nodeSelector": {"a": "c"}}, "only additions to spec.nodeSelector are allowed"),
+        ({"schedulingGates": None}, ""),
+        (nodes(TERM), ""),
+        ({"hostname": "h"}, "pod updates may not change fields other than"),
+    ],
+)
+def test_what_waits_for_a_gate(change: dict[str, Any], part: str) -> None:
+    found = faults({**GATED, **change}, GATED)
+    assert len(found) == (1 if part else 0)
+    assert part in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("terms", "part"),
+    [
+        ([MORE], ""),
+        ([TERM, TERM], "no additions/deletions to non-empty NodeSelectorTerms list"),
+        (
+            [{"matchExpressions": [{"key": "z", "operator": "Exists"}]}],
+            "only additions are allowed",
+        ),
+        ([{}], "only additions are allowed"),
+    ],
+)
+def test_terms_of_what_waits_for_a_gate(terms: list[dict[str, Any]], part: str) -> None:
+    old = {**GATED, **nodes(TERM)}
+    found = faults({**GATED, **nodes(*terms)}, old)
+    assert len(found) == (1 if part else 0)
+    assert part in "".join(found)
+
+
+def test_an_empty_term_stays_empty() -> None:
+    old = {**GATED, **nodes({})}
+    found = faults({**GATED, **nodes(TERM)}, old)
+    assert any("only additions are allowed" in one for one in found)

@@ -1,0 +1,1 @@
+"""What an API server remarks about objects."""

@@ -1,0 +1,78 @@
+"""Addresses and ranges that are not written as they should be."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
+
+PATH = FieldPath("f")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("192.12.2.2", ""),
+        ("2001:db8::1", ""),
+        ("no address", ""),
+        (
+            "192.012.2.2",
+            'non-standard IP address "192.012.2.2" will be considered invalid in a future '
+            'Kubernetes release: use "192.12.2.2"',
+        ),
+        (
+            "::ffff:1.2.3.4",
+            'non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future '
+            'Kubernetes release: use "1.2.3.4"',
+        ),
+        (
+            "2001:db8:0:0::2",
+            'IPv6 address "2001:db8:0:0::2" should be in RFC 5952 canonical format ("2001:db8::2")',
+        ),
+    ],
+)
+def test_addresses(text: str, want: str) -> None:
+    assert list(address_warnings(PATH, text)) == ([f"f: {want}"] if want else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("192.12.2.0/24", []),
+        ("2001:db8::/64", []),
+        ("no range", []),
+        (
+            "192.12.2.8/24",
+            [
+                'CIDR value "192.12.2.8/24" is ambiguous in this context (should be '
+                '"192.12.2.0/24" or "192.12.2.8/32"?)'
+            ],
+        ),
+        (
+            "010.0.0.1/8",
+            [
+                'CIDR value "010.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or '
+                '"10.0.0.1/32"?)',
+                'non-standard CIDR value "010.0.0.1/8" will be considered invalid in a future '
+                'Kubernetes release: use "10.0.0.0/8"',
+            ],
+        ),
+        (
+            "::ffff:10.0.0.0/104",
+            [
+                'non-standard CIDR value "::ffff:10.0.0.0/104" will be considered invalid in a '
+                'future Kubernetes release: use "10.0.0.0/8"'
+            ],
+        ),
+        (
+            "2001:0db8::/64",
+            [
+                'IPv6 CIDR value "2001:0db8::/64" should be in RFC 5952 canonical format '
+                '("2001:db8::/64")'
+            ],
+        ),
+    ],
+)
+def test_ranges(text: str, want: list[str]) -> None:
+    assert list(range_warnings(PATH, text)) == [f"f: {one}" for one in want]

@@ -1,0 +1,136 @@
+"""Requests as they come over the wire, and their answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from tests.serve.transport.listening import code, listening, until, until_closed
+
+pytestmark = pytest.mark.slow
+END = b"Connection: close\r\n\r\n"
+
+
+class Recorder:
+    """Remembers requests."""
+
+    def __init__(self) -> None:
+        self.seen: list[HttpRequest] = []
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        self.seen.append(request)
+        return plain_text(200, f"{len(self.seen)}\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "seen"),
+    [
+        (b"/a%2Fb?c=d", "/a%2Fb?c=d"),
+        (b"http://host:1/a?b", "/a?b"),
+        (b"http://host", "/"),
+        (b"*", "*"),
+    ],
+)
+def test_a_request_comes_as_it_was_sent(target: bytes, seen: str) -> None:
+    recorder = Recorder()
+    with listening(recorder.handle) as server:
+        head = (
+            b"OPTIONS " + target + b" HTTP/1.1\r\nX-Name: Gr\xc3\xbc\xc3\x9fe\r\nX-Bytes: \xff\r\n"
+        )
+        assert code(server.said(head + END)) == 200
+    (request,) = recorder.seen
+    assert (request.method, request.target) == ("OPTIONS", seen)
+    assert request.headers[:2] == [("x-name", "Grüße"), ("x-bytes", "ÿ")]
+    assert request.remote_address == "127.0.0.1"
+
+
+def test_a_body_may_come_in_pieces_and_chunks() -> None:
+    recorder = Recorder()
+    head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n" + END
+    with listening(recorder.handle) as server, server.connected() as client:
+        client.sendall(head)
+        until(client, b"HTTP/1.1 100 Continue\r\n\r\n")
+        client.sendall(b"3\r\nabc\r\n")
+        client.sendall(b"2\r\nde\r\n0\r\n\r\n")
+        until_closed(client)
+    assert recorder.seen[0].body == b"abcde"
+
+
+def test_answers_come_in_the_order_of_the_requests() -> None:
+    with listening(Recorder().handle) as server:
+        found = server.said(b"GET / HTTP/1.1\r\n\r\n" * 3 + b"GET / HTTP/1.1\r\n" + END)
+    assert [part.rsplit(b"\r\n")[-1] for part in found.split(b"HTTP/1.1 200 OK")[1:]] == [
+        b"1\n",
+        b"2\n",
+        b"3\n",
+        b"4\n",
+    ]
+
+
+def test_who_asks_for_the_head_gets_the_length_only() -> None:
+    with listening(Recorder().handle) as server:
+        found = server.said(b"HEAD / HTTP/1.1\r\n" + END)
+    assert b"Content-Length: 2\r\n" in found
+    assert found.endswith(b"\r\n\r\n")
+
+
+def test_who_sends_no_more_still_gets_the_answer() -> None:
+    with listening(Recorder().handle) as server, server.connected() as client:
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.shutdown(1)
+        assert until_closed(client).endswith(b"1\n")
+
+
+def test_an_upgrade_is_a_request_like_any_other() -> None:
+    head = b"GET / HTTP/1.1\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\n"
+    with listening(Recorder().handle) as server:
+        assert server.said(head).endswith(b"1\n")
+
+
+class Stream:
+    """Two chunks, then nothing; `closed` when nobody listens any more."""
+
+    def __init__(self, *, ends: bool) -> None:
+        self.ends = ends
+        self.closed = asyncio.Event()
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        try:
+            yield b"one"
+            yield b"two"
+            if not self.ends:
+                await asyncio.Event().wait()
+        finally:
+            self.closed.set()
+
+    async def handle(self, _: HttpRequest) -> HttpAnswer:
+        return HttpAnswer(200, "text/plain", stream=self.chunks())
+
+
+def test_after_a_stream_the_connection_goes_on() -> None:
+    with listening(Stream(ends=True).handle) as server:
+        found = server.said(b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n" + END)
+    assert found.count(b"\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n") == 2
+
+
+def test_an_old_client_gets_no_chunks() -> None:
+    with listening(Stream(ends=True).handle) as server:
+        found = server.said(b"GET / HTTP/1.0\r\n\r\n")
+    assert found.endswith(b"\r\n\r\nonetwo")
+    assert b"chunked" not in found
+
+
+def test_a_client_that_goes_takes_its_stream_with_it() -> None:
+    stream = Stream(ends=False)
+    with listening(stream.handle) as server:
+        with server.connected() as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            until(client, b"two")
+        for _ in range(1000):
+            if stream.closed.is_set() and not server.server.connections:
+                break
+            assert code(server.said(b"BAD\r\n\r\n")) == 400
+        assert stream.closed.is_set()
