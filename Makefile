@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance check coverage mutants packs bench bench-server clean
+.PHONY: demo test conformance check coverage mutants packs bench bench-server soak clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -35,6 +35,10 @@ coverage: $(VENV)/.developed
 # Whether the tests notice mistakes: a sample, within ten minutes (docs/decisions/0011).
 mutants: $(VENV)/.developed
 	$(BIN)/python -m tools.mutants
+
+# A server that is killed 200 times while clients write, and floods of clients without manners.
+soak: $(VENV)/.developed
+	$(BIN)/python -m tests.faults
 
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py

@@ -20,7 +20,7 @@ from typing import Any, Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import PluginChain
 from celadon.kube import GroupVersionResource, StatusError, User, status
-from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
+from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
@@ -41,7 +41,9 @@ from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
-from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS
+from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import GRACE_SECONDS
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
     server_controllers,
@@ -60,6 +62,7 @@ from celadon.serve.operation.request_limits import (
     RequestLimits,
     TooManyRequests,
 )
+from celadon.serve.operation.runtime_config import RuntimeConfig
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
@@ -151,6 +154,22 @@ class Settings:
     namespace_grace: float = GRACE_SECONDS
     """Seconds between the deletion of a namespace and that of its content."""
     limits: RequestLimits = field(default_factory=RequestLimits)
+    controller_names: frozenset[str] = ON_BY_DEFAULT
+    """Which of the controllers run, if any do."""
+    collection_lag: float = LAG_SECONDS
+    """Seconds after which the garbage collector hears of a change."""
+    root_certificates: str = ""
+    """PEM: what clients inside should trust."""
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    """Feature gates that are not as they are by default."""
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    """More about what is served than `all_versions`."""
+
+    def catalog(self) -> Catalog:
+        """The built-in resources that are served."""
+        if self.all_versions and not self.runtime_config.switches:
+            return known_resources(all_versions=True)
+        return self.runtime_config.catalog()
 
 
 class ApiServer:
@@ -167,7 +186,7 @@ class ApiServer:
         self.sources = sources = Sources() if sources is None else sources
         self.is_ending = False
         self.objects = ObjectStore(store)
-        builtin = known_resources(all_versions=settings.all_versions)
+        builtin = settings.catalog()
         self.served = ServedResources(self.objects, builtin, settings.version)
         roles = RoleView(self.objects)
         self.authorizer = AuthorizerChain((roles,))
@@ -332,8 +351,11 @@ class ApiServer:
             sources.now,
             self.perform,
             self._new_context,
+            self.settings.controller_names,
             self._charges,
+            self.settings.root_certificates,
             self.settings.namespace_grace,
+            self.settings.collection_lag,
         )
         return Controllers(self.objects, server_controllers(surroundings))
 
@@ -345,6 +367,7 @@ class ApiServer:
             user=user,
             cluster=self.world,
             extra_token_sources=self.settings.extra_token_sources,
+            gates=self.settings.gates,
         )
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:

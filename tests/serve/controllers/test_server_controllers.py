@@ -70,7 +70,7 @@ class Client:
 
 @pytest.fixture
 def client() -> Iterator[Client]:
-    running = Running(Settings(namespace_grace=0))
+    running = Running(Settings(namespace_grace=0, collection_lag=0))
     yield Client(running)
     running.close()
 

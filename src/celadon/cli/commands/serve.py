@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from celadon import __version__
 from celadon.cli import output
@@ -17,7 +18,9 @@ from celadon.cli.release_option import add_version
 if TYPE_CHECKING:
     from celadon.serve.transport import ServerSettings, Serving
 
+T = TypeVar("T")
 _PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
+
 
 REQUESTS_SHOWN: Final = 3
 """What `-v` alone means."""
@@ -57,25 +60,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kubeconfig-out", type=Path, metavar="PATH", help="write a kubeconfig")
     parser.add_argument(
-        "--manifests",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="create these objects at the start: a file or a folder; may be repeated",
-    )
-    parser.add_argument(
-        "--runtime-config",
-        metavar="CONFIG",
-        help="api/all=true serves every version of every kind",
-    )
-    parser.add_argument(
-        "--service-ca-config-map",
-        default="",
-        metavar="NAME",
-        help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
-    )
-    add_version(parser)
-    parser.add_argument(
         "-v",
         "--verbosity",
         type=_count,
@@ -85,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
+    _add_content(parser.add_argument_group("what is served"))
     plugins = parser.add_argument_group("admission plugins")
     for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
         plugins.add_argument(
@@ -95,8 +80,42 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{name} these, {what}, separated by commas",
         )
     _add_access(parser.add_argument_group("who may come in, and how"))
+    _add_controllers(parser.add_argument_group("controllers"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
     _add_audit(parser.add_argument_group("audit log"))
+
+
+def _add_content(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--manifests",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="create these objects at the start: a file or a folder; may be repeated",
+    )
+    group.add_argument(
+        "--watch-manifests", action="store_true", help="follow what changes in the manifests"
+    )
+    group.add_argument(
+        "--runtime-config",
+        default="",
+        metavar="CONFIG",
+        help="versions to serve or not: api/all=true, api/beta=true, GROUP/VERSION=false, ...",
+    )
+    group.add_argument(
+        "--feature-gates",
+        action="append",
+        default=[],
+        metavar="GATES",
+        help="NAME=true|false, ... as for kube-apiserver; may be repeated",
+    )
+    group.add_argument(
+        "--service-ca-config-map",
+        default="",
+        metavar="NAME",
+        help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
+    )
+    add_version(group)
 
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
@@ -110,6 +129,22 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def _add_controllers(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--controllers",
+        default="*",
+        metavar="LIST",
+        help="which run: names, -names, * for those that run by default (default: *)",
+    )
+    group.add_argument(
+        "--garbage-collection-lag",
+        type=_seconds,
+        default=0.5,
+        metavar="DURATION",
+        help="when the garbage collector hears of a change (default: 500ms)",
+    )
 
 
 def _add_audit(group: argparse._ArgumentGroup) -> None:
@@ -209,17 +244,22 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         ServerSettings,
         StartError,
         TlsSettings,
+        controllers_named,
+        feature_gates,
         parse_address,
+        runtime_config,
     )
 
     try:
         listen = parse_address(options.listen)
     except ValueError as error:
         raise StartError(str(error)) from None
+    controllers = _read("--controllers", options.controllers, controllers_named)
+    served = _read("--runtime-config", options.runtime_config, runtime_config)
+    gates = _read("--feature-gates", ",".join(options.feature_gates), feature_gates)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
-    if options.runtime_config not in (None, "api/all=true", "api/all=false"):
-        raise StartError(f"`--runtime-config {options.runtime_config}`: only api/all is known")
+    manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
         data=options.data,
         listen=listen,
@@ -238,10 +278,12 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
             options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
         ),
         version=options.kubernetes_version,
-        all_versions=options.runtime_config == "api/all=true",
+        gates=gates,
+        runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
         plugins=_plugins(options.enable_admission_plugins, options.disable_admission_plugins),
-        manifests=tuple(_manifests(options.manifests)),
+        manifests=tuple(manifests.read()),
+        read_manifests=manifests.read if options.watch_manifests else None,
         limits=RequestLimits(
             options.max_requests_inflight,
             options.max_mutating_requests_inflight,
@@ -250,6 +292,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
             options.min_request_timeout,
         ),
         shutdown_delay=options.shutdown_delay_duration,
+        controllers=controllers,
+        collection_lag=options.garbage_collection_lag,
     )
 
 
@@ -265,6 +309,46 @@ def _plugins(enable: list[str], disable: list[str]) -> frozenset[str]:
         return enabled_plugins(more, fewer)
     except UnusablePlugins as error:
         raise StartError(str(error)) from None
+
+
+def _read(option: str, text: str, reader: Callable[[str], T]) -> T:
+    """Raises StartError."""
+    from celadon.serve.transport import StartError
+
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise StartError(f"{option}: {error}") from None
+
+
+class _ManifestFiles:
+    """Objects in files and folders, read again only when a file is another one."""
+
+    def __init__(self, paths: list[str]) -> None:
+        self._paths = paths
+        self._seen: object = None
+        self._found: Sequence[tuple[str, Mapping[str, Any]]] = ()
+
+    def read(self) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """With their places. Raises StartError."""
+        seen = self._signature()
+        if seen != self._seen:
+            self._found = tuple(_manifests(self._paths))
+            self._seen = seen
+        return self._found
+
+    def _signature(self) -> object:
+        files = sorted(
+            file
+            for path in map(Path, self._paths)
+            for file in (path.rglob("*") if path.is_dir() else (path,))
+        )
+        found = []
+        for file in files:
+            with contextlib.suppress(OSError):
+                about = file.stat()
+                found.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
+        return found
 
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:

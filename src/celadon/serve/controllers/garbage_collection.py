@@ -29,9 +29,9 @@ from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
 
-HELD_SECONDS: Final = 0.5
-"""How long a deletion that waits for dependents can at least be seen: clients that look right after
-their request find the object with its finalizer, as from a server whose collector is elsewhere."""
+LAG_SECONDS: Final = 0.5
+"""Upstream's collector is another process, which hears of a change some time later: a client that
+looks right after its request finds the object with its finalizer still."""
 
 _IGNORED: Final = (f"{ROOT}/core/events/",)
 """Too many to look at, and owned by nobody."""
@@ -44,13 +44,17 @@ class GarbageCollection:
     prefixes = (f"{ROOT}/",)
 
     def __init__(
-        self, objects: ObjectStore, served: Callable[[], Served], requests: ServerRequests
+        self,
+        objects: ObjectStore,
+        served: Callable[[], Served],
+        requests: ServerRequests,
+        lag: float = LAG_SECONDS,
     ) -> None:
+        self.lag = lag
         self._objects = objects
         self._served = served
         self._requests = requests
         self._graph = OwnershipGraph()
-        self._held: set[str] = set()
         self._for: Served | None = None
         self._resources: dict[GroupResource, Resource] = {}
 
@@ -63,10 +67,6 @@ class GarbageCollection:
         obj = self._get(item)
         if obj is None:
             return None
-        uid = metadata.uid(obj)
-        if (is_orphaning(obj) or is_waiting(obj)) and uid not in self._held:
-            self._held.add(uid)
-            return HELD_SECONDS
         if is_orphaning(obj):
             await self._orphan(item, obj)
         elif is_waiting(obj):
@@ -147,7 +147,6 @@ class GarbageCollection:
         return None if entry is None else self._objects.stored(entry)
 
     async def _release(self, key: str, obj: JsonObject, finalizer: str) -> None:
-        self._held.discard(metadata.uid(obj))
         kept = [one for one in metadata.finalizers(obj) if one != finalizer]
         await self._change(key, obj, {"finalizers": kept or None})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,13 +14,18 @@ from celadon.serve.access.identities import SERVICE_ACCOUNTS
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.controller_loops import Controller
-from celadon.serve.controllers.default_accounts import DefaultAccounts
+from celadon.serve.controllers.controller_names import ROOT_CERTIFICATES
 from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_lifecycle.definition_controller import (
     DefinitionController,
 )
-from celadon.serve.controllers.garbage_collection import GarbageCollection
-from celadon.serve.controllers.namespace_deletion import GRACE_SECONDS, NamespaceDeletion
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
+from celadon.serve.controllers.namespace_lifecycle.default_accounts import DefaultAccounts
+from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import (
+    GRACE_SECONDS,
+    NamespaceDeletion,
+)
+from celadon.serve.controllers.namespace_lifecycle.root_certificates import RootCertificates
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
 from celadon.serve.controllers.quota_counts import QuotaCounts
 from celadon.serve.controllers.role_aggregation import RoleAggregation
@@ -32,13 +37,15 @@ from celadon.serve.views.policy_view import POLICIES
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 from celadon.serve.views.store_world import NAMESPACES
 
+CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerSurroundings:
     """What controllers see of their server. `version` is the release whose behaviour is served;
-    `perform` answers a request as if this user had made it and were allowed to."""
+    `perform` answers a request as if this user had made it and were allowed to; `names` are the
+    controllers that run."""
 
     objects: ObjectStore
     served: ServedResources
@@ -46,8 +53,11 @@ class ControllerSurroundings:
     now: Callable[[], datetime]
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     new_context: Callable[[], DefaultingContext]
+    names: frozenset[str]
     charges: OpenCharges
+    root_certificates: str = ""
     namespace_grace: float = GRACE_SECONDS
+    collection_lag: float = LAG_SECONDS
 
     def timestamp(self) -> str:
         """The time as objects have it."""
@@ -74,30 +84,78 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """All of them, ready to be run."""
-    objects, served = given.objects, given.served.current
-    definitions, policies = given.writes(DEFINITIONS), given.writes(POLICIES)
-    namespaces = given.writes(NAMESPACES)
-    return [
-        DefinitionController(definitions, given.timestamp),
-        DefaultAccounts(objects, namespaces, built_in(SERVICE_ACCOUNTS), given.new_context),
-        DefinitionCleanup(
-            objects,
-            definitions,
-            served,
-            given.requests("custom-resource-finalizer"),
-            given.timestamp,
-        ),
-        NamespaceDeletion(
-            objects,
-            namespaces,
-            served,
-            given.requests("namespace-controller"),
-            given.now,
-            given.namespace_grace,
-        ),
-        PolicyTypeChecks(policies, served, given.version, given.number),
-        RoleAggregation(given.writes(CLUSTER_ROLES)),
-        GarbageCollection(objects, served, given.requests("generic-garbage-collector")),
-        QuotaCounts(objects, built_in(QUOTAS), served, given.charges, given.timestamp),
-    ]
+    """Those that run, ready to be run. Definitions are looked after in any case."""
+    always = (_definitions(given), _definition_cleanup(given))
+    return [*always, *(make(given) for name, make in _MAKERS.items() if name in given.names)]
+
+
+def _definitions(given: ControllerSurroundings) -> Controller:
+    return DefinitionController(given.writes(DEFINITIONS), given.timestamp)
+
+
+def _definition_cleanup(given: ControllerSurroundings) -> Controller:
+    return DefinitionCleanup(
+        given.objects,
+        given.writes(DEFINITIONS),
+        given.served.current,
+        given.requests("custom-resource-finalizer"),
+        given.timestamp,
+    )
+
+
+def _default_accounts(given: ControllerSurroundings) -> Controller:
+    return DefaultAccounts(
+        given.objects, given.writes(NAMESPACES), built_in(SERVICE_ACCOUNTS), given.new_context
+    )
+
+
+def _namespaces(given: ControllerSurroundings) -> Controller:
+    return NamespaceDeletion(
+        given.objects,
+        given.writes(NAMESPACES),
+        given.served.current,
+        given.requests("namespace-controller"),
+        given.now,
+        given.namespace_grace,
+    )
+
+
+def _type_checks(given: ControllerSurroundings) -> Controller:
+    policies = given.writes(POLICIES)
+    return PolicyTypeChecks(policies, given.served.current, given.version, given.number)
+
+
+def _aggregation(given: ControllerSurroundings) -> Controller:
+    return RoleAggregation(given.writes(CLUSTER_ROLES))
+
+
+def _root_certificates(given: ControllerSurroundings) -> Controller:
+    return RootCertificates(
+        given.objects,
+        given.writes(NAMESPACES),
+        built_in(CONFIG_MAPS),
+        given.requests("root-ca-cert-publisher"),
+        given.root_certificates,
+    )
+
+
+def _garbage(given: ControllerSurroundings) -> Controller:
+    requests = given.requests("generic-garbage-collector")
+    return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)
+
+
+def _quotas(given: ControllerSurroundings) -> Controller:
+    return QuotaCounts(
+        given.objects, built_in(QUOTAS), given.served.current, given.charges, given.timestamp
+    )
+
+
+_MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
+    "serviceaccount-controller": _default_accounts,
+    "namespace-controller": _namespaces,
+    "validatingadmissionpolicy-status-controller": _type_checks,
+    "clusterrole-aggregation-controller": _aggregation,
+    ROOT_CERTIFICATES: _root_certificates,
+    "garbage-collector-controller": _garbage,
+    "resourcequota-controller": _quotas,
+}

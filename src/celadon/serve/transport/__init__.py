@@ -5,9 +5,12 @@ then `http_server` and `http_connection` (between HTTP and the handler).
 """
 
 from celadon.serve.audit.audit_log import Rotation
+from celadon.serve.controllers.controller_names import controllers_named
+from celadon.serve.operation.feature_gates import feature_gates
 from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
+from celadon.serve.operation.runtime_config import runtime_config
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -36,10 +39,13 @@ __all__ = [
     "StartError",
     "TlsSettings",
     "collection_path",
+    "controllers_named",
+    "feature_gates",
     "in_creation_order",
     "kubeconfig",
     "log_level",
     "parse_address",
     "run",
+    "runtime_config",
     "server_tls",
 ]

@@ -45,6 +45,7 @@ from celadon.serve.transport.server_settings import (
 )
 from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
+from celadon.serve.transport.watched_manifests import WatchedManifests
 from celadon.store import FileError, Store, open_memory, open_sqlite
 
 if TYPE_CHECKING:
@@ -195,11 +196,15 @@ async def _serve(
     service_ca = settings.service_ca_config_map
     served = Settings(
         settings.version,
-        settings.all_versions,
-        f"{host}:{port}",
-        (service_ca_source(service_ca),) if service_ca else (),
+        address=f"{host}:{port}",
+        extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
         limits=settings.limits,
+        gates=settings.gates,
+        runtime_config=settings.runtime_config,
+        controller_names=settings.controllers,
+        collection_lag=settings.collection_lag,
+        root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
     )
     with _start_errors():
         store = _store(settings.data, loop)
@@ -260,18 +265,25 @@ async def _serve_requests(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    looking = loop.create_task(_look_at_files(prepared))
+    looking = loop.create_task(_look_at_files(settings, prepared, api))
     try:
         await server.serve(sockets=[prepared.listener])
     finally:
         looking.cancel()
 
 
-async def _look_at_files(prepared: _Prepared) -> None:
+async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: ApiServer) -> None:
     """Take in what has changed."""
-    while prepared.tls is not None:
+    manifests = None
+    if settings.read_manifests is not None:
+        read = settings.read_manifests
+        manifests = WatchedManifests(api, prepared.admin_token, read, settings.manifests)
+    while True:
         await asyncio.sleep(RELOAD_SECONDS)
-        prepared.tls.reload()
+        if prepared.tls is not None:
+            prepared.tls.reload()
+        if manifests is not None:
+            await manifests.refresh()
 
 
 def _store(data: str, loop: asyncio.AbstractEventLoop) -> Store:

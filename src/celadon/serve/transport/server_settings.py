@@ -6,14 +6,17 @@ Errors are one line each, for the command line: `StartError` is all that startin
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.serve.audit.audit_log import Rotation
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
+from celadon.serve.operation.runtime_config import RuntimeConfig
 
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
@@ -80,7 +83,8 @@ class TlsSettings:
 class ServerSettings:
     """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
     the place it was read from; for `shutdown_delay` seconds after it was told to end, the server
-    says that it is not ready and goes on."""
+    says that it is not ready and goes on. `read_manifests`, if given, is asked for the manifests
+    again and again; it raises StartError for what cannot be read."""
 
     data: str = MEMORY
     listen: Address = Address()
@@ -91,7 +95,9 @@ class ServerSettings:
     audit_policy: Path | None = None
     audit_rotation: Rotation = field(default_factory=Rotation)
     version: str = "1.36"
-    all_versions: bool = False
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    read_manifests: Callable[[], Sequence[tuple[str, Mapping[str, Any]]]] | None = None
     service_ca_config_map: str = ""
     """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
     plugins: frozenset[str] = DEFAULT_PLUGINS
@@ -99,3 +105,5 @@ class ServerSettings:
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     limits: RequestLimits = field(default_factory=RequestLimits)
     shutdown_delay: float = 0.0
+    controllers: frozenset[str] = ON_BY_DEFAULT
+    collection_lag: float = LAG_SECONDS

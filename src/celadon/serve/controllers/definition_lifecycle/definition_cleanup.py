@@ -31,6 +31,7 @@ class DefinitionCleanup:
     """Items are names of definitions."""
 
     urgent = False
+    lag = 0.0
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ class DefinitionController:
     """Items are names of definitions. `now` gives the time as objects have it."""
 
     urgent = True
+    lag = 0.0
 
     def __init__(self, definitions: StatusWrites, now: Callable[[], str]) -> None:
         self._definitions = definitions

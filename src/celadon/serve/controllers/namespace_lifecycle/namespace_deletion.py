@@ -14,7 +14,10 @@ from typing import Final
 from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.serve.controllers.controller_loops import Change
-from celadon.serve.controllers.namespace_conditions import Remains, deletion_conditions
+from celadon.serve.controllers.namespace_lifecycle.namespace_conditions import (
+    Remains,
+    deletion_conditions,
+)
 from celadon.serve.controllers.server_requests import ServerRequests, resource_path
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_keys import STORED_ELSEWHERE
@@ -32,6 +35,7 @@ class NamespaceDeletion:
     """Items are names of namespaces."""
 
     urgent = False
+    lag = 0.0
 
     def __init__(
         self,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from celadon.kube import GroupResource
-from celadon.serve.controllers.namespace_conditions import Remains, deletion_conditions
+from celadon.serve.controllers.namespace_lifecycle.namespace_conditions import (
+    Remains,
+    deletion_conditions,
+)
 
 TYPES = [
     "NamespaceDeletionDiscoveryFailure",

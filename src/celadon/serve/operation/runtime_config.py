@@ -1,0 +1,74 @@
+"""`--runtime-config`: which versions of built-in kinds are served.
+
+`api/all`, `api/ga`, `api/beta`, `api/alpha` say it for all of a sort, `GROUP/VERSION` (`v1` for the
+core group) for one, `GROUP/VERSION/RESOURCE` for one kind; what says more counts more, whatever the
+order. As k8s.io/apiserver `pkg/server/resourceconfig`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.kube.catalogue import Catalog, Resource, known_resources
+
+TRUE: Final = frozenset({"", "1", "t", "T", "true", "TRUE", "True"})
+FALSE: Final = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+"""As Go's `strconv.ParseBool`; nothing is true."""
+
+SORTS: Final = {
+    "api/ga": re.compile(r"v\d+"),
+    "api/beta": re.compile(r"v\d+beta\d+"),
+    "api/alpha": re.compile(r"v\d+alpha\d+"),
+}
+ALL: Final = "api/all"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeConfig:
+    """What was said, by key; without a word, what kube-apiserver serves by default."""
+
+    switches: Mapping[str, bool] = field(default_factory=dict)
+
+    def catalog(self) -> Catalog:
+        """The built-in resources that are served."""
+        if not self.switches:
+            return known_resources()
+        every = known_resources(all_versions=True)
+        return Catalog(tuple(one for one in every if self.serves(one)))
+
+    def serves(self, resource: Resource) -> bool:
+        """Whether a built-in resource is served."""
+        gvr = resource.gvr
+        version = f"{gvr.group}/{gvr.version}" if gvr.group else gvr.version
+        for key in (f"{version}/{gvr.resource}", version, *SORTS, ALL):
+            if key in self.switches and (
+                key not in SORTS or SORTS[key].fullmatch(gvr.version) is not None
+            ):
+                return self.switches[key]
+        return resource.by_default
+
+
+def runtime_config(text: str) -> RuntimeConfig:
+    """From `key=value,...`. Raises ValueError."""
+    switches = {}
+    for pair in filter(None, (one.strip() for one in text.split(","))):
+        key, _, value = pair.partition("=")
+        key = key.removeprefix("api/") if key == "api/v1" else key
+        if value not in TRUE | FALSE:
+            raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
+        if key != ALL and key not in SORTS and key not in _known_keys():
+            raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
+        switches[key] = value in TRUE
+    return RuntimeConfig(switches)
+
+
+def _known_keys() -> frozenset[str]:
+    found = set()
+    for one in known_resources(all_versions=True):
+        group, version, name = one.gvr
+        place = f"{group}/{version}" if group else version
+        found |= {place, f"{place}/{name}"}
+    return frozenset(found)
