@@ -7,7 +7,7 @@ MAY_USE: dict[str, set[str]] = {
     "kube": {"cel"},
     "admission": {"cel", "kube"},
     "store": {"kube"},
-    "goyaml": {"kube"},
+    "goyaml": {"cel", "kube"},
     "serve": {"cel", "kube", "admission", "store", "goyaml"},
     "cli": {"cel", "kube", "admission", "store", "goyaml", "serve"},
     "testing": {"cel", "kube", "admission", "store", "goyaml", "serve", "cli"},
