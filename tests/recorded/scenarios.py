@@ -17,6 +17,9 @@ from tests.paths import shared_folder
 ALL_VERSIONS: Final = "api/all"
 """What a scenario needs that was recorded with `--runtime-config api/all=true`."""
 
+UNSAID: Final = frozenset({"policy/match-policy-lease-candidates"})
+"""Scenarios about a version that is off by default, which do not say that they need it."""
+
 UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 
 
@@ -74,10 +77,16 @@ class Scenario:
 def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:
     """Those of some groups, in the order of their names; none where there are no recordings."""
     return [
-        Scenario(group, path, tuple(json.loads(path.read_text()).get("needs", ())))
+        Scenario(group, path, needs_of(path))
         for group in groups
         for path in sorted(group.folder.glob("*.json"))
     ]
+
+
+def needs_of(path: Path) -> tuple[str, ...]:
+    """How the server of a scenario has to be set up."""
+    needs = tuple(json.loads(path.read_text()).get("needs", ()))
+    return (*needs, ALL_VERSIONS) if f"{path.parent.name}/{path.stem}" in UNSAID else needs
 
 
 def unreached() -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.transport.http_connection import header_text
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import differences, tool
-from tests.recorded.scenarios import ALL_VERSIONS
+from tests.recorded.scenarios import ALL_VERSIONS, needs_of
 from tests.serve.in_process import Running
 
 SERVICE_CA = "openshift-service-ca.crt"
@@ -137,7 +137,7 @@ def replayed_together(
     They keep out of each other's way, except those that give rights to the same users: these are
     for `jobs` 1. Most of a scenario is waiting, so that several at once are done sooner.
     """
-    every = {path: ALL_VERSIONS in json.loads(path.read_text()).get("needs", ()) for path in paths}
+    every = {path: ALL_VERSIONS in needs_of(path) for path in paths}
     servers = {one: started(all_versions=one) for one in set(every.values())}
     try:
         with ThreadPoolExecutor(jobs) as pool:
