@@ -31,21 +31,19 @@ def served(folder: Path, *, all_versions: bool = False) -> Iterator[ServerProces
     folder.mkdir(parents=True, exist_ok=True)
     tokens, audit_log = folder / "tokens.csv", folder / "audit.jsonl"
     tokens.write_text(TOKENS)
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0"),
-            *("--token-auth-file", str(tokens)),
-            *("--audit-log", str(audit_log), "--audit-policy-file", str(AUDIT_POLICY)),
-            *("--service-ca-config-map", "openshift-service-ca.crt"),
-            *(("--runtime-config", "api/all=true") if all_versions else ()),
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [
+        *(sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0"),
+        *("--token-auth-file", str(tokens)),
+        *("--audit-log", str(audit_log), "--audit-policy-file", str(AUDIT_POLICY)),
+        *("--service-ca-config-map", "openshift-service-ca.crt"),
+        *(("--runtime-config", "api/all=true") if all_versions else ()),
+    ]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     assert process.stdout is not None
     try:
         announced = process.stdout.readline()
-        assert announced, "the server did not start"
+        assert announced, (folder / "log").read_text()
         yield ServerProcess(announced.split()[-1], audit_log)
     finally:
         process.terminate()
