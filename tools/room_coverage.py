@@ -19,8 +19,16 @@ from typing import Final
 
 import coverage
 
-LEAST: Final = {"cel": 0.0, "kube": 0.0, "admission": 0.0, "store": 0.0, "serve": 0.0, "cli": 0.0}
-"""Percent of a room's lines and branches that must be run."""
+LEAST: Final = {
+    "cel": 98.0,
+    "kube": 90.0,
+    "admission": 95.0,
+    "store": 97.0,
+    "serve": 34.0,
+    "cli": 94.0,
+}
+"""Percent of a room's lines and branches that must be run. `serve` is what the other rooms' tests
+run of it: its own have not been measured yet."""
 
 SHOWN: Final = 15
 """Modules that are listed."""

@@ -113,3 +113,20 @@ def test_a_function_charges_where_its_overload_does_not() -> None:
         assert isinstance(root, Call)
         rules.append(context.cost_rule(root))
     assert rules == [own, common, common]
+
+
+@pytest.mark.parametrize(
+    ("text", "arity", "single"), [("d.getHours()", 1, False), ("d.getHours('UTC')", 2, True)]
+)
+def test_without_a_check_the_number_of_arguments_chooses(
+    text: str, arity: int, single: bool
+) -> None:
+    ast, _ = ENVIRONMENT.parse(text)
+    assert ast is not None
+    checked = ENVIRONMENT.unchecked(ast)
+    context = Context(checked, {}, ENVIRONMENT.declarations.functions, {}, ENVIRONMENT.switches)
+    assert isinstance(checked.root, Call)
+    found = context.candidates(checked.root)
+    assert {len(one.params) for one in found} == {arity}
+    assert (len(found) == 1) is single
+    assert context.runnable(checked.root) == found
