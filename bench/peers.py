@@ -60,7 +60,7 @@ class CelPython:
             self._parser.CEL_PARSER = parser
             yield self._runs(environment, expression, activation)
 
-    def _runs(self, environment: object, expression: str, activation: Mapping[str, Any]) -> Runs:
+    def _runs(self, environment: Any, expression: str, activation: Mapping[str, Any]) -> Runs:
         convert = self._convert
         evaluate = environment.program(environment.compile(expression)).evaluate
         converted = {name: convert(value) for name, value in activation.items()}

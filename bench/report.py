@@ -49,10 +49,16 @@ else.
 """
 
 
+SERVER_PART: Final = "## The API server"
+"""Where the part of the page begins that `bench.server` writes."""
+
+
 def write(results: Results, docs: Path) -> None:
     """Both files."""
     (docs / "performance.svg").write_text(svg(results), encoding="utf-8")
-    (docs / "performance.md").write_text(markdown(results), encoding="utf-8")
+    page = docs / "performance.md"
+    kept = page.read_text(encoding="utf-8").partition(SERVER_PART)
+    page.write_text(f"{markdown(results)}\n{kept[1]}{kept[2]}", encoding="utf-8")
 
 
 def markdown(results: Results) -> str:

@@ -1,21 +1,27 @@
-"""`python -m bench.server`: measure and print; `--only NAME` a part of it, while working on it."""
+"""`python -m bench.server`: measure and print; `--write` also writes the page."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from bench.report import bar_rows
-from bench.server import figures
+from bench.server import figures, page
 from bench.server.measuring import measure
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.server", description=__doc__)
-    parser.parse_args()
+    parser.add_argument("--write", action="store_true", help="put the figures into the docs")
+    options = parser.parse_args()
     measured = measure(_say)
     for line in (*bar_rows(figures.bars(measured)), "", *figures.rate_table(measured)):
         _say(line)
+    if options.write:
+        page.write(measured, PAGE)
     return 0
 
 

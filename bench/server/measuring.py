@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,6 +16,7 @@ from typing import Final
 from bench.server import processes, workloads
 from bench.server.loads import Taken, body_of, fan_out_seconds, run_load
 from bench.server.processes import ServerProcess
+from bench.server.stored_policies import write_policies
 
 ROUNDS: Final = 3
 REQUESTS: Final = 2000
@@ -78,6 +78,8 @@ class Measured:
     started: Start
     started_full: Start
     policies_memory: int
+    connections: int = CONNECTIONS
+    rounds: int = ROUNDS
 
 
 def measure(say: Callable[[str], None]) -> Measured:
@@ -169,11 +171,10 @@ def best_start(folder: Path, *arguments: str) -> Start:
     return Start(min(one.wall for one in starts), min(one.cpu for one in starts))
 
 
-def policies_memory(folder: Path) -> int:
-    """The most that a server needs that has POLICIES policies and bindings, and has judged."""
-    with ExitStack() as stack:
-        server = stack.enter_context(processes.celadon(folder))
-        set_up(server, workloads.namespaces())
-        set_up(server, workloads.many_policies(POLICIES))
+def policies_memory(folder: Path, count: int = POLICIES) -> int:
+    """The most that a server needs whose file has `count` policies and bindings, when it has
+    judged a request by them."""
+    path = write_policies(folder, count)
+    with processes.celadon(folder, "--data", str(path)) as server:
         set_up(server, workloads.config_maps("judged", 1))
         return server.peak_bytes()

@@ -14,9 +14,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import tool_path
 from tests.recorded.scenarios import GROUPS, UNREACHED, Group, Scenario, scenarios, unreached
 from tests.recorded.server_process import served
@@ -45,7 +47,10 @@ class Outcome:
 
 def in_process(group: Group, asked: Sequence[Scenario]) -> Outcome:
     found = {one.name: "" for one in asked}
-    replayed = replayed_together([one.path for one in asked], group.jobs)
+    with hooks_of(group) as authority:
+        ca_bundle = None if authority is None else bundle(authority)
+        paths = [one.path for one in asked]
+        replayed = list(replayed_together(paths, group.jobs, ca_bundle))
     for one, (_, wrong) in zip(asked, replayed, strict=True):
         found[one.name] = "".join(f"    {line}\n" for line in wrong[:8])
     failed = {name: log for name, log in found.items() if log}
@@ -59,18 +64,25 @@ def over_https(group: Group, asked: Sequence[Scenario]) -> Outcome:
     for every in (False, True):
         paths = [str(one.path) for one in asked if one.needs_all_versions == every]
         if paths:
-            log += _checked(paths, all_versions=every)
+            with hooks_of(group) as authority:
+                log += _checked(paths, authority, all_versions=every)
     failed = {f"{group.name}/{stem}" for stem in FAILED.findall(log)}
     return Outcome("over HTTPS", group, asked, frozenset(failed), log)
 
 
-def _checked(paths: Sequence[str], *, all_versions: bool) -> str:
+def hooks_of(group: Group) -> AbstractContextManager[Path | None]:
+    """The hook server's authority while it runs; None where nobody calls it."""
+    return hook_server() if group.has_hooks else nullcontext()
+
+
+def _checked(paths: Sequence[str], authority: Path | None, *, all_versions: bool) -> str:
     with (
         tempfile.TemporaryDirectory(prefix="celadon-recorded-") as folder,
         served(Path(folder), all_versions=all_versions) as server,
     ):
         where = ("--server", server.url, "--audit-log", str(server.audit_log))
-        command = [sys.executable, str(tool_path()), "check", *where, *paths]
+        hooks = () if authority is None else ("--ca-file", str(authority))
+        command = [sys.executable, str(tool_path()), "check", *where, *hooks, *paths]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines(keepends=True)
     if done.stderr or not lines or not lines[-1].endswith("failed\n"):

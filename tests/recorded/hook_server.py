@@ -19,8 +19,8 @@ START_SECONDS = 20.0
 
 
 @contextmanager
-def hook_server() -> Iterator[str]:
-    """The bundle of its authority, base64, while it runs. One that runs already is used."""
+def hook_server() -> Iterator[Path]:
+    """The file with its authority, while it runs. One that runs already is used."""
     folder = Path(tempfile.gettempdir(), "celadon-hook-server")
     tool = shared_folder() / "tools" / "hookserver.py"
     running = None
@@ -32,11 +32,16 @@ def hook_server() -> Iterator[str]:
         while not _listens():
             assert time.monotonic() < end, "the hook server does not start"
             time.sleep(0.05)
-        yield base64.b64encode((folder / "ca.pem").read_bytes()).decode()
+        yield folder / "ca.pem"
     finally:
         if running is not None:
             running.terminate()
             running.wait()
+
+
+def bundle(authority: Path) -> str:
+    """As a `caBundle`."""
+    return base64.b64encode(authority.read_bytes()).decode()
 
 
 def _listens() -> bool:

@@ -23,10 +23,13 @@ UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 @dataclass(frozen=True, slots=True)
 class Group:
     """A folder of recordings. `jobs` is how many scenarios may run side by side: those that share
-    users, names or namespaces with others may not."""
+    users, names or namespaces with others may not. `has_hooks` is whether its scenarios call
+    webhooks, `lengthy` how the names of those begin that mostly wait, which tests leave out."""
 
     name: str
     jobs: int = 1
+    has_hooks: bool = False
+    lengthy: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -43,6 +46,7 @@ GROUPS: Final = (
     Group("clients", jobs=16),
     Group("fuzz/api"),
     Group("fuzz/policy"),
+    Group("webhook", has_hooks=True, lengthy=("timeout-", "answer-retr", "failure-timeout")),
 )
 
 
@@ -57,6 +61,10 @@ class Scenario:
     @property
     def name(self) -> str:
         return f"{self.group.name}/{self.path.stem}"
+
+    @property
+    def is_lengthy(self) -> bool:
+        return self.path.stem.startswith(self.group.lengthy)
 
     @property
     def needs_all_versions(self) -> bool:

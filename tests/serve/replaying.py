@@ -20,7 +20,7 @@ from celadon.kube.defaulting import service_ca_source
 from celadon.serve.apiserver import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.transport.http_connection import header_text
-from tests.recorded.hook_server import hook_server
+from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS
 from tests.serve.in_process import Running
@@ -161,8 +161,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at once")
     options = parser.parse_args()
     passed = failed = 0
-    with hook_server() as ca_bundle:
-        for path, different in replayed_together(files(options.paths), options.jobs, ca_bundle):
+    with hook_server() as authority:
+        paths, jobs = files(options.paths), options.jobs
+        for path, different in replayed_together(paths, jobs, bundle(authority)):
             passed, failed = passed + (not different), failed + bool(different)
             if different:
                 shown = "".join(f"\n    {one}" for one in different[: options.show])

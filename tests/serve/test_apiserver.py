@@ -47,6 +47,34 @@ def test_who_may_not(running: Running, token: str, code: int, message: str) -> N
     assert (answer.code, read(answer)["message"]) == (code, message)
 
 
+@pytest.mark.parametrize(
+    ("path", "code", "text"),
+    [
+        (f"{MAPS}/..", 400, "Name parameter invalid: \"..\": may not be '..'"),
+        (f"{MAPS}/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
+        (f"{MAPS}/a%2Fb", 404, "the server could not find the requested resource"),
+        ("/api/v1/namespaces//configmaps", 404, "the server could not find the requested resource"),
+        ("/api/v1//configmaps", 404, "the server could not find the requested resource"),
+        (
+            f"{MAPS}/x?export=1",
+            400,
+            "the export parameter, deprecated since v1.14, is no longer supported",
+        ),
+        (f"{MAPS}/x?export=False", 404, 'configmaps "x" not found'),
+    ],
+)
+def test_odd_paths(running: Running, path: str, code: int, text: str) -> None:
+    answer = ask(running, "GET", path)
+    assert (answer.code, read(answer)["message"]) == (code, text)
+
+
+def test_refusals_are_not_to_be_sniffed(running: Running) -> None:
+    refused = ask(running, "GET", MAPS, token="alice-token")
+    assert dict(refused.headers)["X-Content-Type-Options"] == "nosniff"
+    missing = ask(running, "GET", f"{MAPS}/none")
+    assert "X-Content-Type-Options" not in dict(missing.headers)
+
+
 def test_a_life_of_an_object(running: Running) -> None:
     obj = {"metadata": {"generateName": "life-"}, "data": {"a": "1"}}
     made = read(ask(running, "POST", MAPS, obj))
@@ -63,6 +91,17 @@ def test_a_life_of_an_object(running: Running) -> None:
     assert (stale.code, read(stale)["reason"]) == (409, "Conflict")
     assert read(ask(running, "DELETE", path))["status"] == "Success"
     assert ask(running, "GET", path).code == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"orphanDependents": False}, 202), ({"propagationPolicy": "Background"}, 200)],
+)
+def test_a_deletion_that_takes_time(running: Running, options: object, code: int) -> None:
+    made = {"metadata": {"generateName": "slow-", "finalizers": ["example.com/x"]}}
+    path = f"{MAPS}/{read(ask(running, 'POST', MAPS, made))['metadata']['name']}"
+    assert ask(running, "DELETE", path, options).code == code
+    assert ask(running, "DELETE", path, options).code == code
 
 
 def test_a_policy_in_the_store_holds_for_the_very_next_request(running: Running) -> None:

@@ -17,7 +17,8 @@ from celadon.serve.http_messages import JSON, Header, HttpAnswer, plain_text
 from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
 from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
-NOT_FOUND: Final = plain_text(404, "404 page not found\n", ("X-Content-Type-Options", "nosniff"))
+NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
+NOT_FOUND: Final = plain_text(404, "404 page not found\n", NO_SNIFF)
 """For paths that nobody answers: not a Status."""
 
 

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.impersonation import Impersonation, wanted_user
 from celadon.serve.access.token_requests import TokenIssuer
-from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
+from celadon.serve.answers import NO_SNIFF, NOT_FOUND, object_answer, status_answer
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.calling.webhook_phases import Webhooks
@@ -377,7 +378,9 @@ class ApiServer:
         said = (RecordedWarning(text) for text in dict.fromkeys(notes.warnings))
         warnings = (("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
-        headers = (("Audit-Id", audit_id), *cache, *answer.headers, *warnings)
+        is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
+        sniff = (NO_SNIFF,) if is_kept_out else ()
+        headers = (("Audit-Id", audit_id), *cache, *sniff, *answer.headers, *warnings)
         given = HttpAnswer(
             answer.code,
             answer.content_type,
@@ -388,6 +391,7 @@ class ApiServer:
             notes.request_audit,
             notes.user,
             notes.impersonated_user,
+            notes.constraint,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource
@@ -461,8 +465,9 @@ class ApiServer:
         if wanted is None:
             return found.user
         asked = request_attributes(found.user, info, request)
-        notes.impersonated_user = self._impersonation.impersonate(wanted, asked).user
-        return notes.impersonated_user
+        shown = self._impersonation.impersonate(wanted, asked)
+        notes.impersonated_user, notes.constraint = shown.user, shown.constraint
+        return shown.user
 
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes

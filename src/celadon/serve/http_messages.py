@@ -82,6 +82,8 @@ class HttpAnswer:
     """Who asked, for the audit event; None if that was not found out."""
     impersonated_user: User | None = field(default=None, compare=False)
     """As whom they asked, if not as themselves."""
+    constraint: str = field(default="", compare=False)
+    """Which constrained right let them do so (`impersonate:user-info`); empty for the old one."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]

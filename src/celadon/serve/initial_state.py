@@ -23,6 +23,7 @@ from celadon.serve.access.initial_objects import (
 )
 from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore
+from celadon.serve.rest.object_writes import in_order
 
 FIRST_ADDRESS: Final = "10.0.0.1"
 """Of the Services: that of the server's own."""
@@ -53,6 +54,6 @@ async def create_initial_objects(
             target = Target(resource, namespace)
             context = new_context()
             made = write_path.created(obj, target, context)
-            kept = write_path.stored_object(made, target, context)
+            kept = in_order(write_path.stored_object(made, target, context))
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)

@@ -199,6 +199,22 @@ def test_ignored_failures(spec: dict[str, Any], actions: str, speaks: bool) -> N
     assert bool(found("CEL060", *given)) is speaks
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("hostIPC", "hostNetwork", "hostPID", "hostPath", "hostPort", "hostUsers"),
+        *("allowPrivilegeEscalation", "capabilities", "privileged", "procMount"),
+        *("readOnlyRootFilesystem", "runAsNonRoot", "runAsUser", "seLinuxOptions"),
+        *("seccompProfile", "securityContext", "sysctls"),
+        *("automountServiceAccountToken", "serviceAccountName", "image"),
+    ],
+)
+def test_fields_that_are_about_security(field: str) -> None:
+    text = f"object.spec.template.spec.{field} != dyn(1)"
+    (one,) = found("CEL060", policy(validations=[{"expression": text}], failurePolicy="Ignore"))
+    assert one.message.startswith(f"the policy is about `{field}`, ")
+
+
 def test_policies_about_roles_are_about_security() -> None:
     rule = {**ANY, "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"]}
     given = policy(

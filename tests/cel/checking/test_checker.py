@@ -5,6 +5,8 @@ Most of what it says is in tests/cases/cel; here is what a case cannot show.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from celadon.cel import syntax
@@ -271,7 +273,8 @@ def test_what_has_a_field_is_dynamic_from_there_on() -> None:
 
 def test_a_global_behind_a_local_of_its_name_keeps_its_dot() -> None:
     for text, name in (("['a'].map(x, .x)", ".x"), ("['a'].map(x, .x.y)", ".x.y")):
-        checked = _check(text, _declare(x="int", **{"x.y": "string"}))
+        variables: dict[str, Any] = {"x": "int", "x.y": "string"}
+        checked = _check(text, _declare(**variables))
         assert name in {one.name for one in checked.references.values()}
     checked = _check("['a'].map(z, .x)", _declare(x="int"))
     assert {"x"} < {one.name for one in checked.references.values()}

@@ -91,6 +91,6 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
 def test_a_megabyte_is_read_in_time(body: bytes) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read(body)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

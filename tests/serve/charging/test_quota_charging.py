@@ -123,6 +123,26 @@ def test_many_at_once_get_no_more_than_there_is(running: Running) -> None:
     assert used(running, path) == {"count/configmaps": "5"}
 
 
+def test_what_came_to_nothing_is_given_back(running: Running) -> None:
+    """All find that there is no such object, and charge for it; one of them makes it."""
+    path = limited(running, "quota-same", {"count/configmaps": "50"})
+
+    async def create() -> int:
+        body = json.dumps({"metadata": {"name": "same"}}).encode()
+        headers = [("authorization", "Bearer admin-token")]
+        request = HttpRequest("POST", MAPS.format("quota-same"), headers, body)
+        answer = await running.server.handle(request)
+        code: int = answer.code
+        return code
+
+    async def all_of_them() -> list[int]:
+        return await asyncio.gather(*(create() for _ in range(10)))
+
+    codes = running.wait_for(all_of_them())
+    assert sorted(codes) == [201] + [409] * 9
+    assert used(running, path) == {"count/configmaps": "1"}
+
+
 @pytest.fixture
 def without() -> Any:
     started = Running(Settings(plugins=enabled_plugins((), ["ResourceQuota"])))

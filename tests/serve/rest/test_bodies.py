@@ -9,6 +9,7 @@ import pytest
 from celadon.serve.rest.bodies import LIMIT
 from tests.serve.asking import ask, read, said, warnings
 from tests.serve.in_process import Running
+from tests.serve.rest.test_endpoints import definition
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 YAML = "application/yaml"
@@ -131,3 +132,31 @@ def test_bodies_of_deletions(
     found = said(ask(running, "DELETE", f"{MAPS}/none", body, content_type=content_type))
     assert found[0] == code
     assert why in found[1]
+
+
+METADATA = [
+    ([], "json: cannot unmarshal array into Go value of type v1.ObjectMeta"),
+    ("x", "json: cannot unmarshal string into Go value of type v1.ObjectMeta"),
+    (
+        {"name": 5},
+        "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "why"), METADATA)
+def test_metadata_of_custom_resources_has_a_type(running: Running, given: Any, why: str) -> None:
+    group = "meta.example.com"
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    ask(running, "POST", definitions, definition(group))
+    running.settle()
+    body = {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": given}
+    answer = ask(running, "POST", f"/apis/{group}/v1/namespaces/default/widgets", body)
+    assert said(answer) == (400, f'Widget in version "v1" cannot be handled as a Widget: {why}')
+
+
+def test_answers_to_reviews_are_written_like_objects(running: Running) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    spec = {"nonResourceAttributes": {"path": "/x", "verb": "get"}}
+    found = read(ask(running, "POST", path, {"spec": spec}))
+    assert list(found) == ["kind", "apiVersion", "metadata", "spec", "status"]

@@ -113,6 +113,12 @@ BUILT_IN = [
     ("OPTIONS", "/api/v1/namespaces/default", 405),
     ("GET", "/api/v1/proxy/namespaces/default/services/a", 404),
     ("GET", "/api/v1/namespaces/default/configmaps/a/b/c", 404),
+    ("GET", "/api/v1/configmaps/a", 404),
+    ("POST", "/api/v1/pods/a/eviction", 404),
+    ("GET", "/api/v1/watch/configmaps/a", 404),
+    ("GET", "/api/v1/namespaces//configmaps", 404),
+    ("GET", "/apis/apps/v1/namespaces//deployments", 404),
+    ("GET", "/api/v1//nodes", 404),
 ]
 
 
@@ -130,6 +136,19 @@ def test_built_in_resources_have_routes(
     if body:
         assert said(answer) == (code, messages[code])
         assert read(answer)["details"] == {}
+
+
+NO_NAMES = [
+    ("GET", "..", "\"..\": may not be '..'"),
+    ("DELETE", ".", "\".\": may not be '.'"),
+    ("GET", "a%25b", "\"a%b\": may not contain '%'"),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "why"), NO_NAMES)
+def test_what_is_no_name(running: Running, method: str, name: str, why: str) -> None:
+    answer = ask(running, method, f"/api/v1/namespaces/default/configmaps/{name}")
+    assert said(answer) == (400, f"Name parameter invalid: {why}")
 
 
 FORMS = [

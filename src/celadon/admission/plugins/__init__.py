@@ -10,16 +10,17 @@ from celadon.admission.plugins.namespace_plugins import namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import PluginChain
 from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
-from celadon.admission.plugins.quotas.quota_checks import Fit, fit, is_counted
+from celadon.admission.plugins.quotas.quota_checks import Charge, fit, given_back, is_counted
 from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recounted
 
 __all__ = [
-    "Fit",
+    "Charge",
     "Opinion",
     "PluginChain",
     "counts_differ",
     "fit",
     "forbidden",
+    "given_back",
     "is_counted",
     "namespace_lifecycle",
     "recounted",

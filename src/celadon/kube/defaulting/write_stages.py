@@ -25,6 +25,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, update_rules
 from celadon.kube.defaulting.service_updates import service_update
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
+from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
@@ -36,7 +37,7 @@ from celadon.kube.schemas.typed_objects import (
     decode,
     struct_codec,
 )
-from celadon.kube.schemas.typed_values import DecodeError, locate
+from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""
@@ -108,8 +109,12 @@ def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec
     """
     codec = struct_codec(schema_model.OBJECT_META)
     made = {key: value for key, value in obj.items() if key != "metadata"}
+    meta = obj.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        why = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
+        raise DecodeError(why, FieldPath("metadata"))
     try:
-        made["metadata"] = decode(codec, obj.get("metadata") or {})
+        made["metadata"] = decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise

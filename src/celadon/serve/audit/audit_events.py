@@ -73,6 +73,8 @@ class Exchange:
         }
         if answer.impersonated_user is not None:
             event["impersonatedUser"] = _user(answer.impersonated_user)
+        if answer.constraint:
+            event["authenticationMetadata"] = {"impersonationConstraint": answer.constraint}
         event["sourceIPs"] = list(_source_addresses(self.request))
         event.update(_agent(self.request))
         if self.info.is_resource:

@@ -20,7 +20,7 @@ from celadon.admission.webhooks import (
     ValidatingPhase,
 )
 from celadon.goyaml import UnreadableError, first_document
-from celadon.kube import JsonObject
+from celadon.kube import JsonObject, status
 from celadon.serve.views.webhook_view import WebhookView
 
 Caller = Callable[[Call, float], Awaitable[Reply | NoReply]]
@@ -66,7 +66,9 @@ class Webhooks:
         try:
             call = next(asking)
             while True:
-                call = asking.send(await self._caller(call, remaining()))
+                reply = await self._caller(call, remaining())
+                _require_time(remaining)
+                call = asking.send(reply)
         except StopIteration as end:
             made: JsonObject | None = end.value
             return made
@@ -87,7 +89,16 @@ class Webhooks:
         async with asyncio.TaskGroup() as group:
             for call in phase.calls:
                 group.create_task(ask(call))
+        _require_time(remaining)
         return phase
+
+
+def _require_time(remaining: Remaining) -> None:
+    """Raises StatusError 504 when the time of the request is over, whatever came of its calls."""
+    if remaining() <= 0:
+        raise status.timeout(
+            "request did not complete within requested timeout - context deadline exceeded"
+        )
 
 
 def as_json(body: bytes) -> bytes:

@@ -7,12 +7,13 @@ k8s.io/apiserver `pkg/admission/plugin/resourcequota`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 from celadon.admission import Request
-from celadon.admission.plugins import fit, is_counted
-from celadon.kube import GroupVersionResource, JsonObject, StatusError, metadata
+from celadon.admission.plugins import Charge, fit, given_back, is_counted
+from celadon.kube import GroupVersionResource, metadata
 from celadon.kube.catalogue import known_resources
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
@@ -35,39 +36,57 @@ class QuotaCharging:
         self._resource = resource
         self._now = now
         self._enabled = enabled
-        self.open = charges
+        self._open = charges
 
     def are_in(self, namespace: str) -> bool:
         """Whether there is anything to ask for."""
         return self._enabled and bool(namespace) and bool(self._quotas(namespace))
 
-    async def charge(self, request: Request, *, for_good: bool) -> StatusError | None:
-        """The refusal of a request that does not fit; what fits is written if `for_good`."""
-        if not is_counted(request):
-            return None
-        done: set[str] = set()
+    @contextlib.asynccontextmanager
+    async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:
+        """Around what stores an object: it is charged before, and given back when that fails.
+        Raises StatusError for what does not fit. Unless it is `for_good`, nothing is written."""
+        namespace, taken = request.namespace, dict[str, Charge]()
+        with self._open.keep(namespace):
+            try:
+                if is_counted(request):
+                    await self._take(request, taken, for_good=for_good)
+                yield
+            except BaseException:
+                for name, charge in taken.items():
+                    await self._give_back(namespace, name, charge)
+                raise
+
+    async def _take(self, request: Request, taken: dict[str, Charge], *, for_good: bool) -> None:
+        """Quotas that somebody has written in between are asked again, and only they."""
         while True:
             quotas = {
                 name: one
                 for one in self._quotas(request.namespace)
-                if (name := metadata.name(one.object)) not in done
+                if (name := metadata.name(one.object)) not in taken
             }
             found = fit([one.object for one in quotas.values()], request, self._now())
             if found.refusal is not None:
-                return found.refusal
-            changes = found.used or {}
-            if not for_good:
-                return None
-            for name, used in changes.items():
-                if await self._write(quotas[name], dict(used)):
-                    done.add(name)
-            if changes.keys() <= done:
-                return None
+                raise found.refusal
+            for name, charge in found.charges.items() if for_good else ():
+                if await self._write(quotas[name], charge.used):
+                    taken[name] = charge
+            if not for_good or found.charges.keys() <= taken.keys():
+                return
 
-    async def _write(self, quota: StoredObject, used: JsonObject) -> bool:
+    async def _give_back(self, namespace: str, name: str, charge: Charge) -> None:
+        while True:
+            quota = self._objects.get(self._resource, namespace, name)
+            if quota is None:
+                return
+            used = (quota.object.get("status") or {}).get("used") or {}
+            if await self._write(quota, given_back(used, charge.taken)):
+                return
+
+    async def _write(self, quota: StoredObject, used: Mapping[str, str]) -> bool:
         """False when somebody has written in between."""
         obj = quota.object
-        changed = {**obj, "status": {**(obj.get("status") or {}), "used": used}}
+        changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)
         made = await self._objects.update(self._resource, namespace, name, changed, quota.revision)
         return made is not None

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from celadon.kube.go import quote
-from celadon.serve.answers import NOT_FOUND
+from celadon.serve.answers import NO_SNIFF, NOT_FOUND
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
-
-NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,13 +45,15 @@ OPTIONS = {
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
     `request_audit` are those for levels that have the request. `user` is who asks,
-    `impersonated_user` as whom, `endpoint` and `info` for what, once that is known."""
+    `impersonated_user` as whom and `constraint` by which constrained right, `endpoint` and `info`
+    for what, once that is known."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
     request_audit: dict[str, str] = field(default_factory=dict)
     user: User | None = None
     impersonated_user: User | None = None
+    constraint: str = ""
     endpoint: Endpoint | None = None
     info: RequestInfo | None = None
 

@@ -101,7 +101,8 @@ class Deleter:
     async def _removed(
         self, call: Call, stored: StoredObject, options: deletions.DeleteOptions
     ) -> Written | None:
-        """Marked, or gone; None when somebody else has written in between."""
+        """Marked, or gone; None when somebody else has written in between. Who says that
+        dependents are no orphans is told that it takes time (202)."""
         target = call.target
         resource = target.resource
         old = self._reader.shown(stored.object, resource)
@@ -109,14 +110,15 @@ class Deleter:
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
+            code = 202 if options.orphan is False else 200
             if dry_run or kept == old:
-                return Written(200, kept)
+                return Written(code, kept)
             kept = in_order(kept)
             changed = await self._objects.update(resource, space, target.name, kept, revision)
             if changed is None:
                 return None
             if not deletions.goes_at_once(kept):
-                return Written(200, changed.object)
+                return Written(code, changed.object)
             old, revision = changed.object, changed.revision
         if not dry_run:
             gone = await self._objects.delete(resource, space, target.name, revision)

@@ -132,7 +132,11 @@ def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.verb == PROXY or (info.deprecated_watch and info.subresource):
         raise status.route_not_found()
+    if "//" in info.path and not info.rest:
+        raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
+        raise status.route_not_found()
+    if _is_nowhere(info, resource):
         raise status.route_not_found()
     subresource = resource.subresource(info.subresource) if info.subresource else None
     if info.subresource and subresource is None:
@@ -140,6 +144,15 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
     _check_verb(endpoint, info)
     return endpoint
+
+
+def _is_nowhere(info: RequestInfo, resource: Resource) -> bool:
+    """A path with nothing between two slashes, or to an object of a namespace that is not said.
+    (A name may also come from a selector of a collection.)"""
+    path = info.path.strip("/")
+    is_named = not path.endswith(f"/{info.resource}")
+    is_broken = "//" in path and not info.rest
+    return is_broken or (is_named and resource.namespaced and not info.namespace)
 
 
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:

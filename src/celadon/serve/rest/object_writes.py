@@ -7,6 +7,7 @@ between; else it begins again with what is there then. As k8s.io/apiserver
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -112,19 +113,25 @@ class Writer:
             name = metadata.name(kept)
             exists = self._objects.get(call.target.resource, call.target.namespace, name)
             for_good = exists is None and not call.dry_run
-            async with self._admission.charged(call, Operation.CREATE, kept, for_good=for_good):
-                if call.dry_run:
-                    return Written(201, self._dry(call, kept, name))
-                made = await self._objects.create(
-                    call.target.resource, call.target.namespace, name, kept
-                )
-            if made is not None:
-                return Written(201, self._reader.shown(made.object, call.target.resource))
+            charged = self._admission.charged(call, Operation.CREATE, kept, for_good=for_good)
+            with contextlib.suppress(_Stale):
+                async with charged:
+                    return await self._stored_new(call, kept, name)
             if not generated:
                 raise self._exists(call, name)
             if attempt + 1 == NAME_ATTEMPTS:
                 raise status.generated_name_exists(call.target.group_resource, name)
         raise AssertionError("the loop returns or raises")
+
+    async def _stored_new(self, call: Call, kept: JsonObject, name: str) -> Written:
+        """Raises _Stale when there is an object of that name."""
+        target = call.target
+        if call.dry_run:
+            return Written(201, self._dry(call, kept, name))
+        made = await self._objects.create(target.resource, target.namespace, name, kept)
+        if made is None:
+            raise _Stale
+        return Written(201, self._reader.shown(made.object, target.resource))
 
     async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
         """What shall be stored, and whether its name was generated."""
@@ -228,8 +235,8 @@ class Writer:
             if call.dry_run:
                 return Written(200, write_path.shown(kept, target))
             done = await self._objects.update(resource, namespace, target.name, kept, revision)
-        if done is None:
-            raise _Stale
+            if done is None:
+                raise _Stale
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
 
     def _updated(

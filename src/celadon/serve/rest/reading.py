@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import World
-from celadon.kube import JsonObject, StatusError, metadata, status
+from celadon.kube import JsonObject, StatusError, metadata, name_rules, status
 from celadon.kube.catalogue import Resource
+from celadon.kube.go import quote
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.objects.continue_tokens import (
@@ -24,6 +25,7 @@ from celadon.serve.objects.continue_tokens import (
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import EXACT, ListOptions, list_options, revision_of
+from celadon.serve.requests.request_info import is_true
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.store import Compacted
 
@@ -72,7 +74,7 @@ class Reader:
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
         """Raises StatusError."""
-        if request.first("export") == "true":
+        if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
         try:
@@ -83,8 +85,13 @@ class Reader:
         return self.shown(self.existing(endpoint).object, endpoint.resource)
 
     def existing(self, endpoint: Endpoint) -> StoredObject:
-        """The stored object of an endpoint with a name. Raises StatusError 404."""
+        """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
+        no name of an object."""
         resource = endpoint.resource
+        faults = name_rules.path_segment_name(endpoint.name)
+        if faults:
+            why = f"Name parameter invalid: {quote(endpoint.name)}: {';'.join(faults)}"
+            raise status.bad_request(why)
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
             raise status.not_found(resource.gvr.group_resource, endpoint.name)

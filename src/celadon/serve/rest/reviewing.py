@@ -24,7 +24,7 @@ from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
-from celadon.serve.rest.object_writes import Written
+from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.views.role_view import RoleView
 
 AUTHORIZATION: Final = "authorization.k8s.io"
@@ -66,7 +66,7 @@ class Reviewer:
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review = draft.form()
         await self.admission.admit(call, Operation.CREATE, review, None)
-        return Written(201, self._reviewed(call, review))
+        return Written(201, in_order(dict(self._reviewed(call, review))))
 
     def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
         if call.target.subresource:

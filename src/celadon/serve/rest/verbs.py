@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from celadon.kube import status
-from celadon.kube.go import json_text
+from celadon.kube import name_rules, status
+from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
 from celadon.serve.answers import object_answer
@@ -26,6 +26,7 @@ from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.connections.pod_logs import LOG, pod_log
 from celadon.serve.rest.deleting import Deleter
+from celadon.serve.rest.endpoints import NAMED_VERBS
 from celadon.serve.rest.forms import Forms
 from celadon.serve.rest.object_writes import Writer, Written
 from celadon.serve.rest.pod_operations import PodOperations
@@ -70,6 +71,8 @@ class Verbs:
             watch=endpoint.verb == "watch",
             collection=endpoint.is_collection and endpoint.verb in ("list", "watch"),
         )
+        if endpoint.verb in NAMED_VERBS:
+            _require_possible_name(endpoint.name)
         forms = Forms(call, wanted, served, self.now)
         forms.check()
         match endpoint.verb:
@@ -145,6 +148,14 @@ class Verbs:
                     yield written
             finally:
                 await events.aclose()
+
+
+def _require_possible_name(name: str) -> None:
+    """What is no name is not looked for. Raises StatusError 400."""
+    faults = name_rules.path_segment_name(name)
+    if faults:
+        why = f"Name parameter invalid: {quote(name)}: {';'.join(faults)}"
+        raise status.bad_request(why)
 
 
 def _check_watch_path(call: Call) -> None:

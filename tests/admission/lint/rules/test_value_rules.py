@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.lint.model.findings import Replacement
-from tests.admission.lint.linting import about, documents, found, rule_of
+from tests.admission.lint.linting import about, documents, found, policy, rule_of
 
 AT = "spec.validations[0].expression"
 
@@ -99,11 +99,25 @@ def test_escapes_are_fixed() -> None:
         ("namespaceObject.metadata.UID == 'x'", True),
         ("namespaceObject.metadata.creationTimestamp < timestamp('2024-01-01T00:00:00Z')", True),
         ("has(namespaceObject.metadata.deletionTimestamp)", False),
+        ("namespaceObject.metadata.deletionTimestamp == null", True),
         ("namespaceObject.metadata.labels.x == 'y'", False),
+        ("namespaceObject.metadata == namespaceObject.metadata", False),
+        ("namespaceObject.spec.finalizers.size() > 0", False),
+        ("object.metadata.creationTimestamp != ''", False),
     ],
 )
 def test_namespace_metadata(text: str, speaks: bool) -> None:
     assert bool(about("CEL034", text)) is speaks
+
+
+def test_what_to_write_instead_of_namespace_metadata() -> None:
+    text = "namespaceObject.metadata.UID == 'x'"
+    (one,) = found("CEL034", policy(validations=[{"expression": text}]))
+    assert one.help == "write `dyn(namespaceObject).metadata.uid`"
+    text = "namespaceObject.metadata.creationTimestamp < timestamp('2024-01-01T00:00:00Z')"
+    (one,) = found("CEL034", policy(validations=[{"expression": text}]))
+    assert one.message.startswith("`creationTimestamp` is a text at run time")
+    assert one.help == "write `timestamp(dyn(namespaceObject).metadata.creationTimestamp)`"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request
-from celadon.admission.plugins.quotas.quota_checks import Fit, fit, is_counted
+from celadon.admission.plugins.quotas.quota_checks import Fit, fit, given_back, is_counted
 from tests.admission.plugins.asking import asked, obj, pod, text
 
 NOW = "2025-01-01T00:00:00Z"
@@ -25,12 +25,17 @@ def fitting(*quotas: dict[str, Any], new: Any = None, old: Any = None) -> Fit:
     return fit(quotas, asked(new or obj("ConfigMap", "c"), old), NOW)
 
 
+def used(found: Fit) -> dict[str, dict[str, str]]:
+    return {name: dict(one.used) for name, one in found.charges.items()}
+
+
 def test_what_fits_is_counted() -> None:
     found = fitting(quota({"configmaps": "2", "count/configmaps": "2", "pods": "1"}))
     assert found.refusal is None
-    assert found.used == {"q": {"configmaps": "1", "count/configmaps": "1", "pods": "0"}}
-    assert not fitting(quota({"secrets": "0"})).used
-    assert not fitting().used
+    assert used(found) == {"q": {"configmaps": "1", "count/configmaps": "1", "pods": "0"}}
+    assert found.charges["q"].taken == {"configmaps": "1", "count/configmaps": "1"}
+    assert not fitting(quota({"secrets": "0"})).charges
+    assert not fitting().charges
 
 
 def test_what_does_not_fit() -> None:
@@ -74,25 +79,29 @@ def service(kind: str, ports: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "used"),
+    ("new", "old", "ports"),
     [
         (service("NodePort", 2), service("ClusterIP", 2), "2"),
         (service("NodePort", 3), service("NodePort", 1), "2"),
         (service("ClusterIP", 2), service("NodePort", 2), None),
     ],
 )
-def test_updates_count_for_what_they_add(new: Any, old: Any, used: str | None) -> None:
+def test_updates_count_for_what_they_add(new: Any, old: Any, ports: str | None) -> None:
     found = fitting(quota({"services.nodeports": "5", "services": "1"}), new=new, old=old)
     assert found.refusal is None
-    assert found.used == (
-        {} if used is None else {"q": {"services": "0", "services.nodeports": used}}
-    )
+    counted = {"services": "0", "services.nodeports": ports}
+    assert used(found) == ({} if ports is None else {"q": counted})
 
 
 def test_a_pod_that_comes_into_scope_counts_in_full() -> None:
     ending = quota({"pods": "1"}, scopes=["Terminating"])
     found = fitting(ending, new=pod(activeDeadlineSeconds=5), old=pod())
-    assert found.used == {"q": {"pods": "1"}}
+    assert used(found) == {"q": {"pods": "1"}}
+
+
+def test_charges_can_be_given_back() -> None:
+    found = given_back({"pods": "3", "cpu": "1500m", "memory": "0"}, {"pods": "1", "cpu": "2"})
+    assert found == {"pods": "2", "cpu": "0", "memory": "0"}
 
 
 def test_negative_needs() -> None:

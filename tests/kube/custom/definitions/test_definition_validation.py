@@ -91,8 +91,10 @@ REFUSED: list[tuple[Json, list[str]]] = [
     (
         definition({**OBJECT, "properties": {"a": {"x-kubernetes-embedded-resource": True}}}),
         [
+            f"{AT}.properties[a].properties: Required value: must not be empty if "
+            "x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
             f"{AT}.properties[a].type: Required value: must be object if "
-            "x-kubernetes-embedded-resource is true"
+            "x-kubernetes-embedded-resource is true",
         ],
     ),
     (

@@ -7,7 +7,7 @@ resources that are limited by configuration.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import forbidden
@@ -22,6 +22,7 @@ from celadon.admission.plugins.quotas.object_usage import (
 )
 from celadon.admission.plugins.quotas.pod_usage import unsaid
 from celadon.admission.plugins.quotas.quota_amounts import (
+    ZERO,
     Amounts,
     added,
     amounts_of,
@@ -41,11 +42,19 @@ Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Charge:
+    """What a request takes from a quota, and what the quota counts afterwards."""
+
+    taken: Mapping[str, str]
+    used: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Fit:
-    """The refusal if a request does not fit; else `used` of each quota that it changes, by name."""
+    """The refusal if a request does not fit; else its charges by the names of the quotas."""
 
     refusal: StatusError | None = None
-    used: Mapping[str, Mapping[str, str]] | None = None
+    charges: Mapping[str, Charge] = field(default_factory=dict)
 
 
 FITS: Final = Fit()
@@ -127,8 +136,15 @@ def _charged(quotas: Sequence[Object], request: Request, usage: Amounts, now: st
         exceeded = [name for name in requested if after[name].compare(hard[name]) > 0]
         if exceeded:
             return Fit(_exceeded(quota, request, exceeded, (requested, used, hard)))
-        found[metadata.name(quota)] = texts_of(after)
-    return Fit(used=found)
+        found[metadata.name(quota)] = Charge(texts_of(requested), texts_of(after))
+    return Fit(charges=found)
+
+
+def given_back(used: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, str]:
+    """What a quota counts without a charge that came to nothing; never less than nothing."""
+    present = amounts_of(used)
+    rest = growth(present, amounts_of(taken))
+    return texts_of({name: rest.get(name, ZERO) for name in present})
 
 
 def _exceeded(

@@ -1,9 +1,8 @@
-"""A CRD that is being written: names, versions, the shape of its schemas, and its rules.
+"""A CRD that is being written: names and versions here, its parts (`definition_parts`), its schemas
+(`structural_schemas`, `schema_defaults`, `schema_keywords`), and its rules (`definition_rules`).
 
-As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go` and
-`pkg/apiserver/schema/validation.go`, in that order; of what makes a schema structural only the
-types are looked at. The object is as validating admission sees it: defaulted, with the status of a
-new one.
+As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`. The object is
+as validating admission sees it: defaulted, with the status of a new one.
 """
 
 from __future__ import annotations
@@ -12,11 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
+from celadon.kube.custom.definitions.definition_parts import approval_errors, part_errors
 from celadon.kube.custom.definitions.definition_rules import rule_errors
 from celadon.kube.custom.definitions.given_schemas import given_schemas
+from celadon.kube.custom.definitions.schema_defaults import default_errors
+from celadon.kube.custom.definitions.schema_keywords import is_readable, keyword_errors
+from celadon.kube.custom.definitions.structural_schemas import structural_errors
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.library.releases import DEFAULT
-from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import Naming, validate_object_meta
 
 Errors = Iterator[FieldError]
@@ -28,7 +30,6 @@ _STORED: Final = FieldPath("status").child("storedVersions")
 _SCOPES: Final = ("Cluster", "Namespaced")
 _WRONG_NAME: Final = 'must be spec.names.plural+"."+spec.group'
 _MIXED_CASE: Final = "may have mixed case, but should otherwise match: "
-_UNTYPED: Final = "must not be empty"
 
 
 def definition_errors(obj: Mapping[str, Any], version: str = DEFAULT) -> list[FieldError]:
@@ -39,6 +40,8 @@ def definition_errors(obj: Mapping[str, Any], version: str = DEFAULT) -> list[Fi
     if not any(error.path.is_below(_VERSIONS) for error in found):
         found += _schemas(spec, version)
     found += _stored_versions(obj, spec)
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    found += approval_errors(spec.get("group") or "", annotations)
     return found
 
 
@@ -72,6 +75,7 @@ def _spec(spec: Mapping[str, Any]) -> Errors:
         if not names.get(member):
             yield fieldpath.required(_NAMES.child(member))
     yield from _names(names)
+    yield from part_errors(spec)
 
 
 def _versions(versions: list[Any]) -> Errors:
@@ -132,30 +136,10 @@ def _schemas(spec: Mapping[str, Any], version: str) -> list[FieldError]:
     schemas = given_schemas(spec)
     found: list[FieldError] = []
     for one in schemas:
-        found += _types(one.schema, one.path, "at the root")
+        if is_readable(one.given):
+            found += structural_errors(one.given, one.path) or default_errors(one)
+        found += keyword_errors(one.given, one.path)
     return found or rule_errors(schemas, version)
-
-
-def _types(schema: Schema, at: FieldPath, where: str) -> Errors:
-    """Every node must say its type, or that it need not have one."""
-    items, values = schema.items, schema.additional_properties
-    if items is not None:
-        yield from _types(items, at.child("items"), "for specified array items")
-    for name, member in sorted(schema.properties.items()):
-        yield from _types(member, at.child("properties").key(name), "for specified object fields")
-    if values is not None:
-        yield from _types(values, at.child("additionalProperties"), "for specified object fields")
-    type_ = schema.type
-    embedded = "must be object if x-kubernetes-embedded-resource is true"
-    if schema.embedded_resource and type_ != "object":
-        if type_:
-            yield fieldpath.invalid(at.child("type"), type_, embedded)
-        else:
-            yield fieldpath.required(at.child("type"), embedded)
-    elif not (type_ or schema.int_or_string or schema.preserve_unknown):
-        yield fieldpath.required(at.child("type"), f"{_UNTYPED} {where}")
-    if where == "at the root" and type_ and type_ != "object":
-        yield fieldpath.invalid(at.child("type"), type_, "must be object at the root")
 
 
 def _stored_versions(obj: Mapping[str, Any], spec: Mapping[str, Any]) -> Errors:

@@ -43,8 +43,7 @@ def read_mutated(
     try:
         if custom is not None:
             _require_kind(document)
-            pruned = custom.prepare(document).value
-            return pruned, drafted(pruned, kind, context)
+            return document, drafted(custom.prepare(document).value, kind, context)
         _require_same(document, kind)
         decoded = round_trip(document, kind)
         return document if decoded is None else decoded, drafted(document, kind, context)

@@ -97,7 +97,7 @@ class Admission:
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
-            await self.mutation.looked_at(call, request)
+            request = await self.mutation.looked_at(call, request)
         opinion = self.plugins.validate(request, self.world)
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
@@ -125,8 +125,7 @@ class Admission:
             yield
             return
         request = writing.request_of(call.target, operation, new, old, call.user)
-        with self.quotas.open.keep(request.namespace):
-            raise_refusal(await self.quotas.charge(request, for_good=for_good))
+        async with self.quotas.charged(request, for_good=for_good):
             yield
 
     def _review(self, call: Call, request: Request) -> None:

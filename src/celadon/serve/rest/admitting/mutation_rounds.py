@@ -60,21 +60,22 @@ class Mutation:
             note(call, phase.notes)
         return draft
 
-    async def looked_at(self, call: Call, request: Request) -> None:
-        """The same where nothing is made of the object: for deletions, which have none, and for
-        the options of connections. Raises StatusError."""
+    async def looked_at(self, call: Call, request: Request) -> Request:
+        """The request of a deletion, which has no object, or of a connection, with the options that
+        have become of its own. Raises StatusError."""
         self._ask_plugins(request, None)
         if not self._webhooks.mutates(request):
-            return
+            return request
         phase = self._webhooks.mutation(lambda made, _: (made, made), coarse_times=False)
         try:
             made = await self._webhooks.run_round(phase, request, 0, call.remaining)
             if phase.wants_another:
                 again = replace(request, object=made)
                 self._ask_plugins(again, None)
-                await self._webhooks.run_round(phase, again, 1, call.remaining)
+                made = await self._webhooks.run_round(phase, again, 1, call.remaining)
         finally:
             note(call, phase.notes)
+        return replace(request, object=made)
 
     async def _round(
         self, call: Call, phase: MutatingPhase, number: int, request: Request, draft: Draft

@@ -8,7 +8,7 @@ k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/ku
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -131,11 +131,19 @@ def node_address(world: Lookups, text: str) -> str:
 
 
 def service_address(world: Lookups, namespace: str, text: str) -> str:
-    """Raises StatusError: 404, or 503 where nothing is behind it."""
+    """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
+    where nothing is."""
     wanted = destination(text, "service")
     service = existing(world, SERVICES, namespace, wanted.name)
     port = _service_port(service, wanted)
-    found = next(_ready(world, namespace, wanted.name, port), None)
+    slices = [
+        one
+        for one in world.list(ENDPOINT_SLICES, namespace)
+        if metadata.labels(one).get(SERVICE_LABEL) == wanted.name
+    ]
+    if not slices:
+        raise status.not_found(SERVICES.group_resource, wanted.name)
+    found = next(_ready(slices, port), None)
     if found is None:
         why = f"no endpoints available for service {quote(wanted.name)}"
         raise status.service_unavailable(why)
@@ -154,11 +162,9 @@ def _service_port(service: JsonObject, wanted: Destination) -> str:
     return str(found[0])
 
 
-def _ready(world: Lookups, namespace: str, service: str, port: str) -> Iterator[str]:
+def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
     """Addresses of what is behind a port; a port without a name is an empty one."""
-    for found in world.list(ENDPOINT_SLICES, namespace):
-        if metadata.labels(found).get(SERVICE_LABEL) != service:
-            continue
+    for found in slices:
         ports = found.get("ports") or ()
         numbers = [one.get("port") for one in ports if (one.get("name") or "") == port]
         for endpoint in found.get("endpoints") or () if numbers else ():

@@ -1,0 +1,50 @@
+"""The part of docs/performance.md that is about the server; `bench.report` keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bench.report import SERVER_PART, bar_rows
+from bench.results import machine
+from bench.server import figures
+from bench.server.measuring import Measured
+
+_PROFILES: Final = Path(__file__).parent / "profiles.md"
+"""Where the time went, before and after: written by hand."""
+
+_METHOD: Final = """\
+`make bench-server` measures this part of the page and writes it.
+
+- **Side by side.** Celadon and a bare handler on the same HTTP server, which gives everybody the
+  same bytes, answer the same load in turns, over loopback without TLS, from {connections}
+  connections that are kept alive. The client shares the two cores. A rate is the best of {rounds}
+  rounds; a ratio is taken within each round, and the median counts. The processor's time is that of
+  the server for one request, the least of the rounds.
+- **Dry runs** create a Deployment of one container (*large*: of four, with all the fields such
+  objects have), under twenty policies of one expression each.
+- **Durable creates** are acknowledged when SQLite has flushed them to disk.
+- **Watchers** watch a namespace, each on a connection of its own; the time is from sending a create
+  to the last of them having its event.
+- **Cold starts** are by the clock on the wall, from starting Python to `/readyz`.
+"""
+
+
+def write(measured: Measured, page: Path) -> None:
+    """The new part in place of the old one, or at the end."""
+    before = page.read_text(encoding="utf-8").partition(SERVER_PART)[0].rstrip("\n")
+    part = "\n".join(markdown(measured))
+    page.write_text(f"{before}\n\n{part}", encoding="utf-8")
+
+
+def markdown(measured: Measured) -> Iterator[str]:
+    """The part of the page."""
+    yield f"{SERVER_PART}\n"
+    yield f"Measured with {machine()}.\n"
+    yield from bar_rows(figures.bars(measured))
+    yield ""
+    yield _METHOD.format(connections=measured.connections, rounds=measured.rounds)
+    yield from figures.rate_table(measured)
+    yield ""
+    yield _PROFILES.read_text(encoding="utf-8")
