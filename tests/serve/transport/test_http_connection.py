@@ -47,6 +47,14 @@ def test_a_request_comes_as_it_was_sent(target: bytes, seen: str) -> None:
     assert request.remote_address == "127.0.0.1"
 
 
+@pytest.mark.parametrize("method", [b"FROB", b"PURGE-ALL", b"get"])
+def test_methods_may_be_invented(method: bytes) -> None:
+    recorder = Recorder()
+    with listening(recorder.handle) as server:
+        assert code(server.said(method + b" /x HTTP/1.1\r\n" + END)) == 200
+    assert (recorder.seen[0].method, recorder.seen[0].target) == (method.decode(), "/x")
+
+
 def test_a_body_may_come_in_pieces_and_chunks() -> None:
     recorder = Recorder()
     head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n" + END

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import re
 import ssl
 import sys
 import termios
@@ -29,6 +30,7 @@ MALFORMED: Final = plain_text(400, "400 Bad Request")
 HEAD_TOO_LARGE: Final = plain_text(431, "431 Request Header Fields Too Large")
 """What Go's net/http says."""
 
+_METHOD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
 
@@ -69,6 +71,8 @@ class Connection(asyncio.Protocol):
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
+        self._invented = ""
+        """The method of the request that arrives, if the parser does not know it."""
         self._url = bytearray()
         self._headers: list[Header] = []
         self._head_bytes: int | None = 0
@@ -144,10 +148,15 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._closes and self._answering is None and self._arriving is None:
             return
+        is_first = not self._head_bytes and self._is_quiet
         if self._head_bytes is not None:
             self._head_bytes += len(data)
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserInvalidMethodError:
+            if not (is_first and self._is_quiet and self._feed_invented(data)):
+                self._refuse(MALFORMED)
+                return
         except httptools.HttpParserUpgrade:  # nobody is upgraded: the request is answered as any
             self._closes = True
         except httptools.HttpParserError:
@@ -159,6 +168,25 @@ class Connection(asyncio.Protocol):
             self._timer = self._loop.call_later(self._limits.body_seconds, self._body_is_late)
         elif self._timer is None and self._head_bytes:
             self._wait_for_head()
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether no request is on its way."""
+        return self._arriving is None and self._answering is None and not self._waiting
+
+    def _feed_invented(self, data: bytes) -> bool:
+        """A request whose method is none that the parser knows: it is read as if it were another,
+        and answered as what it is. False if it is not even that."""
+        found = _METHOD.match(data)
+        if found is None:
+            return False
+        self._invented = found[1].decode("latin-1")
+        self._parser = httptools.HttpRequestParser(self)
+        try:
+            self._parser.feed_data(b"PATCH" + data[found.end(1) :])
+        except httptools.HttpParserError:
+            return False
+        return True
 
     def on_message_begin(self) -> None:
         self._url = bytearray()
@@ -177,13 +205,13 @@ class Connection(asyncio.Protocol):
         self._head_bytes = None
         parser = self._parser
         arriving = _Arriving(
-            parser.get_method().decode("latin-1"),
+            self._invented or parser.get_method().decode("latin-1"),
             _target(bytes(self._url)),
             self._headers,
             parser.should_keep_alive(),
             parser.get_http_version() == "1.0",
         )
-        self._arriving = arriving
+        self._arriving, self._invented = arriving, ""
         if arriving.method == "CONNECT" or not arriving.target:  # this is no proxy
             arriving.answer, arriving.keep_alive = MALFORMED, False
         if len(self._waiting) >= self._limits.pipelined:
