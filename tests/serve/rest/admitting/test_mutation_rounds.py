@@ -61,7 +61,7 @@ def test_options_are_what_the_last_round_made_of_them(
     mutation = Mutation(plugins, nothing, given, nothing, nothing)
     call: Any = SimpleNamespace(remaining=None, notes=Notes())
     made = asyncio.run(mutation.looked_at(call, ASKED))
-    assert made == {**OPTIONS, "command": command}
+    assert made.object == {**OPTIONS, "command": command}
     assert OPTIONS["command"] == ["id"]
     assert call.notes.warnings == ["w"] * care
     assert hooks.seen == [OPTIONS, {**OPTIONS, "command": ["id", "0"]}][: rounds * care]
