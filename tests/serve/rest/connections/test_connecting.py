@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.serve.rest.admitting.admission_chain import Admission
 from tests.serve.asking import ask, make, read, said
 from tests.serve.in_process import Running
 
@@ -191,3 +192,14 @@ def test_admission_sees_the_options(cluster: Running) -> None:
         assert read(answer)["details"]["causes"][0]["message"].endswith("denied request: /a b/c/")
     finally:
         ask(cluster, "DELETE", f"{bindings}/b")
+
+
+def test_the_options_that_admission_has_changed_count(
+    cluster: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def admit(*_: Any) -> Any:
+        return {"kind": "PodExecOptions", "container": "nowhere"}
+
+    monkeypatch.setattr(Admission, "admit", admit)
+    answer = ask(cluster, "GET", f"{HERE}/pods/loose/exec?container=c")
+    assert said(answer) == (400, "container nowhere is not valid for pod loose")

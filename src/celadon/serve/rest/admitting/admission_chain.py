@@ -86,9 +86,10 @@ class Admission:
         options: JsonObject | None = None,
         dry_run: bool | None = None,
         name: str | None = None,
-    ) -> None:
-        """Raises Denied, StatusError. `options` and `dry_run` are given where they are not those of
-        the query: for deletions, whose options may be a body."""
+    ) -> JsonObject | None:
+        """The object as it was admitted: the options of a connection may have been changed. Raises
+        Denied, StatusError. `options` and `dry_run` are given where they are not those of the
+        query: for deletions, whose options may be a body."""
         if options is None and operation is not Operation.CONNECT:
             options = writing.write_options(operation, call.options)
         if dry_run is None:
@@ -108,6 +109,7 @@ class Admission:
         if phase is not None:
             note(call, phase.notes)
             raise_refusal(phase.refusal)
+        return request.object
 
     @contextlib.asynccontextmanager
     async def charged(

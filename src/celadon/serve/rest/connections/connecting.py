@@ -32,8 +32,8 @@ class Connector:
         if "dryRun" in call.request.query:
             raise status.bad_request("dryRun is not supported")
         options = _options(call)
-        await self.admission.admit(call, Operation.CONNECT, options, None)
-        return self._refusal(call, options)
+        admitted = await self.admission.admit(call, Operation.CONNECT, options, None)
+        return self._refusal(call, admitted or options)
 
     def _refusal(self, call: Call, options: JsonObject) -> StatusError:
         namespace, name = call.target.namespace, call.target.name
