@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from celadon.serve.transport import ServerSettings, Serving
 
 T = TypeVar("T")
+G = TypeVar("G")
 _PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
 
 
@@ -79,6 +80,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             metavar="NAMES",
             help=f"{name} these, {what}, separated by commas",
         )
+    plugins.add_argument(
+        "--webhook-service",
+        action="append",
+        default=[],
+        metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
+        help="where a service that webhooks are behind is reached; may be repeated",
+    )
     _add_access(parser.add_argument_group("who may come in, and how"))
     _add_controllers(parser.add_argument_group("controllers"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
@@ -246,6 +254,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         TlsSettings,
         controllers_named,
         feature_gates,
+        given_services,
         parse_address,
         runtime_config,
     )
@@ -256,6 +265,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         raise StartError(str(error)) from None
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
+    services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _read("--feature-gates", ",".join(options.feature_gates), feature_gates)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
@@ -282,6 +292,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
         plugins=_plugins(options.enable_admission_plugins, options.disable_admission_plugins),
+        webhook_services=services,
         manifests=tuple(manifests.read()),
         read_manifests=manifests.read if options.watch_manifests else None,
         limits=RequestLimits(
@@ -311,12 +322,12 @@ def _plugins(enable: list[str], disable: list[str]) -> frozenset[str]:
         raise StartError(str(error)) from None
 
 
-def _read(option: str, text: str, reader: Callable[[str], T]) -> T:
+def _read(option: str, given: G, reader: Callable[[G], T]) -> T:
     """Raises StartError."""
     from celadon.serve.transport import StartError
 
     try:
-        return reader(text)
+        return reader(given)
     except ValueError as error:
         raise StartError(f"{option}: {error}") from None
 

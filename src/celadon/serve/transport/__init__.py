@@ -5,6 +5,7 @@ then `http_server` and `http_connection` (between HTTP and the handler).
 """
 
 from celadon.serve.audit.audit_log import Rotation
+from celadon.serve.calling.given_services import given_services
 from celadon.serve.controllers.controller_names import controllers_named
 from celadon.serve.operation.feature_gates import feature_gates
 from celadon.serve.operation.log_lines import LogLines
@@ -41,6 +42,7 @@ __all__ = [
     "collection_path",
     "controllers_named",
     "feature_gates",
+    "given_services",
     "in_creation_order",
     "kubeconfig",
     "log_level",

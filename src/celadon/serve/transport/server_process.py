@@ -199,6 +199,7 @@ async def _serve(
         address=f"{host}:{port}",
         extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
+        webhook_services=settings.webhook_services,
         limits=settings.limits,
         gates=settings.gates,
         runtime_config=settings.runtime_config,

@@ -102,6 +102,8 @@ class ServerSettings:
     """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""
+    webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     limits: RequestLimits = field(default_factory=RequestLimits)
     shutdown_delay: float = 0.0
