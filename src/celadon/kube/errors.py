@@ -2,20 +2,25 @@
 
     KubeError
       StatusError               status               what an API server answers, with its Status
+        OtherKind                 writes               a mutation has made another kind of it
       MalformedText             here                 a text that is not what it should be
         ApiVersionError           names                `apps/v1`
         Base64Error               go.go_base64
+        DerError                  warnings             ASN.1 of keys and certificates
         DurationError             go.go_duration       `1h30m`
         EntryError                apply                of `managedFields`
         FieldSetError             apply                FieldsV1
         IndexesError              validation.workloads `0-3,7`, of a Job
         JSONPathError             jsonpath             `{.spec.host}`
         JsonSyntaxError           go.go_json_scanner   a document
+        KeyFault                  warnings             a certificate and a key
         QuantityError             quantities           `500m`
         ScheduleError             validation.workloads `*/5 * * * *`
         SelectorError             selection            `app in (a, b)`
         SemverError               semver               `1.2.3`
         TimeError                 go.go_time           `2024-01-02T03:04:05Z`
+        Uninterpretable           writes               a body that does not say what it is
+        UnusablePlugins           catalogue            names of admission plugins
         URLError                  go.go_url
         VersionError              library              `1.36`
       ConflictError             apply                a configuration that changes what others own
@@ -27,6 +32,7 @@
         JsonPatchTestFailed       writes               its `test` operation failed
       ProtobufError             protobuf             bytes or an object that cannot be converted
         NoMessageError            protobuf             a kind that has no message
+      UnknownField              schemas              a field that the kind does not have
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are
 no exceptions but `fieldpath.FieldError` values; those of CEL expressions are `celadon.cel`'s.

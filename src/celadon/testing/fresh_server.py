@@ -108,6 +108,7 @@ async def _started(
             f"{LOOPBACK}:{port}",
             controllers=options.controllers or beginning is None,
             namespace_grace=0,
+            collection_lag=0,
         ),
     )
     await server.start()

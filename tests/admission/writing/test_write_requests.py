@@ -13,7 +13,6 @@ from celadon.admission.writing.write_requests import (
 )
 from celadon.kube import GroupVersionResource, Ruling, User
 from celadon.kube.catalogue import known_resources
-from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import Surroundings, Target, WriteOptions, deletions, write_path
 
@@ -33,23 +32,6 @@ PODS = target("", "pods")
 def pod(**container: Any) -> dict[str, Any]:
     spec = {"containers": [{"name": "c", "image": "i", **container}]}
     return write_path.created({"metadata": {"name": "p"}, "spec": spec}, PODS, CONTEXT)
-
-
-def test_validation_comes_before_limits() -> None:
-    limits = {
-        "apiVersion": "v1",
-        "kind": "LimitRange",
-        "metadata": {"name": "l", "namespace": "ns"},
-        "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
-    }
-    surroundings = Surroundings(lookups=ObjectIndex([limits]))
-    assert refusal(PODS, pod(), None, Surroundings()) is None
-    unlimited = refusal(PODS, pod(), None, surroundings)
-    assert unlimited is not None
-    assert unlimited.code == 403
-    both = refusal(PODS, pod(image=""), None, surroundings)
-    assert both is not None
-    assert (both.code, both.status.to_json()["details"]["name"]) == (422, "p")
 
 
 def test_writers_of_policies_have_to_read_their_params() -> None:

@@ -259,10 +259,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         runtime_config,
     )
 
-    try:
-        listen = parse_address(options.listen)
-    except ValueError as error:
-        raise StartError(str(error)) from None
+    listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 
 @dataclass(frozen=True, slots=True)
 class PluginFacts:
@@ -78,7 +80,7 @@ DEFAULT_PLUGINS: Final = frozenset(plugin.name for plugin in PLUGINS if plugin.o
 """The plugins that a server runs unless told otherwise."""
 
 
-class UnusablePlugins(ValueError):
+class UnusablePlugins(MalformedText):
     """Names that a server cannot start with."""
 
 

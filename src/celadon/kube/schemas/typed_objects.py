@@ -21,6 +21,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ROOT, FieldPath, MapKey
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs, schema_model, typed_values
@@ -54,7 +55,7 @@ class Reading(enum.Enum):
     STORED = enum.auto()
 
 
-class UnknownField(Exception):
+class UnknownField(KubeError):
     """An exact reading has met a field that the kind does not have."""
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.kube.errors import MalformedText
+
 INTEGER: Final = 0x02
 BIT_STRING: Final = 0x03
 OCTET_STRING: Final = 0x04
@@ -16,7 +18,7 @@ CONTEXT_0: Final = 0xA0
 """The tag of what is marked `[0]`."""
 
 
-class DerError(ValueError):
+class DerError(MalformedText):
     """Not what was expected there."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from celadon.kube.errors import MalformedText
 from celadon.kube.warnings.keys.curve_points import CURVES, ed25519_public_key
 from celadon.kube.warnings.keys.der_values import (
     CONTEXT_0,
@@ -37,7 +38,7 @@ class PublicKey(NamedTuple):
     value: bytes
 
 
-class KeyFault(ValueError):
+class KeyFault(MalformedText):
     """What is wrong, in Go's words."""
 
 

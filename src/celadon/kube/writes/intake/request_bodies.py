@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from celadon.kube import status
+from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -27,7 +28,7 @@ _TYPE_META: Final = (
 )
 
 
-class Uninterpretable(ValueError):
+class Uninterpretable(MalformedText):
     """A body that does not say what it is; the message is the decoder's."""
 
 
