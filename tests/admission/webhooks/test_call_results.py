@@ -14,6 +14,22 @@ SERVER = "an error on the server ({}) has prevented the request from succeeding"
     ("code", "content_type", "body", "text"),
     [
         (400, None, b"x", "the server rejected our request for an unknown reason"),
+        (401, None, b"x", "the server has asked for the client to provide credentials"),
+        (405, None, b"", "the server does not allow this method on the requested resource"),
+        (422, None, b"", "the server rejected our request due to an error in our request"),
+        (
+            429,
+            None,
+            b"",
+            "the server has received too many requests and has asked us to try again later",
+        ),
+        (
+            504,
+            None,
+            b"",
+            "the server was unable to return a response in the time allotted, but may still be "
+            "processing the request",
+        ),
         (403, "text/plain", b" go away \n", "go away"),
         (403, "application/json", b"go away", "unknown"),
         (404, None, b"", "the server could not find the requested resource"),

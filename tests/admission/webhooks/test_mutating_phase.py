@@ -110,8 +110,12 @@ def test_failed_calls_are_ignored_or_told() -> None:
     assert found == config_map(labels={"b": "x"})
     key = "failed-open.mutation.webhook.admission.k8s.io/round_0_index_0"
     assert ignoring.notes.annotations[key] == A
+    counted = [(one.rejected, one.code, one.failed_open) for one in ignoring.notes.calls]
+    assert counted == [(False, 503, True), (False, 200, False)]
+    failing = phase(webhook(A))
     with pytest.raises(StatusError, match="failed calling webhook"):
-        played(phase(webhook(A)), {A: lambda _: REFUSED}, request())
+        played(failing, {A: lambda _: REFUSED}, request())
+    assert [(one.rejected, one.failed_open) for one in failing.notes.calls] == [(True, False)]
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
