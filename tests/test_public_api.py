@@ -24,7 +24,7 @@ def test_all_is_sorted_and_complete(door: str) -> None:
     public = {
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and not _is_submodule(door, name, value)
+        if not name.startswith(("_", "@")) and not _is_submodule(door, name, value)
     }
     assert public - set(names) == set(), f"{door} shows names that are not in __all__"
     assert set(names) - set(vars(module)) == set(), f"{door}.__all__ has names that are not there"
