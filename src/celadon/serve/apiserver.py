@@ -249,7 +249,6 @@ class ApiServer:
         managers = FieldManagers(self.served, self.world, sources.timestamp)
         deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         issuer = TokenIssuer(access.issuer, (access.issuer,), access.signer, self.world)
-        deleter = Deleter(self.objects, reader, self.world, admission, sources.timestamp)
         return Verbs(
             reader,
             Watching(self.objects, reader),
