@@ -9,8 +9,9 @@ MAY_USE: dict[str, set[str]] = {
     "store": {"kube"},
     "goyaml": {"cel", "kube"},
     "serve": {"cel", "kube", "admission", "store", "goyaml"},
-    "cli": {"cel", "kube", "admission", "store", "goyaml", "serve"},
-    "testing": {"cel", "kube", "admission", "store", "goyaml", "serve", "cli"},
+    "webhook": {"cel", "kube", "admission", "goyaml", "serve"},
+    "cli": {"cel", "kube", "admission", "store", "goyaml", "serve", "webhook"},
+    "testing": {"cel", "kube", "admission", "store", "goyaml", "serve", "webhook", "cli"},
 }
 """Which rooms a room may import, besides itself."""
 
@@ -46,6 +47,13 @@ DOORS = {
     "celadon.goyaml",
     "celadon.serve",
     "celadon.serve.transport",
+    "celadon.webhook",
+    "celadon.webhook.certificates",
+    "celadon.webhook.cluster",
+    "celadon.webhook.handlers",
+    "celadon.webhook.installation",
+    "celadon.webhook.policy_sources",
+    "celadon.webhook.service",
     "celadon.cli.reading",
     "celadon.testing",
 }

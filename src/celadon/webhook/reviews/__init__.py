@@ -1,0 +1,1 @@
+"""AdmissionReviews of both versions: bytes to a request, a verdict to bytes. Pure."""
