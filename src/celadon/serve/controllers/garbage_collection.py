@@ -6,9 +6,9 @@ it names lives; it loses the references to those that do not. An owner with the 
 forgotten it.
 
 Dependents are judged as soon as they or their owners have changed. An owner that was deleted with
-one of these finalizers keeps it for a moment, even if nothing depends on it: upstream's collector is
-another process, and a client that reads, or releases, the object right after deleting it finds it
-there.
+one of these finalizers keeps it for a moment, even if nothing depends on it: upstream's collector
+is another process, and a client that reads, or releases, the object right after deleting it finds
+it there.
 """
 
 from __future__ import annotations
