@@ -157,7 +157,7 @@ class Settings:
     controller_names: frozenset[str] = ON_BY_DEFAULT
     """Which of the controllers run, if any do."""
     collection_lag: float = LAG_SECONDS
-    """Seconds after which the garbage collector hears of a change."""
+    """Seconds that deleted owners keep their finalizer at least."""
     root_certificates: str = ""
     """PEM: what clients inside should trust."""
     gates: Mapping[str, bool] = field(default_factory=dict)

@@ -15,7 +15,6 @@ class Watcher:
 
     prefixes = ("/registry/core/configmaps/",)
     urgent = True
-    lag = 0.0
 
     def __init__(self, *answers: float | Exception | None) -> None:
         self.done: list[str] = []
@@ -88,21 +87,6 @@ def test_an_item_comes_back_when_it_wanted_to() -> None:
         await asyncio.sleep(0.01)
         await controllers.settled()
         assert watcher.done == ["first"] * 2
-
-    run(watcher, scenario)
-
-
-def test_a_controller_may_hear_of_changes_later() -> None:
-    watcher = Watcher()
-    watcher.lag = 0.05
-
-    async def scenario(shelf: Shelf, controllers: Controllers) -> None:
-        await shelf.update("first", x="y")
-        await controllers.settled()
-        assert watcher.done == []
-        await asyncio.sleep(0.06)
-        await controllers.settled()
-        assert watcher.done == ["first"], "once for all changes meanwhile"
 
     run(watcher, scenario)
 

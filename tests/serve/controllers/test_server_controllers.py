@@ -212,6 +212,35 @@ def test_orphans_forget_their_owner_and_stay(client: Client) -> None:
     assert "ownerReferences" not in client.ask("GET", f"{MAPS}/orphan")[1]["metadata"]
 
 
+@pytest.mark.parametrize("policy", ["Foreground", "Orphan"])
+def test_an_owner_can_be_seen_going(policy: str) -> None:
+    """Others are judged meanwhile, and without delay."""
+    running = Running(Settings(collection_lag=0.2))
+    client = Client(running)
+    try:
+        client.config_map("owner")
+        client.delete(f"{MAPS}/owner", policy)
+        assert client.exists(f"{MAPS}/owner")
+        missing = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "uid": "x"}}
+        client.config_map("dependent", missing)
+        assert not client.exists(f"{MAPS}/dependent")
+        client.until_gone(f"{MAPS}/owner")
+    finally:
+        running.close()
+
+
+def test_an_owner_can_be_released_before_its_time() -> None:
+    running = Running(Settings(collection_lag=60))
+    client = Client(running)
+    try:
+        client.config_map("owner")
+        client.delete(f"{MAPS}/owner", "Foreground")
+        client.ask("PATCH", f"{MAPS}/owner", {"metadata": {"finalizers": None}})
+        assert not client.exists(f"{MAPS}/owner")
+    finally:
+        running.close()
+
+
 def test_without_controllers_nothing_of_this_happens() -> None:
     running = Running(Settings(controllers=False))
     client = Client(running)

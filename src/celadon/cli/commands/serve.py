@@ -151,7 +151,7 @@ def _add_controllers(group: argparse._ArgumentGroup) -> None:
         type=_seconds,
         default=0.5,
         metavar="DURATION",
-        help="when the garbage collector hears of a change (default: 500ms)",
+        help="how long deleted owners keep their finalizer at least (default: 500ms)",
     )
 
 

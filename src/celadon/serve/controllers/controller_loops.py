@@ -41,17 +41,13 @@ class Change:
 
 class Controller(Protocol):
     """`urgent` ones are waited for before a request is answered: they must be quick, and must not
-    make requests. Those with a `lag` look at a change only so many seconds after it, like a
-    controller that is elsewhere: what a client finds meanwhile is what it would find there."""
+    make requests."""
 
     @property
     def prefixes(self) -> Sequence[str]: ...
 
     @property
     def urgent(self) -> bool: ...
-
-    @property
-    def lag(self) -> float: ...
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -138,13 +134,7 @@ class ControllerLoop:
         return None if entry is None else self._objects.stored(entry).object
 
     def _note(self, change: Change) -> None:
-        items = dict.fromkeys(self.controller.concerned(change))
-        if not self.controller.lag:
-            self._queue.update(items)
-            return
-        for item in items:
-            if item not in self._timers and item not in self._queue:
-                self._later(item, self.controller.lag)
+        self._queue.update(dict.fromkeys(self.controller.concerned(change)))
 
     async def _next(self) -> None:
         item = next(iter(self._queue))

@@ -4,10 +4,16 @@ As k8s.io/kubernetes `pkg/controller/garbagecollector`: an object is deleted whe
 it names lives; it loses the references to those that do not. An owner with the finalizer
 `foregroundDeletion` goes after the dependents that block it, one with `orphan` after they have
 forgotten it.
+
+Dependents are judged as soon as they or their owners have changed. An owner that was deleted with
+one of these finalizers keeps it for a moment, even if nothing depends on it: upstream's collector
+is another process, and a client that reads, or releases, the object right after deleting it finds
+it there.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -30,8 +36,8 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
 
 LAG_SECONDS: Final = 0.5
-"""Upstream's collector is another process, which hears of a change some time later: a client that
-looks right after its request finds the object with its finalizer still."""
+"""How long an owner keeps its finalizer at least: enough for a client's next request, and less than
+anybody waits for an object to be gone."""
 
 _IGNORED: Final = (f"{ROOT}/core/events/",)
 """Too many to look at, and owned by nobody."""
@@ -50,32 +56,43 @@ class GarbageCollection:
         requests: ServerRequests,
         lag: float = LAG_SECONDS,
     ) -> None:
-        self.lag = lag
+        self._lag = lag
         self._objects = objects
         self._served = served
         self._requests = requests
         self._graph = OwnershipGraph()
         self._for: Served | None = None
         self._resources: dict[GroupResource, Resource] = {}
+        self._release_times: dict[str, float] = {}
+        """Before which owners keep their finalizers; of the loop's clock, by uid."""
 
     def concerned(self, change: Change) -> Iterable[str]:
         if change.key.startswith(_IGNORED):
             return ()
+        if change.new is None and change.old is not None:
+            self._release_times.pop(metadata.uid(change.old), None)
         return self._graph.note(change.key, change.old, change.new)
 
     async def reconcile(self, item: str) -> float | None:
         obj = self._get(item)
         if obj is None:
             return None
-        if is_orphaning(obj):
-            await self._orphan(item, obj)
-        elif is_waiting(obj):
-            await self._wait(item, obj)
-        elif owner_references(obj) and not metadata.deletion_timestamp(obj):
+        if is_orphaning(obj) or is_waiting(obj):
+            return await self._let_go(item, obj)
+        if owner_references(obj) and not metadata.deletion_timestamp(obj):
             await self._judge(item, obj)
         return None
 
     # --- the three cases ---
+
+    async def _let_go(self, key: str, obj: JsonObject) -> float | None:
+        """Of an owner that was deleted with a finalizer; when to look again, if it is too early."""
+        now, uid = asyncio.get_running_loop().time(), metadata.uid(obj)
+        early = self._release_times.setdefault(uid, now + self._lag) - now
+        if early > 0:
+            return early
+        await (self._orphan if is_orphaning(obj) else self._wait)(key, obj)
+        return None
 
     async def _orphan(self, key: str, obj: JsonObject) -> None:
         for dependent in self._graph.dependents(metadata.uid(obj)):

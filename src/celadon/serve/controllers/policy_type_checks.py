@@ -21,7 +21,6 @@ class PolicyTypeChecks:
     gives what names of types end with."""
 
     urgent = False
-    lag = 0.0
 
     def __init__(
         self,

@@ -23,7 +23,6 @@ class QuotaCounts:
     """Items are `namespace/name` of quotas. `now` gives the time as objects have it."""
 
     urgent = False
-    lag = 0.0
     prefixes: Sequence[str] = (f"{ROOT}/",)
 
     def __init__(

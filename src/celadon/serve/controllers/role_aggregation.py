@@ -34,7 +34,6 @@ class RoleAggregation:
     """There is one item: all roles, as each may concern any other."""
 
     urgent = False
-    lag = 0.0
 
     def __init__(self, roles: StatusWrites) -> None:
         self._roles = roles

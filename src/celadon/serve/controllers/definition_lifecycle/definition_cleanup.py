@@ -31,7 +31,6 @@ class DefinitionCleanup:
     """Items are names of definitions."""
 
     urgent = False
-    lag = 0.0
 
     def __init__(
         self,

@@ -20,7 +20,6 @@ class DefinitionController:
     """Items are names of definitions. `now` gives the time as objects have it."""
 
     urgent = True
-    lag = 0.0
 
     def __init__(self, definitions: StatusWrites, now: Callable[[], str]) -> None:
         self._definitions = definitions

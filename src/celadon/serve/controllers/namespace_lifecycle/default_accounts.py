@@ -23,7 +23,6 @@ class DefaultAccounts:
     """Items are names of namespaces. `new_context` gives a new uid each time."""
 
     urgent = True
-    lag = 0.0
 
     def __init__(
         self,

@@ -35,7 +35,6 @@ class NamespaceDeletion:
     """Items are names of namespaces."""
 
     urgent = False
-    lag = 0.0
 
     def __init__(
         self,

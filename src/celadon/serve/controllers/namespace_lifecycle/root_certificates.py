@@ -32,7 +32,6 @@ class RootCertificates:
     """Items are names of namespaces; `bundle` is PEM."""
 
     urgent = False
-    lag = 0.0
 
     def __init__(
         self,
