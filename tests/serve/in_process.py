@@ -14,7 +14,8 @@ from typing import Any
 
 from celadon.serve.access.credentials.signing_keys import Signer, new_private_key
 from celadon.serve.access.credentials.token_file import read_token_file
-from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
+from celadon.serve.api_settings import AccessSettings, Settings
+from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.store import open_memory
 

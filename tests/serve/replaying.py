@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from celadon.kube.defaulting import service_ca_source
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.transport.http_connection import header_text
 from tests.recorded.hook_server import bundle, hook_server

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.catalogue import enabled_plugins
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpRequest
 from tests.serve.in_process import Running
 from tests.serve.rest.admitting.test_admission_chain import ask, message, namespace, pod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.schemas import packs
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.operation.feature_gates import (
     ALPHA,
     BETA,

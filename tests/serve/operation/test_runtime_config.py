@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.catalogue import known_resources
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.operation.runtime_config import runtime_config
 from tests.serve.asking import ask, read
 from tests.serve.in_process import Running

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.operation.metric_families import CONTENT_TYPE
 from celadon.serve.operation.server_metrics import request_labels

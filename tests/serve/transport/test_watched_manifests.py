@@ -12,7 +12,8 @@ import pytest
 
 from celadon.kube import MASTERS, User
 from celadon.serve.access.credentials.token_file import TokenFile
-from celadon.serve.apiserver import AccessSettings, ApiServer
+from celadon.serve.api_settings import AccessSettings
+from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.transport.server_settings import StartError
 from celadon.serve.transport.watched_manifests import Placed, WatchedManifests

@@ -31,7 +31,8 @@ from celadon.serve.access.credentials.token_file import (
     TokenFileError,
     read_token_file,
 )
-from celadon.serve.apiserver import AccessSettings, ApiServer, Settings
+from celadon.serve.api_settings import AccessSettings, Settings
+from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
 from celadon.serve.operation import log_lines
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
@@ -220,8 +221,9 @@ async def _serve(
         if prepared.audit is not None:
             from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
 
-            counters = api.metrics.audit_events, api.metrics.audit_errors
-            handler = AuditedHandler(api.handle, prepared.audit, api.sources.now, *counters).handle
+            sources, metrics = api.core.sources, api.core.metrics
+            counters = metrics.audit_events, metrics.audit_errors
+            handler = AuditedHandler(api.handle, prepared.audit, sources.now, *counters).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()

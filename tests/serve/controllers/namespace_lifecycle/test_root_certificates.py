@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT, ROOT_CERTIFICATES
 from tests.serve.asking import ask, read
 from tests.serve.in_process import Running

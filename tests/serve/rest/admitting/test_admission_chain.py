@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.catalogue import enabled_plugins
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from tests.admission.plugins.test_certificate_requests import request_of
 from tests.serve.in_process import Running

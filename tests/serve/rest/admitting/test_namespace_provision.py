@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from celadon.kube.catalogue import enabled_plugins
-from celadon.serve.apiserver import Settings
+from celadon.serve.api_settings import Settings
 from tests.serve.in_process import Running
 from tests.serve.rest.admitting.test_admission_chain import ask, message
 

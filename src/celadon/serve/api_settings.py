@@ -1,0 +1,63 @@
+"""What is told to the API server: whose behaviour it shows, whom it knows, what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
+from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.token_file import TokenFile
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
+from celadon.serve.controllers.garbage_collection import LAG_SECONDS
+from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import GRACE_SECONDS
+from celadon.serve.operation.request_limits import RequestLimits
+from celadon.serve.operation.runtime_config import RuntimeConfig
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """Whom the server knows. `issuer` is what its own tokens say that they are from."""
+
+    signer: Signer
+    tokens: TokenFile = field(default_factory=TokenFile)
+    issuer: str = "https://kubernetes.default.svc"
+    client_certificates: bool = False
+    anonymous: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
+    elsewhere must do what they do."""
+
+    version: str = "1.36"
+    all_versions: bool = False
+    address: str = "127.0.0.1:6443"
+    """Host and port at which clients find the server."""
+    extra_token_sources: tuple[dict[str, Any], ...] = ()
+    controllers: bool = True
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    """Names of the admission plugins that are asked."""
+    webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
+    namespace_grace: float = GRACE_SECONDS
+    """Seconds between the deletion of a namespace and that of its content."""
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    controller_names: frozenset[str] = ON_BY_DEFAULT
+    """Which of the controllers run, if any do."""
+    collection_lag: float = LAG_SECONDS
+    """Seconds that deleted owners keep their finalizer at least."""
+    root_certificates: str = ""
+    """PEM: what clients inside should trust."""
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    """Feature gates that are not as they are by default."""
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    """More about what is served than `all_versions`."""
+
+    def catalog(self) -> Catalog:
+        """The built-in resources that are served."""
+        if self.all_versions and not self.runtime_config.switches:
+            return known_resources(all_versions=True)
+        return self.runtime_config.catalog()

@@ -1,0 +1,182 @@
+"""Which part of a server is made of which others. Nothing happens here but that they are made.
+
+`perform` answers a request as if that user had made it and were allowed to (`request_layers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from celadon.admission.plugins import PluginChain
+from celadon.kube import GroupVersionResource, User
+from celadon.serve.access.authentication import Authenticator
+from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
+from celadon.serve.access.token_requests import TokenIssuer
+from celadon.serve.api_settings import AccessSettings
+from celadon.serve.calling.caller_on_demand import CallerOnDemand
+from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
+from celadon.serve.controllers.controller_loops import Controllers
+from celadon.serve.controllers.server_controllers import (
+    ControllerSurroundings,
+    server_controllers,
+)
+from celadon.serve.controllers.server_requests import ServerRequests
+from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.operation.policy_timer import PolicyTimer
+from celadon.serve.rest.admitting.admission_chain import Admission
+from celadon.serve.rest.admitting.mutation_rounds import Mutation
+from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
+from celadon.serve.rest.connections.connecting import Connector
+from celadon.serve.rest.deleting import Deleter
+from celadon.serve.rest.field_managers import FieldManagers
+from celadon.serve.rest.object_writes import Writer
+from celadon.serve.rest.pod_operations import PodOperations
+from celadon.serve.rest.reading import Reader
+from celadon.serve.rest.reviewing import Reviewer
+from celadon.serve.rest.verbs import Verbs
+from celadon.serve.rest.watching import Watching
+from celadon.serve.server_core import ServerCore
+from celadon.serve.views.policy_view import PolicyView
+from celadon.serve.views.service_network_view import ServiceNetworkView
+from celadon.serve.views.webhook_view import WebhookView
+
+MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
+VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
+SERVICES: Final = GroupVersionResource("", "v1", "services")
+
+Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
+
+
+def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
+    """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
+    audiences = (access.issuer,)
+    keys = (access.signer.public_key,)
+    accounts = ServiceAccountTokens((access.issuer,), audiences, keys, core.world)
+    return Authenticator(
+        audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+    )
+
+
+def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
+    """What happens without a request."""
+    settings = core.settings
+    surroundings = ControllerSurroundings(
+        core.objects,
+        core.served,
+        settings.version,
+        core.sources.now,
+        perform,
+        core.new_context,
+        settings.controller_names,
+        core.charges,
+        settings.root_certificates,
+        settings.namespace_grace,
+        settings.collection_lag,
+    )
+    return Controllers(core.objects, server_controllers(surroundings))
+
+
+def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> Admission:
+    """Whether a write may happen; `caller` calls webhooks."""
+    settings = core.settings
+    plugins = PluginChain(settings.plugins, settings.version)
+    webhooks = _webhooks(core, plugins.names, caller)
+    create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
+    provision = NamespaceProvision(core.world, create)
+    return Admission(
+        policies=PolicyView(
+            core.objects, settings.version, core.metrics.compilation_seconds.observe
+        ),
+        world=core.world,
+        authorizer=core.authorizer,
+        roles=core.roles,
+        plugins=plugins,
+        mutation=Mutation(plugins, provision, webhooks, core.served, core.world),
+        webhooks=webhooks,
+        timer=PolicyTimer(core.metrics),
+        quotas=QuotaCharging(
+            core.objects,
+            core.sources.timestamp,
+            core.charges,
+            enabled=RESOURCE_QUOTA in plugins.names,
+        ),
+    )
+
+
+def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand) -> Webhooks:
+    mutating, validating = (
+        WebhookView(core.objects, core.settings.version, mutating=one is MUTATING_WEBHOOKS)
+        if one in plugins
+        else None
+        for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
+    )
+    return Webhooks(mutating, validating, core.world, caller.call, core.sources.uid)
+
+
+def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:
+    async def make(name: str) -> str:
+        requests = ServerRequests(perform, "namespace-controller")
+        body = {"metadata": {"name": name}}
+        reply = await requests.call("POST", "/api/v1/namespaces", body)
+        return "" if reply.code in (201, 409) else reply.message
+
+    return make
+
+
+def verbs_of(
+    core: ServerCore, access: AccessSettings, authenticator: Authenticator, admission: Admission
+) -> Verbs:
+    """What can be done with resources."""
+    sources = core.sources
+    reader = Reader(core.objects, core.world)
+    managers = FieldManagers(core.served, core.world, sources.timestamp)
+    deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
+    return Verbs(
+        reader,
+        Watching(core.objects, reader),
+        Writer(
+            core.objects,
+            reader,
+            core.world,
+            admission,
+            managers,
+            core.new_context,
+            _service_network(core),
+            core.settings.version,
+        ),
+        deleter,
+        Reviewer(
+            authenticator,
+            core.authorizer,
+            core.roles,
+            TokenIssuer(access.issuer, (access.issuer,), access.signer, core.world),
+            sources.now,
+            sources.uid,
+            core.new_context,
+            admission,
+            managers,
+        ),
+        PodOperations(
+            core.objects,
+            core.world,
+            admission,
+            deleter,
+            sources.timestamp,
+            core.new_context,
+            managers,
+        ),
+        Connector(core.world, admission),
+        sources.seconds,
+        sources.randomness.random,
+        core.in_flight,
+        core.metrics,
+        core.settings.limits.watch_seconds,
+    )
+
+
+def _service_network(core: ServerCore) -> ServiceNetworkView:
+    services = core.served.current().catalog.by_gvr(SERVICES)
+    assert services is not None, "a catalogue without Services"
+    return ServiceNetworkView(core.objects, services, core.sources.randomness)

@@ -1,0 +1,154 @@
+"""The layers that a request goes through, in upstream's order.
+
+What the request is about, whether there is room for it, who asks, may they, the resource. Each
+layer is one method, which calls the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from celadon.kube import StatusError, User, status
+from celadon.serve.access.access_decisions import check_access, request_attributes
+from celadon.serve.access.authentication import Authenticator, Credentials
+from celadon.serve.access.impersonation import Impersonation, wanted_user
+from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
+from celadon.serve.compressed_answers import compressed
+from celadon.serve.controllers.controller_loops import Controllers
+from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.operation import log_lines
+from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY, TooManyRequests
+from celadon.serve.publication.publication_answers import Publications
+from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
+from celadon.serve.requests.request_info import (
+    RequestInfo,
+    UnreadablePath,
+    check_timeout,
+    request_info,
+)
+from celadon.serve.rest.admitting.admission_chain import Denied
+from celadon.serve.rest.calls import Call, Notes, time_left
+from celadon.serve.rest.deprecations import note_deprecation
+from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
+from celadon.serve.rest.verbs import Verbs
+from celadon.serve.server_core import ServerCore
+from celadon.store import FileError, StoreClosed
+
+
+class RequestLayers:
+    """Of one server."""
+
+    def __init__(
+        self,
+        core: ServerCore,
+        authenticator: Authenticator,
+        controllers: Controllers,
+        publications: Publications,
+        verbs: Verbs,
+    ) -> None:
+        self._core = core
+        self._authenticator = authenticator
+        self._controllers = controllers
+        self._impersonation = Impersonation(core.authorizer)
+        self._publications = publications
+        self._verbs = verbs
+
+    async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
+        """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
+        try:
+            info = notes.info = request_info(request)
+        except UnreadablePath as error:
+            where = f'Internal Server Error: "{request.target}"'
+            return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
+        try:
+            async with asyncio.timeout(self._core.settings.limits.deadline(request, info)):
+                return await self._or_error(self._admitted(request, info, notes), request)
+        except TimeoutError:
+            return TIMED_OUT
+        except TooManyRequests:
+            return TOO_MANY
+
+    async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
+        """If there is room. Raises TooManyRequests, StatusError."""
+        check_timeout(request, info)
+        user = self._user(request, info, notes)
+        kind = self._core.in_flight.enter(info, user)
+        try:
+            return await self._authorized(request, info, user, notes)
+        finally:
+            self._core.in_flight.leave(kind)
+
+    async def _authorized(
+        self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
+    ) -> HttpAnswer:
+        asked = request_attributes(user, info, request)
+        check_access(asked, self._core.authorizer, notes.annotate)
+        await self._controllers.caught_up()
+        return await self._routed(request, info, user, notes)
+
+    async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
+        """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
+        info = request_info(request)
+        return await self._or_error(self._routed(request, info, user, Notes()), request)
+
+    async def _or_error(self, answer: Awaitable[HttpAnswer], request: HttpRequest) -> HttpAnswer:
+        try:
+            return await answer
+        except StatusError as error:
+            return status_answer(error, _form_of_errors(request))
+        except Denied as denied:
+            return object_answer(denied.code, denied.body, _form_of_errors(request))
+        except NoSuchPath:
+            return NOT_FOUND
+        except FileError as error:
+            log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
+            return status_answer(status.plain_error(error.message), _form_of_errors(request))
+        except StoreClosed:
+            return status_answer(
+                status.service_unavailable("the server is shutting down"), _form_of_errors(request)
+            )
+
+    def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
+        """Who asks, or as whom they ask."""
+        credentials = Credentials(request.header("authorization"), request.client_certificate)
+        found = self._authenticator.authenticate(credentials, self._core.sources.now())
+        notes.warnings += found.warnings
+        notes.annotate(dict(found.annotations))
+        if found.user is None:
+            raise status.unauthorized()
+        notes.user = found.user
+        wanted = wanted_user(request)
+        if wanted is None:
+            return found.user
+        asked = request_attributes(found.user, info, request)
+        shown = self._impersonation.impersonate(wanted, asked)
+        notes.impersonated_user, notes.constraint = shown.user, shown.constraint
+        return shown.user
+
+    async def _routed(
+        self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
+    ) -> HttpAnswer:
+        served = self._core.served.current()
+        if not info.is_resource:
+            published = self._publications.answer(request, served)
+            if published is None:
+                raise NoSuchPath(info.path)
+            return published
+        notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
+        custom = served.custom.get(endpoint.resource.gvk)
+        remaining = time_left(request)
+        call = Call(request, info, user, endpoint, custom, notes, remaining)
+        definition = served.definition_of(endpoint.resource)
+        note_deprecation(call, definition)
+        require_lasting(endpoint, definition)
+        return compressed(await self._verbs.answer(call, served), request)
+
+
+def _form_of_errors(request: HttpRequest) -> Accepted:
+    """Errors are written in the form that was asked for, as far as there is one."""
+    try:
+        wanted = accepted(request, BUILT_IN_TYPES)
+    except StatusError:
+        return Accepted()
+    return Accepted(wanted.media_type, pretty=wanted.pretty)
