@@ -99,6 +99,7 @@ class Issues:
 
 def _pointer(snippet: str, column: int) -> str:
     """Dots up to the column and a caret; wide ones below characters of several UTF-8 bytes."""
+    column = max(column, 0)
     dots = "".join(_DOT if c.isascii() else _WIDE_DOT for c in snippet[:column])
     at = snippet[column : column + 1]
     return dots + (_CARET if at.isascii() else _WIDE_CARET)

@@ -15,6 +15,9 @@ from functools import cached_property
 
 DEFAULT_DESCRIPTION = "<input>"
 
+#: The offset of what cel-go's parser made up in place of something it could not read.
+NOWHERE = -1
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,9 +37,10 @@ class Source:
     def location(self, offset: int) -> tuple[int, int]:
         """1-based line and 0-based column.
 
-        The only position of an empty source is column -1: kube-apiserver shows it as `1:0`.
+        The only position of an empty source is column -1, and so is `NOWHERE`: kube-apiserver shows
+        them as `1:0`.
         """
-        if not self.text:
+        if not self.text or offset == NOWHERE:
             return (1, -1)
         index = bisect_right(self._line_starts, offset) - 1
         return (index + 1, offset - self._line_starts[index])

@@ -167,6 +167,14 @@ def test_observed(text: str, expected: list[str]) -> None:
                 "1:4 unsupported ident kind",
             ],
         ),
+        (
+            "[a].all(.,b)",
+            ["1:0 argument must be a simple name", "1:10 no viable alternative at input '.,'"],
+        ),
+        (
+            "[a].all(\n.,b)",
+            ["1:0 argument must be a simple name", "2:2 no viable alternative at input '.,'"],
+        ),
         ("[1 2]", ["1:4 extraneous input '2' expecting {']', ','}"]),
         ("[1,,2]", ["1:4 mismatched input ',' expecting ']'"]),
         ("{1: 2,,}", ["1:7 extraneous input ',' expecting '}'"]),
@@ -178,17 +186,9 @@ def test_observed(text: str, expected: list[str]) -> None:
             "a. @ 1",
             ["1:4 token recognition error at: '@'", "1:6 no viable alternative at input '.  1'"],
         ),
-        (
-            "-1 b",
-            [
-                "1:4 no viable alternative at input '-1 b'",
-                "1:4 extraneous input 'b' expecting <EOF>",
-            ],
-        ),
-        (
-            "-1.",
-            ["1:4 no viable alternative at input '-1.'", "1:4 no viable alternative at input '.'"],
-        ),
+        ("-1 b", ["1:4 extraneous input 'b' expecting <EOF>"]),
+        ("-1.", ["1:4 no viable alternative at input '.'"]),
+        ("(-9223372036854775808", ["1:22 missing ')' at '<EOF>'"]),
         ("!-a", ["1:3 no viable alternative at input '-a'"]),
         (
             "a ? : b",

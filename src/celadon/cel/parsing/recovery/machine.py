@@ -36,7 +36,7 @@ from celadon.cel.parsing.recovery.grammar_network import (
     StateKind,
     Step,
 )
-from celadon.cel.parsing.recovery.prediction import Context, NoViableAlternativeError, Predictor
+from celadon.cel.parsing.recovery.prediction import NoViableAlternativeError, predict
 from celadon.cel.parsing.recovery.token_stream import Token, TokenStream
 
 #: A selected keyword gives this message a friendlier form (cel-go `parser/parser.go`).
@@ -68,11 +68,11 @@ class ParseStopped(Exception):
 
 @dataclass(slots=True, eq=False)
 class OpenRule:
-    """A rule that has begun."""
+    """A rule that has begun. The first rule has no `return_state`."""
 
     rule: str
     parent: OpenRule | None
-    context: Context
+    return_state: State | None
     precedence: int
     node: ParseNode
 
@@ -98,7 +98,6 @@ class Machine:
         self._reported = 0
         self._stream = TokenStream(text, self._report)
         self._state = CEL_NETWORK.starts["start"]
-        self._predictor = Predictor()
         self._open: OpenRule | None = None
         self._depths = dict.fromkeys(CEL_NETWORK.starts, 0)
         self._recovering = False
@@ -108,7 +107,7 @@ class Machine:
 
     def parse(self) -> ParseNode:
         """The parse tree. Raises `ParseStopped`."""
-        running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, Context())]
+        running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, None)]
         result: ParseNode | None = None
         while running:
             opened, routine = running[-1]
@@ -120,17 +119,19 @@ class Machine:
                 self._open = opened.parent
                 result = opened.node
             else:
-                context = opened.context.enter(step.state.transitions[0].target)
-                running.append(self._begin(step.rule, step.precedence, context))
+                return_state = step.state.transitions[0].target
+                running.append(self._begin(step.rule, step.precedence, return_state))
                 result = None
         assert result is not None
         return result
 
-    def _begin(self, rule: str, precedence: int, context: Context) -> tuple[OpenRule, _Routine]:
+    def _begin(
+        self, rule: str, precedence: int, return_state: State | None
+    ) -> tuple[OpenRule, _Routine]:
         self._state = CEL_NETWORK.starts[rule]
         name = CEL_NETWORK.sole_names.get(rule) or rule
         node = ParseNode(name, self._stream.token(1))
-        opened = OpenRule(rule, self._open, context, precedence, node)
+        opened = OpenRule(rule, self._open, return_state, precedence, node)
         self._open = opened
         self._depths[rule] += 1
         if self._depths[rule] > self._limits.recursion:
@@ -185,9 +186,7 @@ class Machine:
                 return len(step.branches)
             raise self._no_viable_alternative(current, current)
         try:
-            number = self._predictor.predict(
-                step.decision, opened.precedence, opened.context, self._stream.kind
-            )
+            number = predict(step.decision, opened.precedence, self._stream.kind)
         except NoViableAlternativeError as error:
             raise self._no_viable_alternative(current, self._stream.token(error.ahead)) from None
         return number - 1
@@ -300,10 +299,10 @@ class Machine:
 
     def _return_states(self) -> Iterable[State]:
         """Where the open rules return to, from the innermost outwards."""
-        context = None if self._open is None else self._open.context
-        while context is not None and context.return_state is not None:
-            yield context.return_state
-            context = context.parent
+        opened = self._open
+        while opened is not None and opened.return_state is not None:
+            yield opened.return_state
+            opened = opened.parent
 
     def _report(self, message: str, offset: int) -> None:
         message = _KEYWORD_SELECTED.sub(r"mismatched input '\1' expecting IDENTIFIER", message)

@@ -23,6 +23,7 @@ from celadon.cel.parsing.operator_table import BINARY
 from celadon.cel.parsing.parse_options import ParseOptions
 from celadon.cel.parsing.recovery.machine import ParseNode, ParseStopped
 from celadon.cel.parsing.recovery.token_stream import Token
+from celadon.cel.source import NOWHERE
 from celadon.cel.syntax import (
     Call,
     Expr,
@@ -112,7 +113,7 @@ class Reader:
     def _nothing(self) -> _Reading:
         """For what could not be parsed; that was reported."""
         yield from ()
-        return self._unspecified(0)
+        return self._unspecified(NOWHERE)
 
     def _failed_unary(self, node: ParseNode) -> _Reading:
         """cel-go puts a string here, which macros see."""
