@@ -9,7 +9,7 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 `decode_binding`; more about them is behind the door `celadon.admission.registration`.
 """
 
-from celadon.admission.conversion import convert
+from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine, Observer
 from celadon.admission.matching import is_exempt
@@ -21,6 +21,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.admission.request import ADMIN, Operation, Request, default_options
 from celadon.admission.verdict import (
+    VALIDATION_FAILURE,
     Action,
     Cause,
     Decision,
@@ -34,8 +35,10 @@ from celadon.admission.world import ObjectWorld, World
 
 __all__ = [
     "ADMIN",
+    "VALIDATION_FAILURE",
     "Action",
     "Cause",
+    "ConversionError",
     "Decision",
     "Engine",
     "Note",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from celadon.admission import review
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit
 from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.webhooks.hooks import Selected
 from celadon.admission.webhooks.outgoing_reviews import Call, begin_call, call_url
 from celadon.kube import StatusError
+from celadon.webhook.reviews.incoming_reviews import decode_review
 from tests.admission.building import request
 from tests.admission.webhooks.hooking import WORLD, hooks, webhook
 from tests.paths import recordings
@@ -31,7 +31,7 @@ def begun(asked: Any = None, uid: str = "u", **more: Any) -> Call:
 def test_recorded_reviews(path: Path) -> None:
     """Each is made again from the request that it is about."""
     recorded = json.loads(path.read_text())["review"]
-    asked = review.decode(recorded)
+    asked = decode_review(recorded).request
     version = recorded["apiVersion"].rpartition("/")[2]
     call = begun(asked, asked.uid, admissionReviewVersions=[version])
     assert call.document == recorded

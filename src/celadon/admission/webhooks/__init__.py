@@ -12,9 +12,13 @@ from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply, Unre
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
 from celadon.admission.webhooks.outgoing_reviews import Call, call_url
+from celadon.admission.webhooks.review_versions import API_VERSIONS as REVIEW_VERSIONS
+from celadon.admission.webhooks.review_versions import KIND as REVIEW_KIND
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
+    "REVIEW_KIND",
+    "REVIEW_VERSIONS",
     "AsJson",
     "Call",
     "CallRecord",

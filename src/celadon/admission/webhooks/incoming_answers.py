@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.admission.registration.registration_types import JSON_PATCH
-from celadon.admission.review import GROUP, KIND
 from celadon.admission.webhooks.call_results import (
     AsJson,
     CallError,
@@ -24,6 +23,7 @@ from celadon.admission.webhooks.call_results import (
     require_success,
 )
 from celadon.admission.webhooks.outgoing_reviews import KNOWN_VERSIONS, Call
+from celadon.admission.webhooks.review_versions import GROUP, KIND
 from celadon.kube import GroupVersionKind, StatusError, parse_api_version
 from celadon.kube.go import quote
 from celadon.kube.schemas import DecodeError, round_trip

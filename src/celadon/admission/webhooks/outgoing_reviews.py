@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.expressions.activation import RequestContext, request_value
-from celadon.admission.review import API_VERSIONS, GROUP, KIND
 from celadon.admission.webhooks import hook_refusals
 from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.webhooks.hooks import Hook, Selected
+from celadon.admission.webhooks.review_versions import API_VERSIONS, GROUP, KIND
 from celadon.kube.go import json_text
 
 DEFAULT_PORT: Final = 443

@@ -1,0 +1,60 @@
+"""All that decides about a review, as one value: it is replaced as a whole, never changed.
+
+`PolicySource` is where rulebooks come from: files (`policy_sources`), or a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from celadon.admission import Engine, World
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """`world` gives what one review may look up. `bindings` is how many there are."""
+
+    engine: Engine
+    world: Callable[[], World]
+    bindings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What an operator wants to know about a source.
+
+    `missing` says what a rulebook still waits for, `problems` why the newest version of something
+    is not in use; `cache_ages` are seconds since each cache was known to be current.
+    """
+
+    missing: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    loads: int = 0
+    failed_loads: int = 0
+    loaded_at: float = 0.0
+    """In Unix time; 0 for never."""
+    cache_ages: Mapping[str, float] = field(default_factory=dict)
+
+
+class PolicySource(Protocol):
+    """Where policies come from. `run` keeps them current, until it is cancelled."""
+
+    def rulebook(self) -> Rulebook:
+        """What is in force now; before anything was loaded, one without policies."""
+        ...
+
+    def state(self) -> SourceState:
+        """How it is."""
+        ...
+
+    async def run(self) -> None:
+        """Follow what changes."""
+        ...
+
+
+def described(problems: Sequence[str], most: int = 5) -> str:
+    """Problems as one line."""
+    more = f" (and {len(problems) - most} more)" if len(problems) > most else ""
+    return "; ".join(problems[:most]) + more

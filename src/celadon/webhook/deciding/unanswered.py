@@ -1,0 +1,23 @@
+"""What a world does not know at once.
+
+The engine asks its questions in the middle of a decision, and cannot wait. A world that has to ask
+somebody else (an authorizer behind a network, an object that is in no cache yet) raises
+`Unanswered`; the decision is given up, the answer is found, and the decision is made anew by a
+world that has it now. So a world lives as long as one review.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+MOST_QUESTIONS: Final = 100
+"""Of one review. Policies that ask for more get an error instead of an answer."""
+
+
+class Unanswered(Exception):
+    """`find` makes the world know; it may raise what it likes, which ends the review."""
+
+    def __init__(self, find: Callable[[], Awaitable[None]]) -> None:
+        super().__init__("the answer is still to be found")
+        self.find = find

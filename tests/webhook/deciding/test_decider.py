@@ -1,0 +1,123 @@
+"""Reviews to verdicts, with worlds that have to ask others."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import pytest
+
+from celadon.admission import ObjectWorld
+from celadon.admission.engine import Engine
+from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
+from celadon.webhook.deciding.decider import Decider, TooManyQuestions
+from celadon.webhook.deciding.rulebook import Rulebook
+from celadon.webhook.deciding.unanswered import Unanswered
+from tests.admission.building import binding, policy, refusal, request
+
+ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"
+
+
+class DistantAuthorizer(ObjectWorld):
+    """Knows an answer only when somebody has fetched it."""
+
+    def __init__(self, *, forgets: bool = False) -> None:
+        super().__init__(implicit_namespaces=True)
+        self.fetched: dict[str, Answer] = {}
+        self.questions: list[str] = []
+        self._forgets = forgets
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        verb = attributes.verb
+        if verb not in self.fetched:
+            raise Unanswered(lambda: self._fetch(verb))
+        return self.fetched[verb]
+
+    async def _fetch(self, verb: str) -> None:
+        self.questions.append(verb)
+        await asyncio.sleep(0)
+        if not self._forgets:
+            self.fetched[verb] = (Ruling.ALLOW if verb == "get" else Ruling.DENY), "", None
+
+
+def decider(world: ObjectWorld, *validations: str, **spec: Any) -> Decider:
+    given = [{"expression": one} for one in validations]
+    engine = Engine([policy(validations=given, **spec)], [binding()])
+    return Decider(request(), Rulebook(engine, lambda: world))
+
+
+def test_a_verdict_at_once() -> None:
+    one = decider(ObjectWorld(implicit_namespaces=True), "object.metadata.name == 'other'")
+    assert not one.verdict().allowed
+    assert [(found.policy, found.failed) for found in one.findings] == [("p", False)]
+
+
+def test_content_policies_leave_no_findings() -> None:
+    one = decider(ObjectWorld(implicit_namespaces=True), "true")
+    assert one.verdict().allowed
+    assert one.findings == []
+
+
+def test_ignored_errors_are_findings() -> None:
+    one = decider(
+        ObjectWorld(implicit_namespaces=True), "object.data.x == 'y'", failurePolicy="Ignore"
+    )
+    assert one.verdict().allowed
+    assert [found.failed for found in one.findings] == [True]
+
+
+def test_questions_are_answered_one_after_the_other() -> None:
+    world = DistantAuthorizer()
+    one = decider(world, ASKING, ASKING.replace("get", "list"))
+    with pytest.raises(Unanswered) as first:
+        one.verdict()
+    verdict = asyncio.run(one.settled(first.value))
+    assert world.questions == ["get", "list"]
+    assert refusal(verdict) == f"failed expression: {ASKING.replace('get', 'list')}"
+    assert len(one.findings) == 1, "those of verdicts that were given up do not count"
+
+
+def test_a_world_that_never_knows() -> None:
+    world = DistantAuthorizer(forgets=True)
+    one = decider(world, ASKING)
+    with pytest.raises(Unanswered) as first:
+        one.verdict()
+    with pytest.raises(TooManyQuestions):
+        asyncio.run(one.settled(first.value))
+
+
+def test_conversion_of_the_api_server_is_undone() -> None:
+    """A policy sees the version that its own rule names, whatever the webhook's names."""
+    rule = {
+        "apiGroups": ["autoscaling"],
+        "apiVersions": ["v2"],
+        "operations": ["*"],
+        "resources": ["horizontalpodautoscalers"],
+    }
+    texts = ["object.apiVersion == 'autoscaling/v2' && object.spec.metrics.size() == 1"]
+    sent = request(
+        {
+            "apiVersion": "autoscaling/v1",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "h", "namespace": "ns"},
+            "spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 80},
+        },
+        kind=GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler"),
+        resource=GroupVersionResource("autoscaling", "v1", "horizontalpodautoscalers"),
+        request_kind=GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        request_resource=GroupVersionResource("autoscaling", "v2", "horizontalpodautoscalers"),
+    )
+    for match_policy in ("Exact", "Equivalent"):
+        constraints = {"resourceRules": [rule], "matchPolicy": match_policy}
+        one = policy(
+            matchConstraints=constraints,
+            validations=[{"expression": f"!({texts[0]})", "message": "seen"}],
+        )
+        engine = Engine([one], [binding()])
+        rules = Rulebook(engine, lambda: ObjectWorld(implicit_namespaces=True))
+        verdict = Decider(sent, rules).verdict()
+        assert refusal(verdict) == "seen"
+        plain = dataclasses.replace(sent, request_kind=None, request_resource=None)
+        unconverted = Decider(plain, rules).verdict()
+        assert unconverted.allowed is (match_policy == "Exact")
