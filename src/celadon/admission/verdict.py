@@ -24,6 +24,8 @@ from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_r
 from celadon.kube.go import json_text
 
 VALIDATION_FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
+"""The audit annotation with what failed, of bindings that audit."""
+
 _CODES: Final = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
 INVALID: Final = "Invalid"
 

@@ -14,6 +14,7 @@ import uvloop
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.transport.connection_limits import ConnectionLimits
+from celadon.serve.transport.http_connection import PromptHandler
 from celadon.serve.transport.http_server import HttpServer
 
 PATIENCE = 10.0
@@ -47,13 +48,14 @@ def listening(
     handler: Handler = echo,
     limits: ConnectionLimits | None = None,
     tls: ssl.SSLContext | None = None,
+    prompt: PromptHandler | None = None,
 ) -> Iterator[Listening]:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     listener.setblocking(False)
     ready = threading.Event()
     limits = ConnectionLimits() if limits is None else limits
-    server = HttpServer(handler, ready.set, tls, limits)
+    server = HttpServer(handler, ready.set, tls, limits, prompt)
 
     def run() -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

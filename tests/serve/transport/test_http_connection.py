@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
@@ -142,3 +143,59 @@ def test_a_client_that_goes_takes_its_stream_with_it() -> None:
                 break
             assert code(server.said(b"BAD\r\n\r\n")) == 400
         assert stream.closed.is_set()
+
+
+class Prompt:
+    """Takes what is posted: answers at once, or `later` with the next one; never what says so."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self._owed: list[Callable[[HttpAnswer], None]] = []
+
+    def offer(self, request: HttpRequest, reply: Callable[[HttpAnswer], None]) -> bool:
+        if request.method != "POST":
+            return False
+        self.seen.append(request.target)
+        if request.target == "/later":
+            self._owed.append(reply)
+            return True
+        for one in (*self._owed, reply):
+            one(plain_text(200, f"{request.target} {len(request.body)}\n"))
+        self._owed.clear()
+        return True
+
+
+POST = b"POST %b HTTP/1.1\r\nContent-Length: 2\r\n%b\r\nxx"
+
+
+def test_a_prompt_handler_answers_what_it_takes() -> None:
+    with listening(Recorder().handle, prompt=Prompt()) as server:
+        mixed = POST % (b"/a", b"") + b"GET / HTTP/1.1\r\n\r\n" + POST % (b"/b", b"") * 2
+        found = server.said(mixed + b"GET / HTTP/1.1\r\n" + END)
+    bodies = [part.rsplit(b"\r\n")[-1] for part in found.split(b"HTTP/1.1 200 OK")[1:]]
+    assert bodies == [b"/a 2\n", b"1\n", b"/b 2\n", b"/b 2\n", b"2\n"]
+
+
+def test_a_prompt_answer_may_come_later_or_to_nobody() -> None:
+    prompt = Prompt()
+    with listening(Recorder().handle, prompt=prompt) as server, server.connected() as client:
+        with server.connected() as gone:
+            gone.sendall(POST % (b"/later", b""))
+            while not prompt.seen:
+                time.sleep(0.001)
+        client.sendall(POST % (b"/later", b"") + b"GET / HTTP/1.1\r\n\r\n")
+        while len(prompt.seen) < 2:
+            time.sleep(0.001)
+        assert b"/now 2" in server.said(POST % (b"/now", b"Connection: close\r\n"))
+        assert until(client, b"1\n").count(b"HTTP/1.1 200") == 2
+
+
+def test_a_server_that_retires_gives_each_connection_one_more_answer() -> None:
+    with listening(Recorder().handle, prompt=Prompt()) as server:
+        for method in (POST % (b"/a", b""), b"GET / HTTP/1.1\r\n\r\n"):
+            with server.connected() as client:
+                server.server.retire()
+                client.sendall(method * 2)
+                found = until_closed(client)
+            assert found.count(b"HTTP/1.1 200") == 1
+            assert b"Connection: close" in found

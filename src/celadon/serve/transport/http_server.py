@@ -15,7 +15,7 @@ from typing import Final
 from celadon.serve.http_messages import Handler
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler
-from celadon.serve.transport.http_connection import Connection
+from celadon.serve.transport.http_connection import Connection, PromptHandler
 
 BACKLOG: Final = 2048
 _LOOK_SECONDS: Final = 0.01
@@ -23,7 +23,8 @@ _LOOK_SECONDS: Final = 0.01
 
 
 class HttpServer:
-    """`ready` is called when connections are accepted."""
+    """`ready` is called when connections are accepted; `prompt` may answer requests before
+    `handler` is asked."""
 
     def __init__(
         self,
@@ -31,8 +32,10 @@ class HttpServer:
         ready: Callable[[], None],
         tls: ssl.SSLContext | None = None,
         limits: ConnectionLimits | None = None,
+        prompt: PromptHandler | None = None,
     ) -> None:
         self.handler = GuardedHandler(handler)
+        self.prompt = prompt
         self.limits = ConnectionLimits() if limits is None else limits
         self.connections: set[Connection] = set()
         self.is_ending = False
@@ -72,6 +75,11 @@ class HttpServer:
         await asyncio.sleep(0)  # what was closed has said so
         for connection in tuple(self.connections):
             connection.transport.abort()
+
+    def retire(self) -> None:
+        """Each answer from now on is the last of its connection, so that clients that keep theirs
+        open go elsewhere before `end`."""
+        self.is_ending = True
 
     def end(self) -> None:
         """Begin to end: no new connections, streams end, requests may finish. From any thread."""
