@@ -46,6 +46,7 @@ DOORS = {
     "celadon.store",
     "celadon.goyaml",
     "celadon.serve",
+    "celadon.serve.operation",
     "celadon.serve.transport",
     "celadon.webhook",
     "celadon.webhook.certificates",

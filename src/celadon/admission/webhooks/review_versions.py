@@ -9,3 +9,4 @@ API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 """Both have the same fields."""
 
 KIND: Final = "AdmissionReview"
+"""Of questions and of answers."""

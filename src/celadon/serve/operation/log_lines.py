@@ -20,8 +20,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 LIFE: Final = 0
+"""That the server begins, reloads, ends."""
+
 INSIDE: Final = 2
 REQUESTS: Final = 3
+"""Each request."""
+
 CONNECTIONS: Final = 5
 MOST: Final = 10
 """More than this says no more."""

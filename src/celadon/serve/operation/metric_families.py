@@ -14,7 +14,11 @@ from itertools import accumulate
 from typing import Final, Protocol, TypeAlias
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""Of an exposition."""
+
 Labels: TypeAlias = tuple[str, ...]
+"""The values of a family's labels, in their order."""
+
 _ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 

@@ -12,9 +12,15 @@ from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import runtime_config
-from celadon.serve.transport.generated_credentials import CredentialsFolder
+from celadon.serve.transport.connection_limits import ConnectionLimits
+from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
+from celadon.serve.transport.process_setup import (
+    allow_many_connections,
+    open_listener,
+    settle_memory,
+)
 from celadon.serve.transport.server_process import Serving, run
 from celadon.serve.transport.server_settings import (
     MEMORY,
@@ -25,20 +31,23 @@ from celadon.serve.transport.server_settings import (
     parse_address,
 )
 from celadon.serve.transport.starting_objects import collection_path, in_creation_order
-from celadon.serve.transport.tls_context import server_tls
+from celadon.serve.transport.tls_context import ServerTls, server_tls
 
 __all__ = [
     "MEMORY",
     "Address",
+    "ConnectionLimits",
     "CredentialsFolder",
     "HttpServer",
     "LogLines",
     "RequestLimits",
     "Rotation",
     "ServerSettings",
+    "ServerTls",
     "Serving",
     "StartError",
     "TlsSettings",
+    "allow_many_connections",
     "collection_path",
     "controllers_named",
     "feature_gates",
@@ -46,8 +55,11 @@ __all__ = [
     "in_creation_order",
     "kubeconfig",
     "log_level",
+    "open_listener",
     "parse_address",
     "run",
     "runtime_config",
     "server_tls",
+    "settle_memory",
+    "write_private",
 ]

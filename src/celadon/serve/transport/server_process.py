@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
-import os
-import resource
 import signal
 import socket
 import tempfile
@@ -38,6 +35,11 @@ from celadon.serve.operation import log_lines
 from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
+from celadon.serve.transport.process_setup import (
+    allow_many_connections,
+    open_listener,
+    settle_memory,
+)
 from celadon.serve.transport.server_settings import (
     MEMORY,
     Address,
@@ -51,9 +53,6 @@ from celadon.store import FileError, Store, open_memory, open_sqlite
 
 if TYPE_CHECKING:
     from celadon.serve.audit.audit_log import AuditLog
-
-GARBAGE: Final = 20_000
-"""New containers before a collection looks at them: those of some dozens of requests."""
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig makes its bearer."""
@@ -91,14 +90,14 @@ def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
     with contextlib.ExitStack() as stack:
         with _start_errors():
             prepared = _prepared(settings, stack)
-        _allow_many_connections()
+        allow_many_connections()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings, prepared, ready))
 
 
 def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
     folder = None if settings.data == MEMORY else Path(f"{settings.data}.credentials")
-    listener = stack.enter_context(_listener(settings.listen))
+    listener = stack.enter_context(open_listener(settings.listen))
     kept = CredentialsFolder(folder)
     address = Address(settings.listen.host, listener.getsockname()[1])
     tls = server_tls(settings.tls, address, kept, datetime.now(UTC))
@@ -167,28 +166,6 @@ def _tokens(path: Path | None) -> TokenFile:
     return read_token_file(path.read_text(encoding="utf-8"), str(path))
 
 
-def _listener(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address.host, address.port))
-        listener.listen()
-        listener.settimeout(0)
-    except OSError as error:
-        listener.close()
-        where = f"{address.host}:{address.port}"
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise StartError(f"cannot listen on `{where}`: {why}") from None
-    return listener
-
-
-def _allow_many_connections() -> None:
-    """As many open files as the system allows, as programs in Go do."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
 async def _serve(
     settings: ServerSettings, prepared: _Prepared, ready: Callable[[Serving], None]
 ) -> None:
@@ -216,7 +193,7 @@ async def _serve(
             await api.start()
             await create_objects(api, settings.manifests, prepared.admin_token)
             _write_kubeconfig(prepared)
-        _settle_memory()
+        settle_memory()
         handler = api.handle
         if prepared.audit is not None:
             from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
@@ -227,14 +204,6 @@ async def _serve(
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()
-
-
-def _settle_memory() -> None:
-    """What has been loaded stays: it is not looked at again for what could be freed. A request
-    leaves hundreds of objects behind, so that the usual 700 would mean a collection each."""
-    gc.freeze()
-    gc.set_threshold(GARBAGE, 20, 50)
-    gc.enable()
 
 
 def _write_kubeconfig(prepared: _Prepared) -> None:
