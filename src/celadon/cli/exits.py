@@ -6,7 +6,8 @@ import enum
 
 
 class Exit(enum.IntEnum):
-    """Exit codes. Where several apply, `USAGE` goes before `POLICY`, and that before `DENIED`."""
+    """Exit codes. Where several apply, `INTERNAL` goes before `USAGE`, that before `POLICY`, and
+    that before `DENIED`."""
 
     OK = 0
     """Everything was admitted."""
@@ -16,6 +17,10 @@ class Exit(enum.IntEnum):
     """The command line was wrong or an input could not be read."""
     POLICY = 3
     """A policy could not be evaluated (or went unused in silence, under `--strict`)."""
+    INTERNAL = 70
+    """A defect of ours: some input was not judged, whatever else was."""
+    OUTPUT = 74
+    """The report could not be written: a full disk, a closed descriptor."""
     INTERRUPTED = 130
     """Ctrl-C."""
     BROKEN_PIPE = 141

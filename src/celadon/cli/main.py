@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,6 +43,11 @@ examples:
 
 `celadon COMMAND --help` tells more about a command.
 """
+_CODES_OF_ALL: Final = """\
+  70  an error of celadon's own: some input was not judged
+  74  the output cannot be written
+"""
+"""What the exit codes of every command's epilog end with."""
 
 
 class CommandModule(Protocol):
@@ -68,6 +72,10 @@ class CommandParser(argparse.ArgumentParser):
             options = [name for action in self._actions for name in action.option_strings]
             message = f"no option `{unknown}`{did_you_mean(unknown, options)}"
         raise SystemExit(output.usage_error(self.prog, message))
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Help and version, where argparse itself would not mind if nobody can read them."""
+        output.write(message)
 
 
 def _overview() -> argparse.ArgumentParser:
@@ -96,7 +104,7 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
     parser = CommandParser(
         prog=f"celadon {command.name}",
         description=module.DESCRIPTION,
-        epilog=module.EPILOG,
+        epilog=module.EPILOG + _CODES_OF_ALL,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.arguments(parser)
@@ -132,12 +140,20 @@ def _options(command: Command, words: list[str]) -> argparse.Namespace:
 
 
 def _guarded(work: Callable[[], int]) -> int:
-    """Ctrl-C and a closed pipe are ways to end, not accidents."""
+    """Ctrl-C and a closed pipe are ways to end; accidents have codes of their own."""
     try:
         return int(work())
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # Python would complain while it flushes the dead stream at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.give_up()
         return Exit.BROKEN_PIPE
+    except output.UnwritableError as error:
+        output.complain_if_possible(f"error: the output cannot be written: {error}")
+        output.give_up()
+        return Exit.OUTPUT
+    except Exception as error:  # noqa: BLE001 - the last resort: never a traceback, never code 1
+        from celadon.cli.crashes import HELP, summary
+
+        output.complain_if_possible(f"error: internal error: {summary(error)} ({HELP})")
+        return Exit.INTERNAL

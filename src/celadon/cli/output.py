@@ -7,6 +7,7 @@ standard error when the report itself is for people.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
+from celadon.cli.formats import plain_text
 
 if TYPE_CHECKING:
     from celadon.cli.checking.check_report import Report
@@ -43,9 +45,14 @@ def write(text: str) -> None:
     _write(sys.stdout, text)
 
 
+def say(text: str) -> None:
+    """A line to standard output, or several, with the text of somebody else in it."""
+    write(f"{plain_text.lines(text)}\n")
+
+
 def complain(text: str) -> None:
-    """A line to standard error."""
-    _write(sys.stderr, f"{text}\n")
+    """A line to standard error, or several."""
+    _write(sys.stderr, f"{plain_text.lines(text)}\n")
 
 
 def usage_error(program: str, message: str) -> Exit:
@@ -55,13 +62,39 @@ def usage_error(program: str, message: str) -> Exit:
     return Exit.USAGE
 
 
-def _write(stream: TextIO, text: str) -> None:
+def give_up() -> None:
+    """Nothing more is written: else Python complains while it flushes dead streams at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def complain_if_possible(text: str) -> None:
+    """The same where standard error itself may be what is broken."""
+    with contextlib.suppress(OSError):
+        complain(text)
+
+
+class UnwritableError(OSError):
+    """Nothing can be written to standard output or standard error; the text says why."""
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Raises `UnwritableError`, and `BrokenPipeError` where nobody reads any more."""
+    if stream is None:  # the descriptor was closed when Python started
+        raise UnwritableError("the descriptor is closed")
     try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            encoding = stream.encoding or "ascii"
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwritableError((error.strerror or str(error)).lower()) from error
 
 
 def log_to_stderr(verbosity: int) -> None:
@@ -87,6 +120,7 @@ def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) 
     if format == "table":
         from celadon.cli.formats.check_human import Look, render
 
+        report = plain_text.for_people(report)
         for problem in report.problems:
             complain(f"error: {problem_text(problem)}")
         color = use_color(sys.stdout, forbidden=no_color)
@@ -115,6 +149,7 @@ def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
         from celadon.cli.formats import lint_human
         from celadon.cli.formats.check_human import Look
 
+        report = plain_text.for_people(report)
         for problem in report.problems:
             complain(f"error: {problem_text(problem)}")
         color = use_color(sys.stdout, forbidden=no_color)

@@ -178,7 +178,10 @@ class Report:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened: unreadable input, then broken policies, then denials."""
+        """The worst of what happened: a defect of ours, then unreadable input, then broken
+        policies, then denials."""
+        if any(problem.is_internal for problem in self.problems):
+            return Exit.INTERNAL
         if self.problems:
             return Exit.USAGE
         if self.policy_errors or (self.strict and self.notices):

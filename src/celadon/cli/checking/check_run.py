@@ -38,6 +38,7 @@ from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked, Question, ask, identity
 from celadon.cli.checking.refusals import Refusal, refusal
 from celadon.cli.checking.server_remarks import all_warnings, remarks
+from celadon.cli.crashes import crash
 from celadon.cli.reading.problems import Problem
 
 
@@ -74,19 +75,20 @@ def check(
     asked, unasked = _requests(manifests, settings, world, prepare)
     coverage = survey(engine, world, asked, policies)
     results = []
+    crashes = coverage.crashes
     ignored: dict[tuple[str, Source], Notice] = {}
     for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
-        refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
-        if refused is not None:
-            results.append(_refused(one, refused, policies, matched))
-            step(done)
-            continue
-        verdict = engine.review(one.request, world)
-        said = remarks(one) if settings.defaulting else []
-        results.append(_result(one, verdict, policies, matched, said))
-        for decision in verdict.decisions:
-            if decision.action is Action.ADMIT and decision.cause is not Cause.VALIDATION:
-                _ignore(ignored, decision, one, policies)
+        try:
+            refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
+            if refused is not None:
+                results.append(_refused(one, refused, policies, matched))
+            else:
+                verdict = engine.review(one.request, world)
+                said = remarks(one) if settings.defaulting else []
+                results.append(_result(one, verdict, policies, matched, said))
+                _ignore(ignored, verdict, one, policies)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            crashes.append(one.crash(error))
         step(done)
     return Report(
         objects=tuple(results),
@@ -94,20 +96,23 @@ def check(
         bindings=len(policies.bindings),
         policy_errors=tuple(policies.errors),
         notices=(*notices(manifests, policies, asked, coverage), *ignored.values()),
-        problems=tuple(dict.fromkeys((*manifests.problems, *problems, *unasked))),
+        problems=tuple(dict.fromkeys((*manifests.problems, *problems, *unasked, *crashes))),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
     )
 
 
 def _ignore(
-    ignored: dict[tuple[str, Source], Notice], decision: Decision, asked: Asked, policies: PolicySet
+    ignored: dict[tuple[str, Source], Notice], verdict: Verdict, asked: Asked, policies: PolicySet
 ) -> None:
-    """An error that `failurePolicy: Ignore` let pass: said once per expression."""
-    rule = policies.place(decision.source, decision.policy, decision.binding)
-    text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
-    key = (decision.policy, decision.source)
-    ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
+    """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
+    for decision in verdict.decisions:
+        if decision.action is not Action.ADMIT or decision.cause is Cause.VALIDATION:
+            continue
+        rule = policies.place(decision.source, decision.policy, decision.binding)
+        text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
+        key = (decision.policy, decision.source)
+        ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
 def _world(
@@ -143,7 +148,11 @@ def _requests(
     asked: list[Asked] = []
     problems: list[Problem] = []
     for document in manifests.admitted:
-        found = ask(document, settings.question, world.catalog, olds, prepare)
+        found: Asked | Problem
+        try:
+            found = ask(document, settings.question, world.catalog, olds, prepare)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            found = crash(document.file, document.line(), "preparing it", error)
         if isinstance(found, Problem):
             problems.append(found)
         else:

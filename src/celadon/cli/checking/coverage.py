@@ -18,6 +18,7 @@ from celadon.admission import Cause, Engine, Note, ObjectWorld, Outcome, Verdict
 from celadon.admission.registration import MatchResources
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked
+from celadon.cli.reading.problems import Problem
 from celadon.kube import metadata
 
 _MATCHED: Final = frozenset(
@@ -35,12 +36,14 @@ _MATCHED: Final = frozenset(
 class Coverage:
     """What `survey` found. `outcomes` counts per policy how its evaluations ended; `notes` keeps
     one of each kind; `matched` has per object the number of (policy, binding) pairs that match;
-    `misconfigured` are policies that denied because of their own configuration."""
+    `misconfigured` are policies that denied because of their own configuration; `crashes` are our
+    own errors."""
 
     outcomes: dict[str, Counter[Outcome]] = field(default_factory=dict)
     notes: dict[tuple[Outcome, str, str], tuple[Note, Asked]] = field(default_factory=dict)
     matched: list[int] = field(default_factory=list)
     misconfigured: set[str] = field(default_factory=set)
+    crashes: list[Problem] = field(default_factory=list)
 
     def evaluated(self, policy: str) -> bool:
         """Whether the policy was evaluated, or failed to be, on any object."""
@@ -49,8 +52,16 @@ class Coverage:
             or self.outcomes.get(policy, Counter())[Outcome.EVALUATED] > 0
         )
 
-    def add(self, verdict: Verdict, asked: Asked) -> int:
-        """Takes in what was explained about an object; returns how many pairs match it."""
+    def explain(self, engine: Engine, world: ObjectWorld, asked: Asked) -> int:
+        """Explains an object; returns how many pairs match it."""
+        try:
+            verdict = engine.explain(asked.request, world)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            self.crashes.append(asked.crash(error))
+            return 0
+        return self._add(verdict, asked)
+
+    def _add(self, verdict: Verdict, asked: Asked) -> int:
         self._note(verdict.notes, asked)
         wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
         self.misconfigured.update(one.policy for one in wrong)
@@ -77,7 +88,7 @@ def survey(
         key = asks.key(one)
         matched = known.get(key)
         if matched is None:
-            matched = known[key] = coverage.add(engine.explain(one.request, world), one)
+            matched = known[key] = coverage.explain(engine, world, one)
         coverage.matched.append(matched)
     _look_for_the_rest(engine, world, asked, policies, coverage)
     return coverage
@@ -107,7 +118,7 @@ def _look_for_the_rest(
         ],
     )
     for one in asked:
-        coverage.add(smaller.explain(one.request, world), one)
+        coverage.explain(smaller, world, one)
         if all(coverage.evaluated(name) for name in rest):
             return
 

@@ -25,6 +25,7 @@ from celadon.admission.registration import (
 )
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import POLICY_GROUP, Manifests
+from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
 
@@ -63,8 +64,13 @@ def policy_set(manifests: Manifests, version: str) -> PolicySet:
     """Decodes all of them. The later of two with one name replaces the earlier, as on `apply`."""
     found = PolicySet()
     for document in manifests.policies:
-        policy = _policy(document, version, found)
         name = metadata.name(document.value)
+        try:
+            policy = _policy(document, version, found)
+        except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
+            problem = crash(document.file, document.line(), "reading this policy", error)
+            manifests.problems.append(problem)
+            policy = None
         if policy is None:
             found.broken.add(name)
             found.policies.pop(name, None)

@@ -18,6 +18,7 @@ from celadon.admission import (
 from celadon.admission.writing import request_of
 from celadon.cli.checking.endpoints import Endpoint, endpoint_of
 from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
@@ -54,6 +55,10 @@ class Asked:
         namespace = self.request.namespace if self.endpoint.namespaced else ""
         name = f"{namespace}/{self.request.name}" if namespace else self.request.name
         return f"{self.request.kind.kind} {name}"
+
+    def crash(self, error: Exception) -> Problem:
+        """What to say of an error of our own that this object brings about."""
+        return crash(self.document.file, self.document.line(), f"judging {self.title}", error)
 
 
 def user_info(name: str, groups: Sequence[str]) -> User:

@@ -76,16 +76,16 @@ def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, An
 
     checked = env.compile(options.expression).checked()
     if options.show_ast:
-        output.write(print_checked(checked) + "\n")
+        output.say(print_checked(checked))
     program = env.program(checked)
     if options.show_python:
-        output.write(program.listing() + "\n")
+        output.say(program.listing())
     try:
         value, cost = program.evaluate_metered(bound)
     except EvaluationError as error:
         output.complain(program.locate(bound, error).display())
         return Exit.POLICY
-    output.write(notation(value) + "\n")
+    output.say(notation(value))
     if options.cost:
         output.write(f"cost {cost}\n")
     return Exit.OK

@@ -98,7 +98,7 @@ def _list(schemas: Schemas, options: argparse.Namespace) -> Exit:
     kinds = schemas.kinds()
     if options.output == "text":
         width = max((len(kind.kind) for kind in kinds), default=0)
-        output.write("".join(f"{kind.kind:{width}}  {kind.api_version}\n" for kind in kinds))
+        output.say("\n".join(f"{kind.kind:{width}}  {kind.api_version}" for kind in kinds))
     else:
         listed = [{"apiVersion": kind.api_version, "kind": kind.kind} for kind in kinds]
         _print(listed, options.output)
@@ -115,7 +115,7 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
         hint = did_you_mean(error.word, error.choices)
         return output.usage_error(_PROGRAM, f"{error}{hint}")
     if options.output == "text":
-        output.write(_text(found, schemas.pack, recursive=options.recursive))
+        output.say(_text(found, schemas.pack, recursive=options.recursive))
     else:
         _print(document(found.schema, schemas.pack), options.output)
     return Exit.OK
@@ -138,7 +138,7 @@ def _text(found: Found, pack: SchemaPack, *, recursive: bool) -> str:
         lines += [
             f"  {name:{width}}  {kind:{middle}}  {notes}".rstrip() for name, kind, notes in table
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _print(value: object, format: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from celadon.cli.checking.check_report import Place, Report, State, Violation
+from celadon.cli.formats.plain_text import lines
 
 
 def render(report: Report) -> str:
@@ -56,7 +57,7 @@ def command(level: str, place: Place, title: str, text: str, column: int = 0) ->
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -34,7 +34,7 @@ def _finding(one: LocatedFinding, look: Look) -> str:
 
 
 def _snippet(one: LocatedFinding) -> list[str]:
-    text = one.line_text.replace("\t", " ")
+    text = one.line_text
     column = one.column - 1
     if not text.strip() or column > len(text):
         return []

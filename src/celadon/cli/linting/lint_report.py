@@ -55,7 +55,9 @@ class LintReport:
 
     @property
     def exit(self) -> Exit:
-        """Unreadable input goes before findings."""
+        """A defect of ours goes before unreadable input, and that before findings."""
+        if any(problem.is_internal for problem in self.problems):
+            return Exit.INTERNAL
         if self.problems:
             return Exit.USAGE
         failing = LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()

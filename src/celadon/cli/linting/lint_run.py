@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
+from celadon.cli.crashes import crash
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.reading import sources
@@ -63,7 +64,7 @@ def findings(
     lines = {file: text.content.split("\n") for file, text in given.texts.items()}
     shown = []
     silenced = 0
-    for finding in lint([one.value for one in given.documents], settings, rules):
+    for finding in _found(given, settings, rules):
         document = given.documents[finding.spot.document]
         line, column = place(document, finding)
         name, file = names[finding.code], document.file
@@ -86,6 +87,30 @@ def findings(
         )
         shown.append(Shown(finding, located))
     return sorted(shown, key=lambda one: _order(one.located)), silenced
+
+
+_NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
+"""Stands in the place of a document that cannot be linted."""
+
+
+def _found(given: LintInput, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
+    """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
+    and the others are linted without it."""
+    values = [one.value for one in given.documents]
+    try:
+        return lint(values, settings, rules)
+    except Exception:
+        for number, document in enumerate(given.documents):
+            alone = [value if i == number else _NOTHING for i, value in enumerate(values)]
+            try:
+                lint(alone, settings, rules)
+            except Exception as its_error:  # noqa: BLE001
+                values[number] = _NOTHING
+                problem = crash(document.file, document.line(), "linting it", its_error)
+                given.problems.append(problem)
+        if _NOTHING not in values:  # none of them alone
+            raise
+        return lint(values, settings, rules)
 
 
 def place(document: Document, finding: Finding) -> tuple[int, int]:

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 class Problem:
     """One reason why (a part of) an input could not be used.
 
-    `line` counts from 1 and is 0 when the problem concerns the file as a whole.
+    `line` counts from 1 and is 0 when the problem concerns the file as a whole. `is_internal` says
+    that the reason is a defect of ours.
     """
 
     file: str
     line: int
     message: str
     help: str = ""
+    is_internal: bool = False
 
     def position(self) -> str:
         """`file:line`, or only the file."""

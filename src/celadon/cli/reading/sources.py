@@ -1,7 +1,8 @@
 """From what the user typed to texts: files, folders, globs and `-` for standard input.
 
 A folder stands for the `.yaml`, `.yml` and `.json` files in it and below it, in alphabetical order;
-names that begin with a dot are skipped. A file named on the command line is read whatever its name.
+names that begin with a dot are skipped, and so are pipes, sockets and devices. A file named on the
+command line is read whatever its name and nature.
 """
 
 from __future__ import annotations
@@ -64,9 +65,7 @@ def _expand_one(argument: str) -> Iterator[str | Problem]:
         matches = sorted(glob.glob(argument, recursive=True))
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")
-        for match in matches:
-            if not Path(match).is_dir():
-                yield match
+        yield from filter(_is_plain, matches)
     else:
         # Something that is not there, or a pipe: reading it will tell.
         yield argument
@@ -76,8 +75,14 @@ def _files_below(folder: str) -> Iterator[str]:
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
-            if name.lower().endswith(EXTENSIONS) and not name.startswith("."):
-                yield os.path.join(parent, name)
+            path = os.path.join(parent, name)
+            if name.lower().endswith(EXTENSIONS) and not name.startswith(".") and _is_plain(path):
+                yield path
+
+
+def _is_plain(path: str) -> bool:
+    """Whether it is a file, or a link to nothing, which reading will tell."""
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def read(path: str) -> Text | Problem:
@@ -85,6 +90,8 @@ def read(path: str) -> Text | Problem:
     name = STDIN_NAME if path == STDIN else path
     try:
         if path == STDIN:
+            if sys.stdin is None:  # the descriptor was closed when Python started
+                return Problem(name, 0, "cannot be read: standard input is closed")
             data = _bounded(sys.stdin.buffer)
         else:
             with open(path, "rb") as stream:

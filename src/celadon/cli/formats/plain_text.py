@@ -1,0 +1,86 @@
+r"""Other people's text on a terminal or in a log: shown, never obeyed.
+
+Names, messages and file names come from files that somebody else wrote. A terminal would obey the
+control characters in them, a reader would be misled by characters that turn the direction of
+writing, and services that run workflows take lines that begin with `::` (or hold `##[`) as
+commands. All of these are written as escapes: `\x1b`, `\u202e`, `\x3a:`. Machine formats have
+escapes of their own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+Reported = TypeVar("Reported")
+_COMMAND: Final = re.compile(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
+
+
+def one_line(text: str) -> str:
+    """The text with everything escaped that is not simply to be seen, line ends included."""
+    if text.isprintable() and ":" not in text and "#" not in text:
+        return text
+    return _without_commands("".join(map(_shown, text)))
+
+
+def lines(text: str) -> str:
+    """The same for a text of several lines; tabs stay too."""
+    if text.isprintable():
+        return _without_commands(text)
+    return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
+
+
+def snippet(text: str) -> str:
+    """A line of a file, a character for a character, so that a column stays one."""
+    return "".join(
+        c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def for_people(report: Reported) -> Reported:
+    """A report in which no text does anything but being read; shares what needs no change."""
+    return cast(Reported, _plain(report, ""))
+
+
+def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as it came
+    if isinstance(value, str):
+        return _FIELDS.get(field, one_line)(value)
+    if isinstance(value, tuple):
+        return tuple(_plain(one, field) for one in value)
+    if isinstance(value, Mapping):
+        return {one_line(str(key)): _plain(one, field) for key, one in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        found = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        plain = {name: _plain(one, name) for name, one in found.items()}
+        changed = {name: one for name, one in plain.items() if one != found[name]}
+        return dataclasses.replace(value, **changed) if changed else value
+    return value
+
+
+def _indented(text: str) -> str:
+    """Only the first line stands at the margin, where the words of the report itself stand."""
+    return lines(text).replace("\n", "\n  ")
+
+
+_FIELDS: Final[Mapping[str, Callable[[str], str]]] = {
+    **dict.fromkeys(("message", "sentence", "text", "help"), _indented),
+    "line_text": snippet,
+}
+"""How fields of reports are shown; those not named here have one line."""
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if character in "\n\r\t":
+        return {"\n": r"\n", "\r": r"\r", "\t": r"\t"}[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _without_commands(text: str) -> str:
+    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)
