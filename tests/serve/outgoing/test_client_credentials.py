@@ -50,7 +50,7 @@ def test_headers(row: tuple[KubeconfigUser, dict[str, str]]) -> None:
 
 def test_a_provider_is_refused() -> None:
     credentials = ClientCredentials(KubeconfigUser(auth_provider="gcp"), Clock())
-    with pytest.raises(CredentialsError, match="^auth provider not supported$"):
+    with pytest.raises(CredentialsError, match="auth provider not supported"):
         headers(credentials)
 
 
