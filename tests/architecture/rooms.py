@@ -47,6 +47,8 @@ DOORS = {
     "celadon.goyaml",
     "celadon.serve",
     "celadon.serve.operation",
+    "celadon.serve.outgoing",
+    "celadon.serve.tls",
     "celadon.serve.transport",
     "celadon.webhook",
     "celadon.webhook.certificates",

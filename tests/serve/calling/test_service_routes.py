@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld
-from celadon.serve.calling.go_network import NetworkFailure
 from celadon.serve.calling.service_routes import ServiceRoutes
+from celadon.serve.outgoing.go_network import NetworkFailure
 
 
 def service(name: str, **spec: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.admission import World
 from celadon.kube import GroupVersionResource
 from celadon.kube.go import quote
-from celadon.serve.calling.go_network import NetworkFailure
+from celadon.serve.outgoing.go_network import NetworkFailure
 
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 SUFFIX: Final = ".svc"

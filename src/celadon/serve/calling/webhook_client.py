@@ -20,8 +20,8 @@ import httpcore
 
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
-from celadon.serve.calling.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
-from celadon.serve.calling.trusted_roots import UnusableRoots, tls_context
+from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
+from celadon.serve.outgoing.trusted_roots import UnusableRoots, tls_context
 
 POOLS: Final = 200
 """Connections are kept for so many combinations of host and authorities."""

@@ -32,7 +32,8 @@ from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
 from celadon.serve.operation import log_lines
-from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
+from celadon.serve.tls.private_files import write_private
+from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
 from celadon.serve.transport.process_setup import (

@@ -9,16 +9,14 @@ from __future__ import annotations
 import datetime
 import os
 import ssl
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
 from celadon.serve.operation import log_lines
-from celadon.serve.transport.generated_credentials import CredentialsFolder, Pair, write_private
+from celadon.serve.tls.changing_tls import ChangingTls, server_context
+from celadon.serve.tls.private_files import load_pair
+from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.server_settings import Address, StartError, TlsSettings
-
-PROTOCOLS: Final = ("http/1.1",)
 
 
 class ServerTls:
@@ -30,12 +28,12 @@ class ServerTls:
         files: Iterable[Path],
         trusted: Callable[[], bytes],
     ) -> None:
-        self.context = self._current = make()
+        self._tls = ChangingTls(make())
+        self.context = self._tls.context
         self.trusted = trusted()
         self._make = make
         self._files = tuple(files)
         self._seen = _signatures(self._files)
-        self.context.sni_callback = self._choose
 
     def reload(self) -> bool:
         """Whether files have changed and new connections get what is in them now."""
@@ -44,16 +42,12 @@ class ServerTls:
             return False
         self._seen = found
         try:
-            self._current = self._make()
+            self._tls.use(self._make())
         except (OSError, StartError) as error:
             log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
             return False
         log_lines.say(log_lines.LIFE, "the certificates were reloaded")
         return True
-
-    def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
-        """For each handshake, whatever name the client asks for."""
-        connection.context = self._current
 
 
 def server_tls(
@@ -81,16 +75,14 @@ def server_tls(
 
     def generated() -> ssl.SSLContext:
         context = _context(settings.client_authorities)
-        _load_pair(context, pair)
+        load_pair(context, pair.certificate, pair.key)
         return context
 
     return ServerTls(generated, files, lambda: kept.authority(now).certificate)
 
 
 def _context(authorities: Path | None) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(PROTOCOLS)
+    context = server_context()
     if authorities is not None:
         _trust_clients(context, authorities)
     return context
@@ -113,15 +105,6 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
         context.load_cert_chain(certificate, key, password="")
     except (OSError, ssl.SSLError) as error:
         raise StartError(f"`{certificate}`: not a certificate with its key: {error}") from None
-
-
-def _load_pair(context: ssl.SSLContext, pair: Pair) -> None:
-    """The standard library reads certificates from files only."""
-    with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
-        certificate, key = Path(folder, "server.crt"), Path(folder, "server.key")
-        write_private(certificate, pair.certificate)
-        write_private(key, pair.key)
-        _load(context, certificate, key)
 
 
 def _signatures(files: Iterable[Path]) -> Mapping[Path, tuple[int, ...]]:

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 
-from celadon.serve.calling.trusted_roots import UnusableRoots, tls_context
+from celadon.serve.outgoing.trusted_roots import UnusableRoots, tls_context
 from tests.serve.calling.loopback import CA_BUNDLE
 
 

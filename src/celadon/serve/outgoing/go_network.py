@@ -18,7 +18,7 @@ from typing import Any, Final
 import httpcore
 
 from celadon.kube.go import quote
-from celadon.serve.calling.certificate_failures import handshake_failure
+from celadon.serve.outgoing.certificate_failures import handshake_failure
 
 READ_BYTES: Final = 65536
 LINE_BYTES: Final = 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.serve.calling.certificate_failures import certificate_failure
+from celadon.serve.outgoing.certificate_failures import certificate_failure
 from tests.serve.calling.loopback import DAY, NOW, certificate
 
 UNKNOWN = "certificate signed by unknown authority"

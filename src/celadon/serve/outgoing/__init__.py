@@ -1,0 +1,42 @@
+"""Calling others over the network: connections, whom to trust, who we are, where a cluster is.
+
+`go_network` opens connections whose failures are told in the words of Go, since clients of the API
+see them; `certificate_failures` and `trusted_roots` say likewise what is wrong with TLS.
+`kubeconfig_file` reads kubeconfigs, `cluster_location` what stands in one (or in a pod) about one
+cluster, `client_credentials` proves who we are with each request; `exec_plugin` runs the programs
+that kubeconfigs name for that.
+"""
+
+from celadon.serve.outgoing.client_credentials import ClientCredentials, CredentialsError
+from celadon.serve.outgoing.cluster_location import (
+    ClusterLocation,
+    given_cluster,
+    own_cluster,
+    tls_to_cluster,
+)
+from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure
+from celadon.serve.outgoing.kubeconfig_file import (
+    ExecCommand,
+    Kubeconfig,
+    KubeconfigCluster,
+    KubeconfigError,
+    KubeconfigUser,
+    read_kubeconfigs,
+)
+
+__all__ = [
+    "ClientCredentials",
+    "ClusterLocation",
+    "CredentialsError",
+    "ExecCommand",
+    "GoNetwork",
+    "Kubeconfig",
+    "KubeconfigCluster",
+    "KubeconfigError",
+    "KubeconfigUser",
+    "NetworkFailure",
+    "given_cluster",
+    "own_cluster",
+    "read_kubeconfigs",
+    "tls_to_cluster",
+]

@@ -1,0 +1,46 @@
+"""A server's side of TLS whose certificate can change while it listens.
+
+A listener has one context for as long as it lives; each new handshake is sent on to the context
+that counts now. Connections that exist keep theirs, so nothing that is under way notices.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+from celadon.serve.tls.private_files import load_pair
+
+PROTOCOLS: Final = ("http/1.1",)
+
+
+class ChangingTls:
+    """Give `context` to the listener. It shows the first certificate even to a client that names
+    no host (`sni_callback` is called all the same)."""
+
+    def __init__(self, first: ssl.SSLContext) -> None:
+        self.context = self._current = first
+        self.context.sni_callback = self._choose
+
+    def use(self, context: ssl.SSLContext) -> None:
+        """For all handshakes from now on."""
+        self._current = context
+
+    def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
+        """For each handshake, whatever name the client asks for."""
+        connection.context = self._current
+
+
+def server_context() -> ssl.SSLContext:
+    """Without a certificate yet."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(PROTOCOLS)
+    return context
+
+
+def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
+    """That shows this certificate (PEM). Raises OSError, ssl.SSLError among them."""
+    context = server_context()
+    load_pair(context, certificate, key)
+    return context
