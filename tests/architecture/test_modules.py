@@ -69,3 +69,34 @@ def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
             yield from _functions(node, f"{prefix}.{node.name}")
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{prefix}.{node.name}")
+
+
+def test_imports_inside_functions_say_why() -> None:
+    """Not in `cli`, where each command loads what it needs."""
+    silent = []
+    for module in MODULES:
+        if module.startswith(("celadon.cli.", "celadon.pytest_plugin")):
+            continue
+        lines = path_of(module).read_text(encoding="utf-8").splitlines()
+        for node in _inner_imports(tree_of(module)):
+            if not _says_why(lines, node.lineno):
+                silent.append(f"{module}:{node.lineno}")
+    assert silent == []
+
+
+def _inner_imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    yield node
+
+
+def _says_why(lines: list[str], number: int) -> bool:
+    """On the line of the first import of several, or in a comment above it."""
+    while lines[number - 2].lstrip().startswith(("from ", "import ")):
+        number -= 1
+    above = number - 2
+    while lines[above].lstrip().startswith("#"):
+        above -= 1
+    return any("# late: " in line for line in lines[above + 1 : number])

@@ -94,7 +94,7 @@ class Program:
         """The plain variant, or the metered one where there is no other, for people to read: a
         legend of its names, then its lines, each with its CEL as a comment. Without a final line
         feed."""
-        from celadon.cel.codegen.listing import listing  # House rule 12: as below
+        from celadon.cel.codegen.listing import listing  # late: few ask for it
 
         return listing(plain_module(self._context) or metered_module(self._context), self._context)
 
@@ -120,7 +120,7 @@ class Program:
     ) -> tuple[Any, Ast]:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
-        # House rule 12: as below.
+        # late: few ask for it.
         from celadon.cel.partial.partial_evaluation import evaluate_partial
         from celadon.cel.partial.residual import residual
 
@@ -133,7 +133,7 @@ class Program:
         """An evaluation error as an issue at the place in the source where it came up, for people
         to read: `locate(...).display()`. The evaluation is repeated to find the place."""
         ast = self._context.checked.ast
-        from celadon.cel.partial.partial_evaluation import origin  # House rule 12: as below
+        from celadon.cel.partial.partial_evaluation import origin  # late: few ask for it
 
         node = origin(self._context, activation)
         issues = Issues(ast.source)
@@ -170,7 +170,7 @@ class Program:
     def bound(self) -> CostBound:
         """What an evaluation can cost at most; computed when first asked for."""
         if self._bound is None:
-            # House rule 12: what only some callers ask for is not loaded with the language.
+            # late: few ask for it.
             from celadon.cel.analysis.cost_bound import CostBound
 
             self._bound = CostBound(self._context)
@@ -210,7 +210,7 @@ class _Lines(Sequence[str]):
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if self._lines is None:
-            from celadon.cel.codegen.listing import annotated  # House rule 12: as above
+            from celadon.cel.codegen.listing import annotated  # late: only tracebacks do
 
             lines = annotated(self._source, self._nodes, self._context)
             self._lines = [f"{line}\n" for line in lines]

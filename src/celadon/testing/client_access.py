@@ -33,7 +33,7 @@ class ClientAccess:
     def kubernetes_client(self) -> kubernetes.client.ApiClient:
         """For the official library: `client.CoreV1Api(access.kubernetes_client())`. Close it, or
         use it in a `with` block."""
-        from kubernetes import client
+        from kubernetes import client  # late: it is the test's own, and need not be there
 
         configuration = client.Configuration(
             host=self.url,
@@ -45,13 +45,13 @@ class ClientAccess:
 
     def kr8s_api(self) -> kr8s.Api:
         """For kr8s: `kr8s.objects.Pod(..., api=access.kr8s_api())`."""
-        import kr8s
+        import kr8s  # late: as above
 
         return kr8s.api(kubeconfig=str(self.kubeconfig))
 
     def lightkube_client(self, namespace: str = "default") -> lightkube.Client:
         """For lightkube."""
-        import lightkube
+        import lightkube  # late: as above
 
         config = lightkube.KubeConfig.from_file(str(self.kubeconfig))
         return lightkube.Client(config=config, namespace=namespace, trust_env=False)

@@ -34,8 +34,8 @@ def compile(pattern: str) -> Pattern:
 
 
 def _compiled(pattern: str) -> Pattern:
-    # House rule 12: the engine is a sixth of the weight of `import celadon.cel`, and many policies
-    # have no pattern in them.
+    # late: the engine is a sixth of the weight of `import celadon.cel`, and many policies have no
+    # pattern in them.
     from celadon.cel.re2.pattern import Pattern
 
     return Pattern(pattern)

@@ -24,7 +24,7 @@ class CallerOnDemand:
     async def call(self, call: Call, seconds: float) -> Reply | NoReply:
         """`seconds` are what is left of the request's own time."""
         if self._client is None:
-            from celadon.serve.calling.webhook_client import WebhookClient
+            from celadon.serve.calling.webhook_client import WebhookClient  # late: see above
 
             self._client = WebhookClient(self._routes.address)
         return await self._client.call(call, seconds)

@@ -197,7 +197,7 @@ async def _serve(
         settle_memory()
         handler = api.handle
         if prepared.audit is not None:
-            from celadon.serve.audit.audited_handler import AuditedHandler  # late, as the log
+            from celadon.serve.audit.audited_handler import AuditedHandler  # late: as the log
 
             sources, metrics = api.core.sources, api.core.metrics
             counters = metrics.audit_events, metrics.audit_errors

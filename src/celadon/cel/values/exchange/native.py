@@ -60,7 +60,7 @@ def _converted(value: object, path: str) -> Any:
         case float():
             return float(value)
         case _:
-            # House rule 12: `datetime` and `decimal` are loaded with the first of their objects.
+            # late: `datetime` and `decimal` are loaded with the first of their objects.
             from celadon.cel.values.exchange.python_types import converted
 
             return converted(value, path)

@@ -32,7 +32,7 @@ def _offset_seconds(t: Timestamp, zone: str) -> int:
         return _fixed_offset(zone)
     if zone in ("", "UTC", "Local"):
         return 0
-    # House rule 12: few expressions name a zone, and reading the database is slow to import.
+    # late: few expressions name a zone, and reading the database is slow to import.
     from celadon.cel.values.times.zones import offset_seconds
 
     return offset_seconds(t.seconds, zone)
