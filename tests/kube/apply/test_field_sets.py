@@ -12,6 +12,7 @@ from celadon.kube.apply.field_sets import (
     NOTHING,
     FieldSet,
     field_set,
+    fields_v1_without,
     from_fields_v1,
     path_text,
     to_fields_v1,
@@ -42,6 +43,11 @@ def test_trees_go_with_what_is_above_them(one: FieldSet, other: FieldSet) -> Non
 @given(SETS)
 def test_fields_v1_and_back(fields: FieldSet) -> None:
     assert from_fields_v1(to_fields_v1(fields)) == fields
+
+
+@given(SETS, SETS)
+def test_fields_v1_without_others(fields: FieldSet, hidden: FieldSet) -> None:
+    assert fields_v1_without(to_fields_v1(fields), hidden) == to_fields_v1(fields - hidden)
 
 
 @given(SETS)

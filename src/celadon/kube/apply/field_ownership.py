@@ -15,13 +15,22 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.kube.apply.field_elements import FIELD
-from celadon.kube.apply.field_sets import NOTHING, FieldSet, field_set
+from celadon.kube.apply.field_sets import (
+    NOTHING,
+    FieldSet,
+    FieldsV1,
+    field_set,
+    fields_v1_without,
+    from_fields_v1,
+    to_fields_v1,
+)
 from celadon.kube.apply.managed_fields import ManagerId, Managers, Owned
 from celadon.kube.apply.reset_fields import Writable
 from celadon.kube.apply.typed.comparisons import Comparison, compared
 from celadon.kube.apply.typed.item_removal import without
 from celadon.kube.apply.typed.merge_types import MergeType
 from celadon.kube.apply.typed.merging import merged
+from celadon.kube.apply.typed.new_fields import new_fields
 from celadon.kube.apply.typed.typed_sets import applied_set, reconciled, with_structs
 from celadon.kube.errors import KubeError
 from celadon.kube.json_types import JsonObject
@@ -66,6 +75,15 @@ class Ownership:
     type: MergeType
     writable: Writable = field(default_factory=Writable)
     other_version: Callable[[str], KindVersion | None] = lambda _: None
+
+    def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
+        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns. ItemError
+        for an item without a key."""
+        fields, reset = new_fields(self.type, zero, new), self.writable.reset
+        if self.writable.only or reset.children:
+            return to_fields_v1(self.writable.of(from_fields_v1(fields)) - STRIPPED)
+        writable = {element: fields[element] for element in fields if element not in reset.members}
+        return fields_v1_without(writable, STRIPPED)
 
     def updated(
         self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str

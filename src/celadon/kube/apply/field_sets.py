@@ -125,15 +125,19 @@ def path_text(path: tuple[str, ...]) -> str:
     return "".join(map(step_text, path))
 
 
-def to_fields_v1(fields: FieldSet) -> dict[str, Any]:
-    """The JSON of a set, in the order in which servers write it."""
+FieldsV1 = dict[str, Any]
+"""The JSON of a set."""
+
+
+def to_fields_v1(fields: FieldSet) -> FieldsV1:
+    """Of a set, in the order in which servers write it."""
     members, children = fields.members, fields.children
     if not children:
         return {element: {} for element in ordered(members)}
     if len(children) == 1 and not members:
         [(element, below)] = children.items()
         return {element: to_fields_v1(below)}
-    made: dict[str, Any] = {}
+    made: FieldsV1 = {}
     for element in ordered(members | children.keys()):
         inner = children.get(element)
         if inner is None:
@@ -142,6 +146,26 @@ def to_fields_v1(fields: FieldSet) -> dict[str, Any]:
             made[element] = {SELF: {}, **to_fields_v1(inner)}
         else:
             made[element] = to_fields_v1(inner)
+    return made
+
+
+def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
+    """`to_fields_v1` of the set that the fields describe, minus another, without making sets."""
+    made: FieldsV1 = {}
+    for element, below in fields.items():
+        inner = hidden.children.get(element)
+        is_hidden = element in hidden.members
+        if inner is None and not is_hidden:
+            made[element] = below
+            continue
+        is_member = not is_hidden and (not below or SELF in below)
+        rest = {one: below[one] for one in below if one != SELF}
+        if inner is not None:
+            rest = fields_v1_without(rest, inner)
+        if is_member:
+            made[element] = {SELF: {}, **rest} if rest else rest
+        elif rest:
+            made[element] = rest
     return made
 
 

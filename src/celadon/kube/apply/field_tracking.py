@@ -29,6 +29,7 @@ from celadon.kube.apply.managed_fields import (
     EntryError,
     Managers,
     encoded,
+    entry_of,
     manager_id,
     managers_of,
     managers_of_update,
@@ -102,8 +103,9 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
     shown = draft.form()
     for key in SERVER_OWNED:
         shown["metadata"].pop(key, None)
-    endpoint = _Endpoint(target, writer)
-    _write(draft, endpoint.updated(endpoint.zero(), shown, Managers()))
+    entry = _Endpoint(target, writer).created(shown)
+    if entry is not None:
+        meta["managedFields"] = [entry]
 
 
 def track_update(
@@ -226,6 +228,17 @@ class _Endpoint:
         meta = {**metadata.metadata(shown)}
         meta.pop("managedFields", None)
         return {**shown, "metadata": meta}
+
+    def created(self, new: JsonObject) -> dict[str, Any] | None:
+        """The entry of the writer of a new object; None when nothing in it can be owned."""
+        target = self._target
+        try:
+            fields = self._ownership.new_fields(self.zero(), new)
+        except ItemError:
+            return None
+        version = target.kind.api_version
+        writer = manager_id(self._writer.manager, UPDATE, version, target.subresource)
+        return entry_of(writer, version, fields, self._writer.now) if fields else None
 
     def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
         """Those after an update. The same when the objects cannot be compared, since that is no

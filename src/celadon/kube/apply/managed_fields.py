@@ -132,23 +132,27 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     """The entries: appliers first, the oldest first, then by name, version and subresource."""
     times = managers.times
     entries = [
-        _entry(manager, owned, times.get(manager, "")) for manager, owned in managers.owned.items()
+        entry_of(manager, owned.api_version, to_fields_v1(owned.fields), times.get(manager, ""))
+        for manager, owned in managers.owned.items()
     ]
     if len(entries) > 1:
         entries.sort(key=_entry_order)
     return entries
 
 
-def _entry(manager: ManagerId, owned: Owned, time: str) -> dict[str, Any]:
+def entry_of(
+    manager: ManagerId, api_version: str, fields: JsonObject, time: str
+) -> dict[str, Any]:
+    """One entry; `fields` is FieldsV1."""
     made: dict[str, Any] = {
         "manager": manager.name,
         "operation": manager.operation,
-        "apiVersion": owned.api_version,
+        "apiVersion": api_version,
     }
     if time:
         made["time"] = time
     made["fieldsType"] = FIELDS_V1
-    made["fieldsV1"] = to_fields_v1(owned.fields)
+    made["fieldsV1"] = fields
     if manager.subresource:
         made["subresource"] = manager.subresource
     return made

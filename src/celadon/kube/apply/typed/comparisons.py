@@ -48,13 +48,13 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
     """Whether it is a leaf that was modified; if not, the rest is put into `found`."""
     old_class, new_class = old.__class__, new.__class__
     map_rule, list_rule = type_.map, type_.list
-    if map_rule is not None and _are(dict, old, new):
+    if map_rule is not None and both_are(dict, old, new):
         if map_rule.atomic or not (old or new):
             return not same(old, new)
         if not (type_.exact and old == new):
             _compare_maps(map_rule, old or {}, new or {}, found)
         return False
-    if list_rule is not None and _are(list, old, new):
+    if list_rule is not None and both_are(list, old, new):
         if list_rule.atomic or not (old or new):
             return not same(old, new)
         _compare_lists(list_rule, old or [], new or [], found)
@@ -65,8 +65,8 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
     return not same(old, new)
 
 
-def _are(wanted: type, old: object, new: object) -> bool:
-    """Whether both are containers of that class; null is as good as an empty one."""
+def both_are(wanted: type, old: object, new: object) -> bool:
+    """Whether both are containers of that class, one at least; null is as good as an empty one."""
     if old.__class__ is wanted:
         return new.__class__ is wanted or new is None
     return old is None and new.__class__ is wanted
