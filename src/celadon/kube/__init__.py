@@ -3,8 +3,8 @@
 Pure data and rules over plain JSON objects: nothing here talks to a server, reads a clock or
 changes an object it was given. Modules whose functions read best with the module's name in front
 (`metadata.labels(obj)`, `status.not_found(...)`, `fieldpath.required(...)`,
-`name_rules.dns1123_label(...)`) are exported as modules. The rest of the room is behind doors of
-its own:
+`name_rules.dns1123_label(...)`) are exported as modules, and so is `well_known_values`. The rest of
+the room is behind doors of its own:
 
     catalogue    the resources a server knows
     schemas      the structure of every API type
@@ -24,7 +24,7 @@ its own:
 Read `names` first, then `catalogue` and `defaulting`.
 """
 
-from celadon.kube import fieldpath, metadata, name_rules, status
+from celadon.kube import fieldpath, metadata, name_rules, status, well_known_values
 from celadon.kube.authorization import (
     ANY_VERSION,
     MASTERS,
@@ -78,4 +78,5 @@ __all__ = [
     "name_rules",
     "parse_api_version",
     "status",
+    "well_known_values",
 ]

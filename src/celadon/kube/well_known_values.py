@@ -9,10 +9,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from celadon.kube.names import GroupVersionResource
+
+ADMISSION_REGISTRATION: Final = "admissionregistration.k8s.io"
+AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
+AUTHORIZATION_GROUP: Final = "authorization.k8s.io"
+RBAC_GROUP: Final = "rbac.authorization.k8s.io"
+
+NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
+NODES: Final = GroupVersionResource("", "v1", "nodes")
+PODS: Final = GroupVersionResource("", "v1", "pods")
+SECRETS: Final = GroupVersionResource("", "v1", "secrets")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
+SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+
+NODE_GROUP: Final = "system:nodes"
+"""The group of all nodes' users."""
+NODE_PREFIX: Final = "system:node:"
+"""What the name of a node's user begins with."""
+
+HTTPS_PORT: Final = 443
+MERGE_PATCH: Final = "application/merge-patch+json"
+FOREGROUND: Final = "foregroundDeletion"
+"""Finalizer of what waits for its dependents' end."""
+ORPHAN: Final = "orphan"
+"""Finalizer of what lets its dependents go before its own end."""
+
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 """Annotation of a pod that stands for one which a kubelet runs from a file."""
 INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 """Annotation that named the class of an Ingress before there was a field."""
+STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+"""Annotation that named the class of a volume or claim before there was a field."""
+DEFAULT_STORAGE_CLASS: Final = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+"""Annotations that say `true` of the class for claims that name none."""
+MOUNTABLE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
+"""Annotation of a service account whose pods may use its own secrets only."""
+APPARMOR_OF_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
+"""What annotations about a container's profile began with before there was a field."""
+SECCOMP_OF_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+"""As above."""
+SECCOMP_OF_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
+"""As above, of all containers of a pod."""
+CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+"""Where containers are in the spec of a pod, in the order in which Kubernetes visits them."""
 HUGE_PAGES: Final = "hugepages-"
 """What the names of huge pages begin with, as resources of a container."""
 HEADLESS: Final = "None"

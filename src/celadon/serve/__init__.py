@@ -7,11 +7,13 @@ means and how its answer is written). Needs the packages of `celadon[serve]`.
 
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
+from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
 
 __all__ = [
+    "ADMINISTRATOR",
     "AccessSettings",
     "ApiServer",
     "Handler",

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from celadon.admission.plugins import PluginChain
-from celadon.kube import GroupVersionResource, User
+from celadon.kube import User
+from celadon.kube.well_known_values import SERVICES
 from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
 from celadon.serve.access.token_requests import TokenIssuer
@@ -44,7 +45,6 @@ from celadon.serve.views.webhook_view import WebhookView
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
-SERVICES: Final = GroupVersionResource("", "v1", "services")
 
 Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 

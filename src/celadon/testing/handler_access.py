@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
-from celadon.kube import MASTERS, JsonObject, User, metadata
-from celadon.serve import ApiServer, HttpAnswer, HttpRequest
+from celadon.kube import JsonObject, metadata
+from celadon.serve import ADMINISTRATOR, ApiServer, HttpAnswer, HttpRequest
 from celadon.serve.transport import collection_path, in_creation_order
 from celadon.testing.fresh_server import ServerOptions, fresh_server, new_token
 from celadon.testing.given_manifests import Manifest, ManifestError, given_objects
 
-ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 FAILED: Final = 400
 """Answers from this code on are refusals."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.registration.decoding import converted, decode_object
-from celadon.admission.registration.registration_types import GROUP
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 def test_defaults_of_versions() -> None:
@@ -39,4 +39,7 @@ def test_defaults_of_versions() -> None:
 
 def test_conversion() -> None:
     document = decode_object({"metadata": {"name": "n"}}, "MutatingAdmissionPolicy").document
-    assert converted(document, "v1beta1") == {**document, "apiVersion": f"{GROUP}/v1beta1"}
+    assert converted(document, "v1beta1") == {
+        **document,
+        "apiVersion": f"{ADMISSION_REGISTRATION}/v1beta1",
+    }

@@ -9,10 +9,10 @@ import pytest
 from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
-from celadon.admission.registration.registration_types import GROUP
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext, drafted
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import Surroundings, Target, write_path
 
 CONTEXT = DefaultingContext()
@@ -34,7 +34,7 @@ def document(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> d
 
 
 def target_of(kind: str, **more: Any) -> Target:
-    resource = known_resources().by_gvk(GroupVersionKind(GROUP, "v1", kind))
+    resource = known_resources().by_gvk(GroupVersionKind(ADMISSION_REGISTRATION, "v1", kind))
     assert resource is not None
     return Target(resource, **more)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.registration_types import GROUP
 from celadon.admission.request import Operation
 from celadon.admission.webhooks.hooks import EXEMPT, Excluded, HookSet, Selected
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from tests.admission.building import config_map, request
 from tests.admission.webhooks.hooking import WORLD, configuration, hooks, webhook
 
@@ -128,8 +128,8 @@ def test_a_missing_namespace_is_told_where_the_rules_match() -> None:
 def test_no_hook_gets_what_registers_hooks(kind: str) -> None:
     asked = request(
         config_map(),
-        kind=GroupVersionKind(GROUP, "v1", kind),
-        resource=GroupVersionResource(GROUP, "v1", f"{kind.lower()}s"),
+        kind=GroupVersionKind(ADMISSION_REGISTRATION, "v1", kind),
+        resource=GroupVersionResource(ADMISSION_REGISTRATION, "v1", f"{kind.lower()}s"),
         namespace="",
     )
     assert names(hooks(webhook()), asked) == []

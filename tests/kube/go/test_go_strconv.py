@@ -1,4 +1,4 @@
-"""`strconv.ParseInt`."""
+"""`strconv.ParseInt`, `ParseUint`, `ParseBool`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from celadon.kube.go.go_strconv import parse_int, parse_uint
+from celadon.kube.go.go_strconv import parse_bool, parse_int, parse_uint
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,12 @@ def test_numbers_without_a_sign(text: str, bits: int, value: int) -> None:
 def test_what_is_no_number_without_a_sign(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=f"strconv.ParseUint: .*{why}"):
         parse_uint(text, 16)
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [("1 t T true TRUE True", True), ("0 f F false FALSE False", False), ("yes tRUE 01", None)],
+)
+def test_booleans(texts: str, value: bool | None) -> None:
+    assert {parse_bool(text) for text in texts.split()} == {value}
+    assert parse_bool("") is None

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from celadon.kube.warnings import storage_warnings as warned
+from celadon.kube.well_known_values import STORAGE_CLASS
 
 ARCH = "beta.kubernetes.io/arch"
 OLD = 'deprecated since v1.14; use "kubernetes.io/arch" instead'
 
 
 def test_volumes() -> None:
-    notes = {warned.STORAGE_CLASS: "c", warned.MOUNT_OPTIONS: "ro"}
+    notes = {STORAGE_CLASS: "c", warned.MOUNT_OPTIONS: "ro"}
     terms = [{"matchExpressions": [{"key": ARCH, "operator": "Exists"}]}]
     spec = {
         "persistentVolumeReclaimPolicy": "Recycle",
@@ -34,7 +35,7 @@ def test_volumes() -> None:
 
 
 def test_claims() -> None:
-    meta = {"annotations": {warned.STORAGE_CLASS: "c"}}
+    meta = {"annotations": {STORAGE_CLASS: "c"}}
     spec = {"resources": {"requests": {"storage": "1m"}}}
     first, second = warned.claim_warnings({"metadata": meta, "spec": spec}, None)
     assert first.startswith("metadata.annotations[volume.beta.kubernetes.io/storage-class]: ")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import Attributes, StatusError, User
-from celadon.kube.roles import RBAC_GROUP, RbacAuthorizer, RoleIndex
+from celadon.kube.roles import RbacAuthorizer, RoleIndex
+from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from tests.kube.roles.role_objects import bound, role
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube import StatusError
-from celadon.serve.http_messages import HttpRequest
-from celadon.serve.requests.negotiation import (
-    BUILT_IN_TYPES,
-    JSON,
-    YAML,
-    Accepted,
-    Form,
-    accepted,
-)
+from celadon.serve.http_messages import JSON, HttpRequest
+from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML, Accepted, Form, accepted
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

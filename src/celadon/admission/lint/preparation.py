@@ -20,7 +20,6 @@ from celadon.admission.lint.model.subjects import (
 )
 from celadon.admission.lint.trees.actual_types import ActualTypes
 from celadon.admission.lint.trees.flow import accesses
-from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.api_validation.kind_validation import validate_create
 from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
 from celadon.admission.registration.decoding import RegistrationError, decode_object
@@ -34,6 +33,7 @@ from celadon.cel import Environment, types
 from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.schemas import Schema, custom_schemas
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 _CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
@@ -55,7 +55,7 @@ def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bund
     registered = []
     others = []
     for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
-        if kind.group == registration.GROUP and kind.kind in BY_KIND:
+        if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
             registered.append(_registered(number, document, kind, settings))
         else:
             others.append(document)

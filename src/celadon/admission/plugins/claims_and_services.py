@@ -14,9 +14,7 @@ from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.quantities import parse_amount
-
-STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
-"""Annotation that named the class of a claim before there was a field."""
+from celadon.kube.well_known_values import STORAGE_CLASS
 
 
 def class_of_claim(claim: JsonObject) -> str:

@@ -19,18 +19,16 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (
     GroupResource,
-    GroupVersionResource,
     JsonObject,
     StatusError,
     User,
     metadata,
     status,
 )
-from celadon.kube.defaulting import MIRROR_POD, NODES
+from celadon.kube.defaulting import MIRROR_POD
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import NODE_GROUP, NODE_PREFIX, NODES, PODS
 
-NODE_USER: Final = "system:node:"
-NODE_GROUP: Final = "system:nodes"
 LEASES_NAMESPACE: Final = "kube-node-lease"
 RESERVED_DOMAIN: Final = "node-restriction.kubernetes.io"
 """Labels of this domain are not for kubelets."""
@@ -52,7 +50,6 @@ KUBELET_LABELS: Final = frozenset(
     }
 )
 """Labels of Kubernetes' own domains that a kubelet may set, beside those of KUBELET_DOMAINS."""
-_POD_RESOURCE: Final = GroupVersionResource("", "v1", "pods")
 _CLAIM_STATUS: Final = (
     "allocatedResourceStatuses",
     "allocatedResources",
@@ -67,9 +64,9 @@ Judge = Callable[[str, Request, World], str]
 
 def node_name(user: User) -> str | None:
     """Of a kubelet; None for everybody else."""
-    if not user.name.startswith(NODE_USER) or NODE_GROUP not in user.groups:
+    if not user.name.startswith(NODE_PREFIX) or NODE_GROUP not in user.groups:
         return None
-    return user.name.removeprefix(NODE_USER)
+    return user.name.removeprefix(NODE_PREFIX)
 
 
 def _mutate(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
@@ -184,9 +181,9 @@ def _claims(pod: JsonObject) -> object:
 
 
 def _existing(request: Request, name: str, world: World) -> JsonObject:
-    found = world.get(_POD_RESOURCE, request.namespace, name)
+    found = world.get(PODS, request.namespace, name)
     if found is None:
-        raise status.not_found(_POD_RESOURCE.group_resource, name)
+        raise status.not_found(PODS.group_resource, name)
     return found
 
 

@@ -18,6 +18,7 @@ from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_kinds import BY_KIND
 from celadon.kube import FieldPath, GroupVersionKind
 from celadon.kube.schemas import DecodeError, codec_for, round_trip, unknown_fields
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 T = TypeVar("T", covariant=True)
 
@@ -51,7 +52,7 @@ def decode_object(
     except DecodeError as error:
         raise RegistrationError(kind, version, error) from error
     assert clean is not None, f"{gvk} is built in"
-    clean["apiVersion"] = f"{registration.GROUP}/{version}"
+    clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
     return Decoded(entry.typed(clean), clean, tuple(unknown_fields(document, gvk)))
@@ -59,8 +60,10 @@ def decode_object(
 
 def struct_of(kind: str, version: str) -> GroupVersionKind:
     """The kind whose Go struct reads it: v1 stands for versions that are no longer served."""
-    gvk = GroupVersionKind(registration.GROUP, version, kind)
-    return gvk if codec_for(gvk) is not None else GroupVersionKind(registration.GROUP, "v1", kind)
+    gvk = GroupVersionKind(ADMISSION_REGISTRATION, version, kind)
+    return (
+        gvk if codec_for(gvk) is not None else GroupVersionKind(ADMISSION_REGISTRATION, "v1", kind)
+    )
 
 
 def decode_policy(
@@ -93,4 +96,4 @@ def decode_webhooks(
 
 def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
     """A decoded document in another version: no field has another name or is missing there."""
-    return {**document, "apiVersion": f"{registration.GROUP}/{version}"}
+    return {**document, "apiVersion": f"{ADMISSION_REGISTRATION}/{version}"}

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
+from celadon.kube.well_known_values import HTTPS_PORT
 
 ALL_SCOPES: Final = "*"
-HTTPS_PORT: Final = 443
 
 _WEBHOOK: Final = {"failurePolicy": FAIL, "matchPolicy": EQUIVALENT, "timeoutSeconds": 10}
 _WEBHOOK_V1BETA1: Final = {

@@ -20,6 +20,7 @@ from celadon.admission.registration.api_validation.policy_status import validate
 from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
 from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
 from celadon.kube import FieldError, GroupKind, GroupVersionResource, JsonObject, metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import Strategy, Surroundings
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
@@ -66,7 +67,7 @@ def _access_errors(
         assert before is None or isinstance(before, registration.Policy)
         return check_policy(value, before, user, catalog, authorize)
     kind = BY_KIND[document["kind"].removesuffix("Binding")]
-    resource = GroupVersionResource(registration.GROUP, "v1", kind.resource)
+    resource = GroupVersionResource(ADMISSION_REGISTRATION, "v1", kind.resource)
     stored = surroundings.lookups.get(resource, "", value.spec.policy_name)
     policy = None if stored is None else kind.typed(stored)
     assert policy is None or isinstance(policy, registration.Policy)
@@ -110,6 +111,6 @@ def _holds_empty(value: object, field: str = "") -> bool:
 
 
 STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
-    GroupKind(registration.GROUP, entry.kind): _strategy(entry) for entry in KINDS
+    GroupKind(ADMISSION_REGISTRATION, entry.kind): _strategy(entry) for entry in KINDS
 }
 """For the write path, by kind."""

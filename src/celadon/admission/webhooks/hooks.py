@@ -32,6 +32,7 @@ from celadon.admission.world import World
 from celadon.kube import status
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 EXEMPT: Final = frozenset(
     [
@@ -146,7 +147,7 @@ class HookSet:
 
     def _candidates(self, target: Target, catalog: Catalog) -> tuple[_Candidate, ...]:
         kind = target.kind
-        if kind.group == registration.GROUP and kind.kind in EXEMPT:
+        if kind.group == ADMISSION_REGISTRATION and kind.kind in EXEMPT:
             return ()
         planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in self.hooks)
         return tuple(_Candidate(hook, found) for hook, found in planned if found is not None)

@@ -7,7 +7,6 @@ verified. As k8s.io/apiserver `pkg/admission/plugin/webhook/request/admissionrev
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,14 +24,11 @@ from celadon.admission.webhooks.call_results import (
 from celadon.admission.webhooks.outgoing_reviews import KNOWN_VERSIONS, Call
 from celadon.admission.webhooks.review_versions import GROUP, KIND
 from celadon.kube import GroupVersionKind, StatusError, parse_api_version
-from celadon.kube.go import quote
+from celadon.kube.go import parse_media_type, quote
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.writes import request_bodies
 
 SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
-_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_PARAMETER: Final = rf'\s*;\s*{_TOKEN}\s*=\s*(?:{_TOKEN}|"(?:[^"\\]|\\.)*")'
-_MEDIA_TYPE: Final = re.compile(rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*((?:{_PARAMETER})*)\s*;?\s*")
 _META_KINDS: Final = frozenset(
     f"{name}Options" for name in ("List", "Get", "Delete", "Create", "Update", "Patch")
 ) | {"WatchEvent"}
@@ -74,11 +70,11 @@ def _media_type(reply: Reply) -> str:
     """CallError for a header that cannot be read."""
     if reply.content_type is None:
         return "application/json"
-    found = _MEDIA_TYPE.fullmatch(reply.content_type)
+    found = parse_media_type(reply.content_type)
     if found is None:
         why = "no media type" if not reply.content_type.strip() else "invalid media parameter"
         raise failed_call(f"Internal error occurred: mime: {why}", 500)
-    return found[1].lower()
+    return found
 
 
 def _cause(error: StatusError) -> str:

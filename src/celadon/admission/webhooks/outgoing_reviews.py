@@ -15,8 +15,8 @@ from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.webhooks.hooks import Hook, Selected
 from celadon.admission.webhooks.review_versions import API_VERSIONS, GROUP, KIND
 from celadon.kube.go import json_text
+from celadon.kube.well_known_values import HTTPS_PORT
 
-DEFAULT_PORT: Final = 443
 DEFAULT_TIMEOUT_SECONDS: Final = 10
 KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in API_VERSIONS)
 
@@ -73,7 +73,7 @@ def call_url(hook: Hook, timeout_seconds: int | None) -> str:
     config = hook.webhook.client_config
     if config.service is not None:
         service = config.service
-        port = DEFAULT_PORT if service.port is None else service.port
+        port = HTTPS_PORT if service.port is None else service.port
         base, path = f"https://{service.name}.{service.namespace}.svc:{port}", service.path or ""
     else:
         scheme, _, rest = (config.url or "").partition("://")

@@ -6,19 +6,19 @@ object before a policy sees it, `request_of` the `Request` that policies get.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission.registration.strategy import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
 from celadon.kube import (
     FieldError,
-    GroupVersionResource,
     JsonObject,
     StatusError,
     User,
     metadata,
     status,
 )
+from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import (
     Surroundings,
     Target,
@@ -26,8 +26,6 @@ from celadon.kube.writes import (
     deletions,
     write_errors,
 )
-
-_NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 
 
 def errors_of(
@@ -63,7 +61,7 @@ def request_of(
     found = name
     if found is None:
         found = target.name or metadata.name(new if new is not None else old)
-    is_namespace = target.resource.gvr == _NAMESPACES
+    is_namespace = target.resource.gvr == NAMESPACES
     return Request(
         operation=operation,
         kind=target.kind,

@@ -17,11 +17,10 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 
-POLICY_GROUP: Final = "admissionregistration.k8s.io"
 POLICY_KIND: Final = "ValidatingAdmissionPolicy"
 BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
-_RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
 
 
@@ -110,7 +109,7 @@ def group_of(document: Document) -> str:
 def _part(document: Document) -> str | None:
     """`ValidatingAdmissionPolicy…` for what judges, None for all others."""
     kind = str(document.value["kind"])
-    if kind in (POLICY_KIND, BINDING_KIND) and group_of(document) == POLICY_GROUP:
+    if kind in (POLICY_KIND, BINDING_KIND) and group_of(document) == ADMISSION_REGISTRATION:
         return kind
     return None
 
@@ -136,9 +135,9 @@ def _sort(
 
 def _usually_looked_up(document: Document) -> bool:
     kind, group = str(document.value["kind"]), group_of(document)
-    if kind in _LOOKED_UP or group == _RBAC_GROUP:
+    if kind in _LOOKED_UP or group == RBAC_GROUP:
         return True
-    return group == POLICY_GROUP
+    return group == ADMISSION_REGISTRATION
 
 
 def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:

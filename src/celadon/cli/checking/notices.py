@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from celadon.admission import Outcome, ValidatingAdmissionPolicy
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.coverage import Coverage
-from celadon.cli.checking.manifests import POLICY_GROUP, Manifests, group_of
+from celadon.cli.checking.manifests import Manifests, group_of
 from celadon.cli.checking.policy_set import Placed, PolicySet
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import FieldPath, metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 def notices(
@@ -253,7 +254,7 @@ def _expressions(policy: ValidatingAdmissionPolicy) -> Iterator[str]:
 
 def _mutating(manifests: Manifests) -> Iterator[Notice]:
     for document in (*manifests.looked_up, *manifests.admitted):
-        if group_of(document) == POLICY_GROUP and document.value["kind"] == (
+        if group_of(document) == ADMISSION_REGISTRATION and document.value["kind"] == (
             "MutatingAdmissionPolicy"
         ):
             yield Notice(

@@ -24,10 +24,11 @@ from celadon.admission.registration import (
     validate_policy,
 )
 from celadon.cli.checking.check_report import Place, PolicyError
-from celadon.cli.checking.manifests import POLICY_GROUP, Manifests
+from celadon.cli.checking.manifests import Manifests
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 T = TypeVar("T")
 
@@ -163,7 +164,7 @@ def _unknown(document: Document, fields: Sequence[FieldPath]) -> list[PolicyErro
 
 
 def _invalid(document: Document, errors: Sequence[FieldError]) -> list[PolicyError]:
-    kind = GroupKind(POLICY_GROUP, str(document.value["kind"]))
+    kind = GroupKind(ADMISSION_REGISTRATION, str(document.value["kind"]))
     name = metadata.name(document.value)
     return [
         _error(document, error.path, status.invalid(kind, name, [error]).status.message)

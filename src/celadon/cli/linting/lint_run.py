@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
 from celadon.cli.crashes import crash
@@ -16,8 +15,7 @@ from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import metadata
-
-GROUP: Final = "admissionregistration.k8s.io"
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 @dataclass(slots=True)
@@ -137,7 +135,7 @@ def value_at(document: Document, path: Path) -> object:
 
 def registered(given: LintInput) -> int:
     """How many objects there are to lint."""
-    return sum(metadata.gvk(one.value).group == GROUP for one in given.documents)
+    return sum(metadata.gvk(one.value).group == ADMISSION_REGISTRATION for one in given.documents)
 
 
 def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,6 @@ class Deprecation:
         return text
 
 
-_REGISTRATION: Final = "admissionregistration.k8s.io"
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
 _RESOURCE: Final = "resource.k8s.io"
@@ -43,10 +43,10 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("", "v1", "Endpoints"): Deprecation(
         "1.33", replacement=GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice")
     ),
-    GroupVersionKind(_REGISTRATION, "v1alpha1", _POLICY): Deprecation("1.35", "1.38"),
-    GroupVersionKind(_REGISTRATION, "v1alpha1", _BINDING): Deprecation("1.35", "1.38"),
-    GroupVersionKind(_REGISTRATION, "v1beta1", _BINDING): Deprecation(
-        "1.37", "1.40", GroupVersionKind(_REGISTRATION, "v1", _BINDING)
+    GroupVersionKind(ADMISSION_REGISTRATION, "v1alpha1", _POLICY): Deprecation("1.35", "1.38"),
+    GroupVersionKind(ADMISSION_REGISTRATION, "v1alpha1", _BINDING): Deprecation("1.35", "1.38"),
+    GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", _BINDING): Deprecation(
+        "1.37", "1.40", GroupVersionKind(ADMISSION_REGISTRATION, "v1", _BINDING)
     ),
     GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
         "1.35", "1.38"

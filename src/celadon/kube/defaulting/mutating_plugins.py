@@ -19,14 +19,18 @@ from celadon.kube.defaulting.rule_paths import Apply
 from celadon.kube.defaulting.tolerations import merged
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
-from celadon.kube.well_known_values import INGRESS_CLASS, MIRROR_POD, SYSTEM_PRIORITIES
+from celadon.kube.well_known_values import (
+    DEFAULT_STORAGE_CLASS,
+    INGRESS_CLASS,
+    MIRROR_POD,
+    NODES,
+    SERVICE_ACCOUNTS,
+    STORAGE_CLASS,
+    SYSTEM_PRIORITIES,
+)
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
 """Also looked at by those who refuse what exceeds them."""
-SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
-"""As whom the containers of pods speak to the server."""
-NODES: Final = GroupVersionResource("", "v1", "nodes")
-"""Where pods run."""
 PRIORITY_CLASSES: Final = GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses")
 """Names for numbers: which pods go first."""
 RUNTIME_CLASSES: Final = GroupVersionResource("node.k8s.io", "v1", "runtimeclasses")
@@ -55,11 +59,6 @@ TOLERATION_SECONDS: Final = 300
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
-DEFAULT_STORAGE_CLASS: Final = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
-STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 """Labels of a node that its pods take over."""
 

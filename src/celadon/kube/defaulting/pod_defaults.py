@@ -7,11 +7,9 @@ from typing import Any, Final
 
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.quantities.resource_amounts import is_positive, pod_total, same_amount, total
-from celadon.kube.well_known_values import HUGE_PAGES
+from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, CONTAINER_LISTS, HUGE_PAGES
 
-APPARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
 QOS_RESOURCES: Final = ("cpu", "memory")
-CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 def requests_from_limits(resources: Any, _: Run) -> None:
@@ -165,7 +163,7 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container in (one for name in CONTAINER_LISTS for one in spec.get(name) or ()):
-        text = annotations.get(APPARMOR_PREFIX + container.get("name", ""))
+        text = annotations.get(APPARMOR_OF_CONTAINER + container.get("name", ""))
         context = container.get("securityContext") or {}
         if text is None or context.get("appArmorProfile"):
             continue

@@ -2,11 +2,12 @@
 
 Each module answers for one package of Go: `json_reader` and `go_json_scanner` for `encoding/json`,
 `go_text` for `%q` and JSON output, `go_strconv`, `go_time`, `go_duration`, `go_base64`, `go_url`
-(`net/url`); `go_types` names types as Go's complaints do.
+(`net/url`), `go_media_type` (`mime`); `go_types` names types as Go's complaints do.
 """
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
-from celadon.kube.go.go_strconv import parse_int
+from celadon.kube.go.go_media_type import parse_media_type
+from celadon.kube.go.go_strconv import parse_bool, parse_int
 from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
@@ -21,7 +22,9 @@ __all__ = [
     "canonical_time",
     "escaped_html",
     "json_text",
+    "parse_bool",
     "parse_int",
+    "parse_media_type",
     "parse_url",
     "quote",
     "read_json",

@@ -1,4 +1,4 @@
-"""Numbers in texts, as Go's `strconv` reads them."""
+"""Numbers and booleans in texts, as Go's `strconv` reads them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _DIGITS: Final = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS: Final = 64
 """Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
+
+
+_BOOLEANS: Final = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
+
+
+def parse_bool(text: str) -> bool | None:
+    """None for what `ParseBool` refuses."""
+    return _BOOLEANS.get(text)
 
 
 def parse_int(text: str, bits: int = 64) -> int:

@@ -10,7 +10,6 @@ from celadon.kube.authorization import service_account_of, service_account_user
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules, quoted_list
 from celadon.kube.roles.role_authorizer import RbacAuthorizer, aggregated
 from celadon.kube.roles.role_index import (
-    RBAC_GROUP,
     Grant,
     RoleIndex,
     RoleRef,
@@ -20,7 +19,6 @@ from celadon.kube.roles.role_index import (
 from celadon.kube.roles.rule_covering import compacted, uncovered
 
 __all__ = [
-    "RBAC_GROUP",
     "Grant",
     "PolicyRule",
     "RbacAuthorizer",

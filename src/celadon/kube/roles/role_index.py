@@ -25,6 +25,7 @@ from celadon.kube.selection.label_selectors import (
     SelectorError,
     label_selector,
 )
+from celadon.kube.well_known_values import RBAC_GROUP
 
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""
@@ -32,8 +33,6 @@ Key = tuple[str, str]
 Who = tuple[str, str]
 """The kind of a subject, and the name of the user or group that it is."""
 
-RBAC_GROUP: Final = "rbac.authorization.k8s.io"
-"""The API group of roles and bindings."""
 
 CLUSTER_WIDE: Final = ""
 REMEMBERED_USERS: Final = 4096

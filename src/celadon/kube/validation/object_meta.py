@@ -27,12 +27,11 @@ from celadon.kube.validation.field_checks import (
     items,
 )
 from celadon.kube.validation.label_rules import labels
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""
 
-FOREGROUND: Final = "foregroundDeletion"
-ORPHAN: Final = "orphan"
 STANDARD_FINALIZERS: Final = frozenset({"kubernetes", ORPHAN, FOREGROUND})
 """The finalizers that need no domain."""
 

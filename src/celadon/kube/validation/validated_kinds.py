@@ -25,6 +25,7 @@ from celadon.kube.validation.object_meta import (
 )
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.workloads import autoscaling, controllers, jobs
+from celadon.kube.well_known_values import RBAC_GROUP
 
 Create = Callable[[Object], Errors]
 Update = Callable[[Object, Object], Errors]
@@ -124,14 +125,12 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
         ingresses.network_policy, lasting_metadata=True
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(cluster_rules.disruption_budget),
-    GroupKind(role_rules.GROUP, "ClusterRole"): Validation(
-        role_rules.cluster_role, CLUSTER_SEGMENT
-    ),
-    GroupKind(role_rules.GROUP, "ClusterRoleBinding"): Validation(
+    GroupKind(RBAC_GROUP, "ClusterRole"): Validation(role_rules.cluster_role, CLUSTER_SEGMENT),
+    GroupKind(RBAC_GROUP, "ClusterRoleBinding"): Validation(
         role_rules.cluster_role_binding, CLUSTER_SEGMENT, role_rules.cluster_role_binding_update
     ),
-    GroupKind(role_rules.GROUP, "Role"): Validation(role_rules.role, ANY_SEGMENT),
-    GroupKind(role_rules.GROUP, "RoleBinding"): Validation(
+    GroupKind(RBAC_GROUP, "Role"): Validation(role_rules.role, ANY_SEGMENT),
+    GroupKind(RBAC_GROUP, "RoleBinding"): Validation(
         role_rules.role_binding, ANY_SEGMENT, role_rules.role_binding_update
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(

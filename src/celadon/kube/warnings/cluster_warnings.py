@@ -15,10 +15,10 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.warnings.deprecated_node_labels import DEPRECATED
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
+from celadon.kube.well_known_values import MOUNTABLE_SECRETS
 
 Object = Mapping[str, Any]
 
-MOUNTABLE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
 _STATUS: Final = FieldPath("status")
 
 

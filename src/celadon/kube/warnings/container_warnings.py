@@ -12,11 +12,11 @@ from typing import Any, Final
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.warnings.fractional_bytes import fractional_bytes
+from celadon.kube.well_known_values import CONTAINER_LISTS
 
 Object = Mapping[str, Any]
 Located = tuple[FieldPath, Object]
 
-CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 AMOUNTS: Final = (
     ("limits", "memory"),
     ("requests", "memory"),

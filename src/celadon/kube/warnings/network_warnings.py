@@ -11,12 +11,12 @@ from typing import Any, Final
 from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
+from celadon.kube.well_known_values import INGRESS_CLASS
 
 Object = Mapping[str, Any]
 
 TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
-INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 ENDPOINTS_MANAGER: Final = (
     "endpoints.kubernetes.io/managed-by",
     frozenset({"endpoint-controller"}),

@@ -28,12 +28,14 @@ from celadon.kube.warnings.deprecated_node_labels import (
 from celadon.kube.warnings.fractional_bytes import claim_spec_warnings, fractional_bytes
 from celadon.kube.warnings.overlapping_paths import overlapping_paths
 from celadon.kube.warnings.warned_addresses import address_warnings
+from celadon.kube.well_known_values import (
+    APPARMOR_OF_CONTAINER,
+    SECCOMP_OF_CONTAINER,
+    SECCOMP_OF_POD,
+)
 
 Object = Mapping[str, Any]
 
-SECCOMP_OF_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
-SECCOMP_OF_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
-APPARMOR_OF_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
 
 DEPRECATED_ANNOTATIONS: Final = {
     "scheduler.alpha.kubernetes.io/critical-pod": (

@@ -17,10 +17,10 @@ from celadon.kube.warnings.deprecated_node_labels import (
     term_warnings,
 )
 from celadon.kube.warnings.fractional_bytes import claim_spec_warnings
+from celadon.kube.well_known_values import STORAGE_CLASS
 
 Object = Mapping[str, Any]
 
-STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 
 DEPRECATED_SOURCES: Final = (

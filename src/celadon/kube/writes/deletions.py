@@ -14,6 +14,7 @@ from celadon.kube import metadata, status
 from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.kube.writes.intake import request_options
 from celadon.kube.writes.intake.connect_options import flag
 from celadon.kube.writes.write_targets import Target
@@ -23,8 +24,6 @@ DEFAULT_GRACE: Final = 30
 """Seconds a pod gets that says nothing of it."""
 
 _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
-ORPHAN: Final = "orphan"
-FOREGROUND: Final = "foregroundDeletion"
 DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
 _WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}

@@ -33,14 +33,14 @@ from celadon.kube.selection import (
     parse_field_selector,
     parse_label_selector,
 )
+from celadon.kube.well_known_values import AUTHORIZATION_GROUP
 from celadon.serve.access.access_review_validation import (
     validate_local_review,
     validate_self_review,
     validate_subject_review,
 )
 
-GROUP: Final = "authorization.k8s.io"
-_NAMELESS: Final = GroupKind(GROUP, "")
+_NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
 """Upstream's refusals of reviews name no kind."""
 
 
@@ -194,7 +194,7 @@ def self_subject_rules_review(
         answer["evaluationError"] = aggregated(ref.error for ref in missing)
     return {
         "kind": "SelfSubjectRulesReview",
-        "apiVersion": f"{GROUP}/v1",
+        "apiVersion": f"{AUTHORIZATION_GROUP}/v1",
         "metadata": {},
         "spec": {},
         "status": answer,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celadon.kube.roles import RBAC_GROUP
+from celadon.kube.well_known_values import RBAC_GROUP
 
 API_VERSION: Final = f"{RBAC_GROUP}/v1"
 CONTROLLER_PREFIX: Final = "system:controller:"

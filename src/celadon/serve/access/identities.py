@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from celadon.kube import GroupVersionResource, User, name_rules
+from celadon.kube import MASTERS, GroupVersionResource, User, name_rules
+from celadon.kube.well_known_values import NODE_PREFIX
 
 ANONYMOUS: Final = "system:anonymous"
 AUTHENTICATED: Final = "system:authenticated"
 UNAUTHENTICATED: Final = "system:unauthenticated"
-NODES: Final = "system:nodes"
-NODE_PREFIX: Final = "system:node:"
+ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
+"""Whom the kubeconfig of a new server makes its bearer."""
 
 EXTRA_PREFIX: Final = "authentication.kubernetes.io/"
 CREDENTIAL_ID: Final = EXTRA_PREFIX + "credential-id"
@@ -23,11 +24,6 @@ POD_NAME: Final = EXTRA_PREFIX + "pod-name"
 POD_UID: Final = EXTRA_PREFIX + "pod-uid"
 NODE_NAME: Final = EXTRA_PREFIX + "node-name"
 NODE_UID: Final = EXTRA_PREFIX + "node-uid"
-
-PODS: Final = GroupVersionResource("", "v1", "pods")
-NODE_OBJECTS: Final = GroupVersionResource("", "v1", "nodes")
-SECRETS: Final = GroupVersionResource("", "v1", "secrets")
-SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
 
 
 class StoredObjects(Protocol):

@@ -6,13 +6,12 @@ As k8s.io/kubernetes `pkg/registry/authentication/{selfsubjectreview,tokenreview
 from __future__ import annotations
 
 import datetime
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube import JsonObject, User, status
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP
 from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.identities import user_info
-
-GROUP: Final = "authentication.k8s.io"
 
 
 def rfc3339(at: datetime.datetime) -> str:
@@ -24,7 +23,7 @@ def self_subject_review(user: User, now: datetime.datetime) -> dict[str, Any]:
     """Who am I. Nothing of the review that was sent comes back."""
     return {
         "kind": "SelfSubjectReview",
-        "apiVersion": f"{GROUP}/v1",
+        "apiVersion": f"{AUTHENTICATION_GROUP}/v1",
         "metadata": {"creationTimestamp": rfc3339(now)},
         "status": {"userInfo": user_info(user)},
     }

@@ -35,13 +35,13 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.roles import service_account_of, service_account_user
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP, NODE_GROUP
 from celadon.serve.access.access_decisions import forbidden
 from celadon.serve.access.identities import (
     ANONYMOUS,
     AUTHENTICATED,
     EXTRA_PREFIX,
     NODE_NAME,
-    NODES,
     UNAUTHENTICATED,
     node_of,
     with_group,
@@ -55,7 +55,6 @@ EXTRA_HEADER: Final = "impersonate-extra-"
 HEADERS_BEGIN: Final = "impersonate-"
 """As all of them do."""
 
-AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
 REMEMBERED_USERS: Final = 10_000
 """Of how many users the last successful mode is remembered."""
 
@@ -252,7 +251,7 @@ class _Check:
         account = service_account_of(wanted.name)
         if node is not None:
             asked = replace(asked, resource="nodes", name=node)
-            user = replace(user, groups=(NODES,))
+            user = replace(user, groups=(NODE_GROUP,))
         if account is not None:
             namespace, name = account
             asked = replace(asked, resource="serviceaccounts", namespace=namespace, name=name)

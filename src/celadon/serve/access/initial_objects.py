@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from celadon.kube.well_known_values import HTTPS_PORT
+
 NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 SERVICE: Final = "kubernetes"
-HTTPS: Final = 443
 
 ROOT_CA_CONFIG_MAP: Final = "kube-root-ca.crt"
 _ROOT_CA_DESCRIPTION: Final = (
@@ -66,7 +67,7 @@ def kubernetes_service(cluster_ip: str, port: int) -> dict[str, Any]:
         },
         "spec": {
             "clusterIP": cluster_ip,
-            "ports": [{"name": "https", "protocol": "TCP", "port": HTTPS, "targetPort": port}],
+            "ports": [{"name": "https", "protocol": "TCP", "port": HTTPS_PORT, "targetPort": port}],
             "sessionAffinity": "None",
             "type": "ClusterIP",
         },

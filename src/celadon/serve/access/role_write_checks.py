@@ -26,7 +26,6 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.roles import (
-    RBAC_GROUP,
     PolicyRule,
     RbacAuthorizer,
     RoleRef,
@@ -37,6 +36,7 @@ from celadon.kube.roles import (
     role_ref,
     uncovered,
 )
+from celadon.kube.well_known_values import RBAC_GROUP
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
 BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})

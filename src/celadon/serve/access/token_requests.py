@@ -21,13 +21,10 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
 from celadon.serve.access.credentials.service_account_tokens import BoundTo, token_claims
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.identities import (
-    NODE_OBJECTS,
-    PODS,
-    SECRETS,
-    SERVICE_ACCOUNTS,
     StoredObjects,
 )
 from celadon.serve.access.identity_reviews import rfc3339
@@ -42,7 +39,7 @@ EXTENDED_SECONDS: Final = 365 * 24 * 3600
 ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
-_BINDABLE: Final = {"Pod": PODS, "Secret": SECRETS, "Node": NODE_OBJECTS}
+_BINDABLE: Final = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,7 @@ class TokenIssuer:
         node = spec.get("nodeName")
         if not node:
             return None
-        return self.objects.get(NODE_OBJECTS, "", node) or {"metadata": {"name": node}}
+        return self.objects.get(NODES, "", node) or {"metadata": {"name": node}}
 
     def _lifetime(self, spec: JsonObject, bound: BoundTo) -> tuple[int, int]:
         """In seconds: until the end, and until using the token is worth a warning (0: never)."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-DEFAULT_PORT = 443
+from celadon.kube.well_known_values import HTTPS_PORT
 
 Services = dict[tuple[str, str, int], tuple[str, int]]
 
@@ -22,7 +22,7 @@ def _given(text: str) -> tuple[tuple[str, str, int], tuple[str, int]]:
     name, colon, port = name.partition(":")
     found = urlsplit(address if "//" in address else f"//{address}")
     try:
-        there = found.port or DEFAULT_PORT
+        there = found.port or HTTPS_PORT
         number = int(port) if colon else 0
     except ValueError:
         there = 0

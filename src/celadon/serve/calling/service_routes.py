@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.admission import World
-from celadon.kube import GroupVersionResource
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import SERVICES
 from celadon.serve.outgoing.go_network import NetworkFailure
 
-SERVICES: Final = GroupVersionResource("", "v1", "services")
 SUFFIX: Final = ".svc"
 
 Address = tuple[str, int]

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.catalogue import Resource
-from celadon.kube.writes import deletions
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.ownership_graph import (
     Owned,
@@ -102,14 +102,14 @@ class GarbageCollection:
                     one for one in owner_references(found) if one.get("uid") != metadata.uid(obj)
                 ]
                 await self._change(dependent, found, {"ownerReferences": kept or None})
-        await self._release(key, obj, deletions.ORPHAN)
+        await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
         """Deletions of dependents come back as changes, which concern their owner."""
         uid = metadata.uid(obj)
         found = {one: self._get(one) for one in self._graph.dependents(uid)}
         if not any(one is not None and is_blocking(one, uid) for one in found.values()):
-            await self._release(key, obj, deletions.FOREGROUND)
+            await self._release(key, obj, FOREGROUND)
 
     async def _judge(self, key: str, obj: JsonObject) -> None:
         owned = self._sorted(obj)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from celadon.kube import JsonObject, metadata
-from celadon.kube.writes import deletions
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ def owner_uids(obj: JsonObject) -> tuple[str, ...]:
 def is_waiting(obj: JsonObject) -> bool:
     """Whether the object is to be deleted after what it owns."""
     deleted = metadata.deletion_timestamp(obj)
-    return bool(deleted) and deletions.FOREGROUND in metadata.finalizers(obj)
+    return bool(deleted) and FOREGROUND in metadata.finalizers(obj)
 
 
 def is_orphaning(obj: JsonObject) -> bool:
     """Whether the object is to be deleted, and what it owns to be kept."""
-    return bool(metadata.deletion_timestamp(obj)) and deletions.ORPHAN in metadata.finalizers(obj)
+    return bool(metadata.deletion_timestamp(obj)) and ORPHAN in metadata.finalizers(obj)
 
 
 def is_blocking(dependent: JsonObject, uid: str) -> bool:
@@ -100,6 +100,6 @@ def propagation(obj: JsonObject, *, owns: bool, owned: Owned) -> str:
     if owned.waiting and owns:
         return "Foreground"
     finalizers = metadata.finalizers(obj)
-    if deletions.ORPHAN in finalizers:
+    if ORPHAN in finalizers:
         return "Orphan"
-    return "Foreground" if deletions.FOREGROUND in finalizers else "Background"
+    return "Foreground" if FOREGROUND in finalizers else "Background"

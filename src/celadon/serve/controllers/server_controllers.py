@@ -10,7 +10,7 @@ from typing import Final
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.serve.access.identities import SERVICE_ACCOUNTS
+from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNTS
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.controller_loops import Controller
@@ -35,7 +35,6 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.policy_view import POLICIES
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
-from celadon.serve.views.store_world import NAMESPACES
 
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")

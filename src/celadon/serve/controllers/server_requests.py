@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
 from urllib.parse import quote
 
 from celadon.kube import JsonObject, User
 from celadon.kube.catalogue import Resource
 from celadon.kube.roles import service_account_user
+from celadon.kube.well_known_values import MERGE_PATCH
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-
-MERGE_PATCH: Final = "application/merge-patch+json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from celadon.serve.operation.runtime_config import FALSE, TRUE
+from celadon.kube.go import parse_bool
 
 ALL_ALPHA: Final = "AllAlpha"
 ALL_BETA: Final = "AllBeta"
@@ -135,9 +135,10 @@ def _pairs(text: str) -> Iterator[tuple[str, bool]]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals:
             raise ValueError(f"missing bool value for {name}")
-        if not value or value not in TRUE | FALSE:
+        wanted = parse_bool(value)
+        if wanted is None:
             raise ValueError(
                 f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": '
                 "invalid syntax"
             )
-        yield name, value in TRUE
+        yield name, wanted

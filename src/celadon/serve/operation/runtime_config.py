@@ -13,10 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.kube.catalogue import Catalog, Resource, known_resources
-
-TRUE: Final = frozenset({"", "1", "t", "T", "true", "TRUE", "True"})
-FALSE: Final = frozenset({"0", "f", "F", "false", "FALSE", "False"})
-"""As Go's `strconv.ParseBool`; nothing is true."""
+from celadon.kube.go import parse_bool
 
 SORTS: Final = {
     "api/ga": re.compile(r"v\d+"),
@@ -57,11 +54,12 @@ def runtime_config(text: str) -> RuntimeConfig:
     for pair in filter(None, (one.strip() for one in text.split(","))):
         key, _, value = pair.partition("=")
         key = key.removeprefix("api/") if key == "api/v1" else key
-        if value not in TRUE | FALSE:
+        wanted = parse_bool(value or "true")
+        if wanted is None:
             raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
         if key != ALL and key not in SORTS and key not in _known_keys():
             raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
-        switches[key] = value in TRUE
+        switches[key] = wanted
     return RuntimeConfig(switches)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.catalogue import Resource
+from celadon.serve.access.access_decisions import DECISION
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation import metric_table as table
 from celadon.serve.operation.metric_families import (
@@ -52,7 +53,6 @@ PATHS: Final = (
 """Paths that are told apart, with all below them; an endless number of others is not."""
 
 COMPONENT: Final = "apiserver"
-DECISION: Final = "authorization.k8s.io/decision"
 DECISIONS: Final = {"allow": "allowed", "forbid": "denied"}
 UNAUTHORIZED: Final = 401
 TERMINATED: Final = frozenset({429, 504})

@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon.kube import StatusError, status
 from celadon.kube.go import json_text
 from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.serve.publication.discovery_documents import (
     aggregated,
     api_group,
@@ -26,7 +26,6 @@ from celadon.serve.publication.discovery_documents import (
 from celadon.serve.publication.published_apis import PublishedApis
 from celadon.serve.requests.negotiation import (
     BUILT_IN_TYPES,
-    JSON,
     PROTOBUF,
     Accepted,
     MediaClause,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind
+from celadon.serve.http_messages import JSON
 from celadon.serve.publication.openapi_schemas import META, reference
+from celadon.serve.requests.negotiation import PROTOBUF, YAML
 
 JsonObject = dict[str, Any]
 
@@ -98,9 +100,6 @@ BUILT_IN_PATCHES: Final = (
     "application/strategic-merge-patch+json",
 )
 CUSTOM_PATCHES: Final = BUILT_IN_PATCHES[:3]
-_JSON: Final = "application/json"
-_PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
-_YAML: Final = "application/yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +165,9 @@ class OperationWriter:
         return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
 
     def _answers(self, operation: Operation) -> JsonObject:
-        types = [_JSON, _YAML] if self.custom else [_JSON, _PROTOBUF, _YAML]
+        types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
         if operation.action in ("list", "watch", "watchlist") and not self.custom:
-            types += [f"{_JSON};stream=watch", f"{_PROTOBUF};stream=watch"]
+            types += [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"]
         if operation.action == "connect":
             types = ["*/*"]
         elif operation.text:
@@ -179,7 +178,7 @@ class OperationWriter:
 
     def resources_item(self) -> JsonObject:
         """The path of the group version itself."""
-        types = (_JSON, _PROTOBUF, _YAML)
+        types = (JSON, PROTOBUF, YAML)
         content = {one: {"schema": reference(f"{META}APIResourceList")} for one in types}
         return {
             "get": {

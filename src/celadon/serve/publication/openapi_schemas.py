@@ -14,6 +14,8 @@ from typing import Any, Final
 from celadon.kube.schemas import ABSENT, Schema, built_in, component
 
 PREFIX: Final = "#/components/schemas/"
+SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
+"""How clients say who they are."""
 META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _TIME: Final = {"type": "string", "format": "date-time"}
 _SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import JsonObject
-from celadon.serve.publication.openapi_schemas import PREFIX
+from celadon.serve.publication.openapi_schemas import PREFIX, SECURITY
 
 _DEFINITIONS: Final = "#/definitions/"
-_SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 
 
@@ -32,7 +31,7 @@ def swagger(documents: Iterable[JsonObject]) -> dict[str, Any]:
         "info": info,
         "paths": dict(sorted(paths.items())),
         "definitions": dict(sorted(definitions.items())),
-        "securityDefinitions": _SECURITY,
+        "securityDefinitions": SECURITY,
         "security": [{"BearerToken": []}],
     }
 

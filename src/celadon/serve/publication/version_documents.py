@@ -17,10 +17,15 @@ from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import component, component_name
 from celadon.serve.publication.openapi_paths import paths
-from celadon.serve.publication.openapi_schemas import META, PREFIX, built_in_schema, reference
+from celadon.serve.publication.openapi_schemas import (
+    META,
+    PREFIX,
+    SECURITY,
+    built_in_schema,
+    reference,
+)
 from celadon.serve.publication.published_apis import PublishedVersion
 
-SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 IN_EVERY_VERSION: Final = frozenset({f"{META}DeleteOptions", f"{META}WatchEvent"})
 """Kinds that belong to every group version that has them."""
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import StatusDetails, StatusError, status
-from celadon.serve.http_messages import HttpRequest
+from celadon.kube.go import parse_bool
+from celadon.kube.protobuf import MEDIA_TYPE
+from celadon.serve.http_messages import JSON, HttpRequest
 
-JSON: Final = "application/json"
 YAML: Final = "application/yaml"
-PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+PROTOBUF: Final = MEDIA_TYPE
 BUILT_IN_TYPES: Final = (JSON, YAML, PROTOBUF)
 CUSTOM_TYPES: Final = (JSON, YAML)
 STREAM_TYPES: Final = (JSON, PROTOBUF)
@@ -28,7 +29,6 @@ HEADERS_KEPT: Final = 256
 
 META_GROUP: Final = "meta.k8s.io"
 PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
-_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 class Form(enum.Enum):
@@ -172,7 +172,7 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
 def is_pretty(request: HttpRequest, parameter: str = "") -> bool:
     """By the query, else by a parameter of the media type, else by who asks."""
     if "pretty" in request.query:
-        return request.first("pretty") in _TRUE
+        return parse_bool(request.first("pretty")) is True
     if parameter == "1":
         return True
     return request.header("user-agent").startswith(PRETTY_AGENTS)

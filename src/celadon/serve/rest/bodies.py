@@ -16,8 +16,9 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.schemas import json_kind
 from celadon.kube.writes import Incoming, read_object, request_bodies
+from celadon.serve.http_messages import JSON
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
-from celadon.serve.rest.calls import JSON_TYPE, Call
+from celadon.serve.rest.calls import Call
 
 if TYPE_CHECKING:
     from celadon.goyaml import YamlDocument
@@ -63,7 +64,7 @@ def read_body(call: Call, field_validation: str) -> SentBody:
     if media_type not in call.endpoint.body_types:
         raise status.unsupported_media_type(BUILT_IN_TYPES)
     body = checked_body(call)
-    if media_type == JSON_TYPE:
+    if media_type == JSON:
         return SentBody(body, body)
     try:
         return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)

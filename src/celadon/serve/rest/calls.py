@@ -4,7 +4,6 @@ answer."""
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Final
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import User
 from celadon.kube.custom import CustomKind
+from celadon.kube.go import parse_media_type
 from celadon.kube.writes import (
     APPLY_PATCH,
     Target,
@@ -20,19 +20,12 @@ from celadon.kube.writes import (
     patch_type,
     request_options,
 )
-from celadon.serve.http_messages import HttpRequest
+from celadon.serve.http_messages import JSON, HttpRequest
 from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
 
-JSON_TYPE = "application/json"
 HANDLER_SECONDS: Final = 34.0
 """What a write has at most (k8s.io/apiserver `pkg/endpoints/handlers/create.go`)."""
-_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_MEDIA_TYPE: Final = re.compile(
-    rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*"
-    rf"(?:;\s*{_TOKEN}\s*=\s*(?:{_TOKEN}|\"(?:[^\"\\]|\\.)*\")\s*)*;?\s*"
-)
-"""As Go's `mime.ParseMediaType` reads it."""
 
 OPTIONS = {
     "create": request_options.CREATE,
@@ -99,9 +92,8 @@ class Call:
         """Without parameters; JSON if none was given, empty if what was given is unreadable."""
         given = self.request.header("content-type")
         if not given:
-            return JSON_TYPE
-        found = _MEDIA_TYPE.fullmatch(given)
-        return "" if found is None else found[1].lower()
+            return JSON
+        return parse_media_type(given) or ""
 
     @cached_property
     def patch_type(self) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube import JsonObject, status
+from celadon.serve.http_messages import JSON
 from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
 from celadon.serve.objects.object_texts import ObjectTexts
-from celadon.serve.requests.negotiation import JSON, PROTOBUF, Accepted, Form
+from celadon.serve.requests.negotiation import PROTOBUF, Accepted, Form
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.watching import ERROR, WatchEvent
 from celadon.serve.tables.table_forms import (

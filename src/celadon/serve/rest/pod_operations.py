@@ -27,6 +27,7 @@ from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.kube.well_known_values import PODS
 from celadon.kube.writes import deletions, preconditions, require_version, write_path
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission
@@ -36,7 +37,6 @@ from celadon.serve.rest.deleting import Deleter
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Written, in_order
 
-PODS: Final = GroupVersionResource("", "v1", "pods")
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
 BINDING: Final = GroupVersionKind("", "v1", "Binding")
 EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")

@@ -10,6 +10,7 @@ from typing import Final
 from celadon.admission import Operation
 from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.kube.writes import require_version, write_path
 from celadon.serve.access.access_reviews import (
     local_subject_access_review,
@@ -27,8 +28,6 @@ from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.views.role_view import RoleView
 
-AUTHORIZATION: Final = "authorization.k8s.io"
-AUTHENTICATION: Final = "authentication.k8s.io"
 TOKEN: Final = "token"
 
 
@@ -50,8 +49,8 @@ class Reviewer:
         """Whether the endpoint is one of these."""
         target = call.target
         if target.subresource:
-            return target.subresource == TOKEN and target.kind.group == AUTHENTICATION
-        return target.resource.gvr.group in (AUTHORIZATION, AUTHENTICATION)
+            return target.subresource == TOKEN and target.kind.group == AUTHENTICATION_GROUP
+        return target.resource.gvr.group in (AUTHORIZATION_GROUP, AUTHENTICATION_GROUP)
 
     async def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube import metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.serve.tables.cell_texts import (
     UNSET,
     Cell,
@@ -63,13 +64,12 @@ def _debug_text(selector: JsonObject) -> str:
     )
 
 
-_GROUP: Final = "admissionregistration.k8s.io"
 REGISTRATIONS: Final[Mapping[str, CellsOf]] = {
-    f"mutatingadmissionpolicies.{_GROUP}": _mutating_policy,
-    f"mutatingadmissionpolicybindings.{_GROUP}": _binding,
-    f"mutatingwebhookconfigurations.{_GROUP}": _webhooks,
-    f"validatingadmissionpolicies.{_GROUP}": _validating_policy,
-    f"validatingadmissionpolicybindings.{_GROUP}": _binding,
-    f"validatingwebhookconfigurations.{_GROUP}": _webhooks,
+    f"mutatingadmissionpolicies.{ADMISSION_REGISTRATION}": _mutating_policy,
+    f"mutatingadmissionpolicybindings.{ADMISSION_REGISTRATION}": _binding,
+    f"mutatingwebhookconfigurations.{ADMISSION_REGISTRATION}": _webhooks,
+    f"validatingadmissionpolicies.{ADMISSION_REGISTRATION}": _validating_policy,
+    f"validatingadmissionpolicybindings.{ADMISSION_REGISTRATION}": _binding,
+    f"validatingwebhookconfigurations.{ADMISSION_REGISTRATION}": _webhooks,
 }
 """By the resource's name with its group."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from celadon.kube import metadata
+from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNSET,
@@ -21,11 +22,6 @@ from celadon.serve.tables.cell_texts import (
     texts,
 )
 
-CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
-DEFAULT_CLASS: Final = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
 ACCESS_MODES: Final = {
     "ReadWriteOnce": "RWO",
     "ReadOnlyMany": "ROX",
@@ -45,8 +41,8 @@ def _phase(obj: JsonObject) -> str:
 
 def _storage_class_name(obj: JsonObject) -> str:
     annotations = metadata.annotations(obj)
-    if CLASS_ANNOTATION in annotations:
-        return annotations[CLASS_ANNOTATION]
+    if STORAGE_CLASS in annotations:
+        return annotations[STORAGE_CLASS]
     return text(obj, "spec", "storageClassName")
 
 
@@ -90,7 +86,7 @@ def _claim(obj: JsonObject, now: float) -> list[Cell]:
 
 def _storage_class(obj: JsonObject, now: float) -> list[Cell]:
     annotations = metadata.annotations(obj)
-    default = any(annotations.get(name) == "true" for name in DEFAULT_CLASS)
+    default = any(annotations.get(name) == "true" for name in DEFAULT_STORAGE_CLASS)
     return [
         metadata.name(obj) + (" (default)" if default else ""),
         text(obj, "provisioner"),

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 
 import uvloop
 
-from celadon.kube import MASTERS, User
 from celadon.kube.defaulting import service_ca_source
 from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
 from celadon.serve.access.credentials.token_file import (
@@ -28,6 +27,7 @@ from celadon.serve.access.credentials.token_file import (
     TokenFileError,
     read_token_file,
 )
+from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
@@ -55,8 +55,6 @@ from celadon.store import FileError, Store, open_memory, open_sqlite
 if TYPE_CHECKING:
     from celadon.serve.audit.audit_log import AuditLog
 
-ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
-"""Whom the kubeconfig makes its bearer."""
 
 RELOAD_SECONDS: Final = 2.0
 """Between two looks at files that may change."""

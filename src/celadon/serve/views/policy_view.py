@@ -20,13 +20,13 @@ from celadon.admission.registration import (
 )
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, known_resources
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
-GROUP = "admissionregistration.k8s.io"
-POLICIES = GroupVersionResource(GROUP, "v1", "validatingadmissionpolicies")
-BINDINGS = GroupVersionResource(GROUP, "v1", "validatingadmissionpolicybindings")
+POLICIES = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies")
+BINDINGS = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings")
 
 
 class PolicyView:

@@ -7,11 +7,11 @@ from typing import Final
 from celadon.kube import Answer, Attributes, GroupVersionResource
 from celadon.kube.catalogue import known_resources
 from celadon.kube.roles import RbacAuthorizer, RoleIndex
+from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
-GROUP: Final = "rbac.authorization.k8s.io"
 RESOURCES: Final = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 
 
@@ -22,7 +22,7 @@ class RoleView:
         catalog = known_resources()
         self._mirrors = []
         for name in RESOURCES:
-            resource = catalog.by_gvr(GroupVersionResource(GROUP, "v1", name))
+            resource = catalog.by_gvr(GroupVersionResource(RBAC_GROUP, "v1", name))
             assert resource is not None, f"no {name}"
             self._mirrors.append(Mirror(objects, collection_prefix(resource)))
         self._authorizer = self._made()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from celadon.admission import convert
 from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, JsonObject, Ruling
 from celadon.kube.catalogue import Catalog
+from celadon.kube.well_known_values import NAMESPACES
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.served_resources import ServedResources
-
-NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 
 
 class AuthorizerView(Protocol):

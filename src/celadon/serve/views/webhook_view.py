@@ -14,10 +14,10 @@ from celadon.admission.registration import (
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.mirror import Mirror
-from celadon.serve.views.policy_view import GROUP
 
 
 class WebhookView:
@@ -26,7 +26,7 @@ class WebhookView:
     def __init__(self, objects: ObjectStore, version: str, *, mutating: bool) -> None:
         kind = "mutating" if mutating else "validating"
         resource = known_resources().by_gvr(
-            GroupVersionResource(GROUP, "v1", f"{kind}webhookconfigurations")
+            GroupVersionResource(ADMISSION_REGISTRATION, "v1", f"{kind}webhookconfigurations")
         )
         assert resource is not None
         self._mutating = mutating

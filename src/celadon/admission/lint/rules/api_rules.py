@@ -10,13 +10,13 @@ from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_offset
 from celadon.admission.lint.model.subjects import Bundle, Registered
-from celadon.admission.registration.registration_types import GROUP
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.library import environment, previous_minor
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"
-_CURRENT: Final = f"{GROUP}/v1"
+_CURRENT: Final = f"{ADMISSION_REGISTRATION}/v1"
 _BEHIND: Final = frozenset(
     {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
     | {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
@@ -63,7 +63,7 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
         if one.kind.kind in _BEHIND and one.kind.version != "v1":
             spot = Spot(one.document, FieldPath("apiVersion"), 0)
-            old = f"{GROUP}/{one.kind.version}"
+            old = f"{ADMISSION_REGISTRATION}/{one.kind.version}"
             fix = Replacement(spot, old, _CURRENT)
             message = f"`{old}` is not served by current clusters"
             yield Report(spot, message, f"use `{_CURRENT}`", fix)

@@ -14,11 +14,9 @@ from celadon.admission.plugins.pod_plugins.pod_references import projections, se
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.defaulting import MIRROR_POD, SERVICE_ACCOUNTS
-
-ENFORCE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
-"""Annotation of an account whose pods may use only the secrets that it names."""
-_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+from celadon.kube.defaulting import MIRROR_POD
+from celadon.kube.go import parse_bool
+from celadon.kube.well_known_values import MOUNTABLE_SECRETS, SERVICE_ACCOUNTS
 
 Object = Mapping[str, Any]
 
@@ -48,7 +46,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
     account = _account(request, name, world)
     if account is None:
         return _missing(request, name)
-    if metadata.annotations(account).get(ENFORCE_SECRETS) not in _TRUE:
+    if not parse_bool(metadata.annotations(account).get(MOUNTABLE_SECRETS, "")):
         return None
     complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
     why = next(complaints, None)

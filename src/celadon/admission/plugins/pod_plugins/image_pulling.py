@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
-from celadon.admission.plugins.pod_plugins.pod_references import CONTAINER_LISTS, containers
+from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import FieldPath, StatusError, fieldpath, status
+from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ALWAYS: Final = "Always"
 Object = Mapping[str, Any]

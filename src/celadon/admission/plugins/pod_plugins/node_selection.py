@@ -13,7 +13,8 @@ from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, fo
 from celadon.admission.request import Request
 from celadon.admission.world import World
 from celadon.kube import StatusError, metadata, status
-from celadon.kube.defaulting import NODES, TOPOLOGY_LABELS
+from celadon.kube.defaulting import TOPOLOGY_LABELS
+from celadon.kube.well_known_values import NODES
 
 NODE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
 """Annotation of a namespace whose pods run on nodes with these labels."""

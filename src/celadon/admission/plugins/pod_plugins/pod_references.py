@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from celadon.kube.well_known_values import CONTAINER_LISTS
+
 Object = Mapping[str, Any]
 
-CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 _SECRET_FIELDS: Final = (
     ("azureFile", "secretName"),

@@ -12,9 +12,9 @@ from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.defaulting import NODES
 from celadon.kube.go import quote
 from celadon.kube.quantities import Quantity, parse_amount, pod_needs
+from celadon.kube.well_known_values import NODES
 
 OS_LABEL: Final = "kubernetes.io/os"
 _PARTS: Final = {"cpu": 1000, "memory": 1}

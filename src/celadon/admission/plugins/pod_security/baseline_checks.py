@@ -20,6 +20,11 @@ from celadon.admission.plugins.pod_security.violation_texts import (
     setters,
 )
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import (
+    APPARMOR_OF_CONTAINER,
+    SECCOMP_OF_CONTAINER,
+    SECCOMP_OF_POD,
+)
 
 CAPABILITIES: Final = frozenset(
     {
@@ -63,9 +68,6 @@ SELINUX_1_31: Final = SELINUX_1_0 | {"container_engine_t"}
 
 PROFILES: Final = frozenset({"RuntimeDefault", "Localhost"})
 """Types of profiles, of AppArmor and of seccomp, that do not open anything."""
-APPARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
-SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _HOST: Final = ("hostNetwork", "hostPID", "hostIPC")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
@@ -78,7 +80,7 @@ def app_armor(meta: Object, spec: Object) -> Violation | None:
     notes = sorted(
         f"{key}={quote(value)}"
         for key, value in (meta.get("annotations") or {}).items()
-        if key.startswith(APPARMOR) and not _is_safe_apparmor(value)
+        if key.startswith(APPARMOR_OF_CONTAINER) and not _is_safe_apparmor(value)
     )
     who = setters(names, pod=pod)
     if notes:
@@ -247,7 +249,10 @@ def selinux_with(types: frozenset[str]) -> Check:
 def seccomp_annotations(meta: Object, spec: Object) -> Violation | None:
     """Before there was a field: no container may call all of the kernel."""
     notes = meta.get("annotations") or {}
-    keys = (SECCOMP_POD, *(SECCOMP_CONTAINER + one.get("name", "") for one in containers(spec)))
+    keys = (
+        SECCOMP_OF_POD,
+        *(SECCOMP_OF_CONTAINER + one.get("name", "") for one in containers(spec)),
+    )
     bad = sorted(
         {f"{key}={quote(notes[key])}" for key in keys if key in notes and _is_unsafe(notes[key])}
     )

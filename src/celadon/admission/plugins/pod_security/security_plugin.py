@@ -21,7 +21,6 @@ from celadon.admission.plugins.plugin_answers import (
     core,
     forbidden,
 )
-from celadon.admission.plugins.pod_security.baseline_checks import SECCOMP_CONTAINER, SECCOMP_POD
 from celadon.admission.plugins.pod_security.security_levels import (
     PREFIX,
     PRIVILEGED,
@@ -38,18 +37,18 @@ from celadon.admission.world import World
 from celadon.kube import (
     FieldError,
     GroupResource,
-    GroupVersionResource,
     JsonObject,
     fieldpath,
     metadata,
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import PODS as POD_RESOURCE
+from celadon.kube.well_known_values import SECCOMP_OF_CONTAINER, SECCOMP_OF_POD
 
 MAX_PODS: Final = 3000
 """How many pods of a namespace are looked at when it becomes stricter."""
 
-POD_RESOURCE: Final = GroupVersionResource("", "v1", "pods")
 IGNORED: Final = frozenset(
     {"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 )
@@ -143,7 +142,7 @@ def _matters(pod: Object, old: Object) -> bool:
     """Whether an update changes something that a check looks at and that can be changed."""
     notes, old_notes = metadata.annotations(pod), metadata.annotations(old)
     spec, old_spec = pod.get("spec") or {}, old.get("spec") or {}
-    if notes.get(SECCOMP_POD) != old_notes.get(SECCOMP_POD):
+    if notes.get(SECCOMP_OF_POD) != old_notes.get(SECCOMP_OF_POD):
         return True
     pairs = []
     for field in ("containers", "initContainers"):
@@ -155,7 +154,7 @@ def _matters(pod: Object, old: Object) -> bool:
     for container in spec.get("ephemeralContainers") or ():
         pairs.append((container, known.get(container.get("name"), {})))
     for new, former in pairs:
-        key = SECCOMP_CONTAINER + new.get("name", "")
+        key = SECCOMP_OF_CONTAINER + new.get("name", "")
         if new.get("image") != former.get("image") or notes.get(key) != old_notes.get(key):
             return True
     return False

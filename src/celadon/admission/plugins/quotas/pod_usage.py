@@ -17,11 +17,11 @@ from celadon.admission.plugins.pod_plugins.toleration_limits import (
 from celadon.admission.plugins.quotas.quota_amounts import ONE, Amounts, amounts_of
 from celadon.kube import metadata
 from celadon.kube.quantities import Quantity, has_own_needs, pod_needs
+from celadon.kube.well_known_values import HUGE_PAGES
 
 COUNT_PODS: Final = "count/pods"
 REQUESTS: Final = "requests."
 LIMITS: Final = "limits."
-HUGE_PAGES: Final = "hugepages-"
 DEVICE_CLASS: Final = "requests.deviceclass.resource.kubernetes.io/"
 COMPUTED: Final = ("cpu", "memory", "ephemeral-storage")
 """What is counted under three names: bare and with `requests.` what is requested, with `limits.`

@@ -9,8 +9,8 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.validation.field_checks import Errors, Object, dns_subdomain, items, required_name
 from celadon.kube.validation.label_rules import selector
+from celadon.kube.well_known_values import RBAC_GROUP
 
-GROUP: Final = "rbac.authorization.k8s.io"
 SUBJECT_KINDS: Final = ("ServiceAccount", "User", "Group")
 _ROOT: Final = FieldPath()
 _ROLE_REF: Final = FieldPath("roleRef")
@@ -98,8 +98,8 @@ def _printed_role(reference: Object) -> dict[str, Any]:
 def _binding(obj: Object, kinds: Sequence[str], *, namespaced: bool) -> Errors:
     reference = obj.get("roleRef") or {}
     group, kind = reference.get("apiGroup") or "", reference.get("kind") or ""
-    if group != GROUP:
-        yield fieldpath.not_supported(_ROLE_REF.child("apiGroup"), group, [GROUP])
+    if group != RBAC_GROUP:
+        yield fieldpath.not_supported(_ROLE_REF.child("apiGroup"), group, [RBAC_GROUP])
     if kind not in kinds:
         yield fieldpath.not_supported(_ROLE_REF.child("kind"), kind, kinds)
     name = reference.get("name") or ""
@@ -116,8 +116,8 @@ def _subject(path: FieldPath, subject: Object, *, namespaced: bool) -> Errors:
     if kind not in SUBJECT_KINDS:
         yield fieldpath.not_supported(path.child("kind"), kind, SUBJECT_KINDS)
     elif kind != "ServiceAccount":
-        if group != GROUP:
-            yield fieldpath.not_supported(path.child("apiGroup"), group, [GROUP])
+        if group != RBAC_GROUP:
+            yield fieldpath.not_supported(path.child("apiGroup"), group, [RBAC_GROUP])
     else:
         if name:
             yield from dns_subdomain(path.child("name"), name)

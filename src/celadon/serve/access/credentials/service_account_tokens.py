@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject, User, metadata, status
 from celadon.kube.roles import quoted_list, service_account_user
+from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
 from celadon.serve.access.credentials.signing_keys import (
     NotAToken,
     PublicKey,
@@ -23,13 +24,9 @@ from celadon.serve.access.credentials.signing_keys import (
 from celadon.serve.access.identities import (
     CREDENTIAL_ID,
     NODE_NAME,
-    NODE_OBJECTS,
     NODE_UID,
     POD_NAME,
     POD_UID,
-    PODS,
-    SECRETS,
-    SERVICE_ACCOUNTS,
     StoredObjects,
 )
 
@@ -158,7 +155,7 @@ class ServiceAccountTokens:
         """A node of a pod may have gone; a node that a token is bound to by itself may not."""
         kinds = [("secret", SECRETS, namespace), ("pod", PODS, namespace)]
         if "pod" not in private:
-            kinds.append(("node", NODE_OBJECTS, ""))
+            kinds.append(("node", NODES, ""))
         for kind, resource, where in kinds:
             if kind not in private:
                 continue

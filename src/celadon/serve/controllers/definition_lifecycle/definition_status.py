@@ -16,9 +16,9 @@ from celadon.serve.controllers.conditions import (
     is_true,
     with_condition,
 )
+from celadon.serve.views.served_resources import ESTABLISHED
 
 NAMES_ACCEPTED: Final = "NamesAccepted"
-ESTABLISHED: Final = "Established"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 APPROVAL: Final = "api-approved.kubernetes.io"
 _APPROVAL_PLACE: Final = "https://github.com/kubernetes/enhancements/pull/1111"

@@ -15,10 +15,8 @@ from typing import Final
 from celadon.kube import GroupVersionResource, JsonObject, metadata, status
 from celadon.kube.catalogue import Lookups
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import NODES, PODS, SERVICES
 
-PODS: Final = GroupVersionResource("", "v1", "pods")
-NODES: Final = GroupVersionResource("", "v1", "nodes")
-SERVICES: Final = GroupVersionResource("", "v1", "services")
 ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
 KUBELET_PORT: Final = 10250
 HTTP_PORT: Final = 80

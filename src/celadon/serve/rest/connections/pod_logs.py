@@ -11,6 +11,7 @@ from typing import Any, Final
 from celadon.admission import World
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, status
 from celadon.kube.go import TimeError, canonical_time, parse_int
+from celadon.kube.well_known_values import PODS
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections import backends
@@ -29,7 +30,7 @@ def pod_log(call: Call, world: World) -> HttpAnswer:
     errors = list(_errors(options))
     if errors:
         raise status.invalid(_OPTIONS, name, errors)
-    pod = backends.existing(world, backends.PODS, namespace, name)
+    pod = backends.existing(world, PODS, namespace, name)
     container = backends.container_of(pod, options.get("container", ""))
     node = backends.node_of(pod)
     if not node:

@@ -1,0 +1,61 @@
+"""A fact stands once: no long text or set of texts is a constant of two modules.
+
+Numbers are left out (10 means many things), short texts too, and what two modules call by the same
+text without meaning the same is in `HOMONYMS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tests.architecture.source_tree import MODULES, tree_of
+
+SHORTEST = 12
+"""Characters of a text that is long."""
+
+HOMONYMS: dict[str, str] = {}
+"""Values that stand more than once, as Python writes them, each with the reason."""
+
+
+def test_long_constants_stand_once() -> None:
+    assert {value: sorted(places) for value, places in _repeated().items()} == {}
+
+
+def test_excuses_are_still_needed() -> None:
+    assert HOMONYMS.keys() - _places().keys() == set()
+
+
+def _repeated() -> dict[str, set[str]]:
+    return {
+        value: places
+        for value, places in _places().items()
+        if len(places) > 1 and value not in HOMONYMS
+    }
+
+
+def _places() -> dict[str, set[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        for value in _constants(tree_of(module)):
+            found[ast.unparse(value)].add(module)
+    return found
+
+
+def _constants(tree: ast.Module) -> Iterator[ast.expr]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            texts = list(_texts(node.value))
+            if texts and sum(map(len, texts)) >= SHORTEST:
+                yield node.value
+
+
+def _texts(value: ast.expr) -> Iterator[str]:
+    """All there are in a literal, those in calls included; none where other names are used."""
+    nodes = list(ast.walk(value))
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    if all(node in called for node in nodes if isinstance(node, ast.Name)):
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
