@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
 from celadon.cli.crashes import crash
