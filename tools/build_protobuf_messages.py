@@ -24,6 +24,7 @@ OPENAPI = {
     "meta.v1": "io.k8s.apimachinery.pkg.apis.meta.v1.",
     "runtime": "io.k8s.apimachinery.pkg.runtime.",
     "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
+    "apiregistration.v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
 }
 EMBEDDED_IN = {
     "core.v1.EphemeralContainerCommon": "core.v1.EphemeralContainer",

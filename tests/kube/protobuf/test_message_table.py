@@ -17,7 +17,13 @@ from tests.paths import ROOT, shared
 PREFIXES = {
     "meta.v1": "io.k8s.apimachinery.pkg.apis.meta.v1.",
     "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
+    "apiregistration.v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
 }
+NOT_ON_THE_WIRE = {
+    "resource.v1.Device": {"nodeAllocatableResourceMappings"},
+    "resource.v1.DeviceAttribute": {"bools", "ints", "strings", "versions"},
+}
+"""Fields behind alpha gates whose numbers no published `generated.proto` tells yet."""
 LETTERS = {"string": "s", "bytes": "y", "bool": "b", "int32": "i", "int64": "l", "double": "d"}
 OTHER_REFERENCES = {
     "intstr.IntOrString": "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
@@ -67,6 +73,8 @@ def test_fields_are_those_of_the_schema(name: str) -> None:
         for key in ("apiVersion", "kind"):
             if not any(field.name == key for field in flat_fields(name)):
                 schema.pop(key, None)
+    for key in NOT_ON_THE_WIRE.get(name, ()):
+        del schema[key]
     found = {field.name: field for field in flat_fields(name)}
     assert set(found) == set(schema)
     for key, node in schema.items():

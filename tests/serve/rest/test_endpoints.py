@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.catalogue import known_resources
+from celadon.kube.protobuf import has_message
 from tests.serve.asking import ask, make, read, said
 from tests.serve.in_process import Running
 
@@ -54,6 +56,11 @@ def widgets(running: Running) -> Iterator[Running]:
     make(running, HERE, widget("w"))
     yield running
     ask(running, "DELETE", f"{DEFINITIONS}/widgets.{GROUP}")
+
+
+def test_every_kind_of_a_default_server_speaks_protobuf() -> None:
+    silent = {str(one.gvk) for one in known_resources() if not has_message(one.gvk)}
+    assert not silent
 
 
 NO_CREATE = f'create is not supported on resources of kind "widgets.{GROUP}"'

@@ -61,8 +61,8 @@ class Endpoint:
 
     @property
     def answer_types(self) -> tuple[str, ...]:
-        """Media types among which a client may choose. A few built-in kinds have no message in our
-        table (`celadon.kube.protobuf`), and clients that know protobuf take JSON as well."""
+        """Media types among which a client may choose. A few kinds of alpha and beta versions have
+        no message in our table (`celadon.kube.protobuf`); who knows protobuf takes JSON, too."""
         if self.resource.custom or has_message(self.kind):
             return BUILT_IN_TYPES
         return CUSTOM_TYPES
