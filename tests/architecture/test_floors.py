@@ -63,6 +63,10 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         {"celadon.cli.commands.serve", "celadon.serve"},
         "a command is called as its user calls it",
     ),
+    "webhook": (
+        {"celadon.cli.commands.webhook", "celadon.webhook"},
+        "a command is called as its user calls it",
+    ),
     "trees": (
         {"celadon.admission.lint.trees", "celadon.cel.re2.trees"},
         "trees of expressions as the linter walks them, and trees of patterns",

@@ -33,6 +33,7 @@ COMMANDS: Final = (
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
+    Command("webhook", "run a webhook that enforces policies", "celadon.cli.commands.webhook"),
 )
 
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."

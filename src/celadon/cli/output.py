@@ -20,7 +20,6 @@ from celadon.cli.formats import plain_text
 if TYPE_CHECKING:
     from celadon.cli.checking.check_report import Report
     from celadon.cli.linting.lint_report import LintReport
-    from celadon.cli.reading.problems import Problem
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit")
@@ -109,12 +108,6 @@ def log_to_stderr(verbosity: int) -> None:
     logging.getLogger("celadon").setLevel(log_level(verbosity))
 
 
-def problem_text(problem: Problem) -> str:
-    """`file:line: message (help)`."""
-    help = f" ({problem.help})" if problem.help else ""
-    return f"{problem.position()}: {problem.message}{help}"
-
-
 def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) -> None:
     """The report in one of `FORMATS`."""
     if format == "table":
@@ -122,7 +115,7 @@ def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) 
 
         report = plain_text.for_people(report)
         for problem in report.problems:
-            complain(f"error: {problem_text(problem)}")
+            complain(f"error: {problem.text()}")
         color = use_color(sys.stdout, forbidden=no_color)
         write(render(report, Look(color=color, verbosity=verbosity)))
         return
@@ -151,7 +144,7 @@ def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
 
         report = plain_text.for_people(report)
         for problem in report.problems:
-            complain(f"error: {problem_text(problem)}")
+            complain(f"error: {problem.text()}")
         color = use_color(sys.stdout, forbidden=no_color)
         write(lint_human.render(report, Look(color=color)))
         return

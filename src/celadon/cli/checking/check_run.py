@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from celadon.admission import (
     Action,
@@ -31,6 +30,7 @@ from celadon.cli.checking.check_report import (
     Violation,
 )
 from celadon.cli.checking.coverage import survey
+from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import notices
 from celadon.cli.checking.object_preparation import Prepare
@@ -66,7 +66,7 @@ def check(
         settings.version,
         defaulting=settings.defaulting,
     )
-    world, problems = _world(manifests, policies, prepare)
+    world, problems = given_world(manifests, policies, prepare)
     engine = Engine(
         (placed.value for placed in policies.policies.values()),
         (placed.value for placed in policies.bindings.values()),
@@ -113,31 +113,6 @@ def _ignore(
         text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
         key = (decision.policy, decision.source)
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
-
-
-def _world(
-    manifests: Manifests, policies: PolicySet, prepare: Prepare
-) -> tuple[ObjectWorld, list[Problem]]:
-    """What policies may look up: the given objects, and any namespace that an object is in.
-
-    Namespaces and params are as they would be in the cluster: defaulted, namespaces labelled.
-    """
-    completed = {("v1", "Namespace")}
-    for placed in policies.policies.values():
-        kind = placed.value.spec.param_kind
-        if kind is not None:
-            completed.add((kind.api_version, kind.kind))
-    objects: list[dict[str, Any]] = []
-    problems: list[Problem] = []
-    for document in (*manifests.admitted, *manifests.looked_up):
-        value: dict[str, Any] | Problem = document.value
-        if (document.value["apiVersion"], document.value["kind"]) in completed:
-            value = prepare.existing(document)
-        if isinstance(value, Problem):
-            problems.append(value)
-        else:
-            objects.append(value)
-    return ObjectWorld(objects, implicit_namespaces=True), problems
 
 
 def _requests(

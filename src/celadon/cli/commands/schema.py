@@ -88,7 +88,7 @@ def _schemas(options: argparse.Namespace) -> Schemas | None:
     schemas = Schemas(pack)
     found, problems = definitions(options.filename)
     for problem in problems:
-        output.complain(f"error: {output.problem_text(problem)}")
+        output.complain(f"error: {problem.text()}")
     for definition in found:
         schemas.add(definition)
     return None if problems else schemas
@@ -160,7 +160,7 @@ def _build(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, allowed)
     built = build(options.name, allowed, options.to)
     for problem in built.problems:
-        output.complain(f"error: {output.problem_text(problem)}")
+        output.complain(f"error: {problem.text()}")
     if built.problems:
         return Exit.USAGE
     output.write(f"{options.to}: {built.types} types, {built.kinds} kinds, {built.size} bytes\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-v",
         "--verbosity",
-        type=_count,
+        type=count,
         nargs="?",
         const=REQUESTS_SHOWN,
         default=0,
@@ -148,7 +148,7 @@ def _add_controllers(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--garbage-collection-lag",
-        type=_seconds,
+        type=seconds,
         default=0.5,
         metavar="DURATION",
         help="how long deleted owners keep their finalizer at least (default: 500ms)",
@@ -162,50 +162,35 @@ def _add_audit(group: argparse._ArgumentGroup) -> None:
         ("--audit-log-maxage", "days that old files are kept (default: for ever)"),
         ("--audit-log-maxbackup", "old files that are kept (default: all)"),
     ):
-        group.add_argument(name, type=_count, default=0, metavar="N", help=what)
+        group.add_argument(name, type=count, default=0, metavar="N", help=what)
     group.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     """With the defaults of kube-apiserver."""
-    for name, count, what in (
+    for name, most, what in (
         ("--max-requests-inflight", 400, "requests at once that read"),
         ("--max-mutating-requests-inflight", 200, "requests at once that change something"),
         ("--max-watches", 10_000, "watches at once"),
         ("--min-request-timeout", 1800, "seconds a watch lasts, up to twice as long"),
     ):
         group.add_argument(
-            name, type=_count, default=count, metavar="N", help=f"{what} (default: {count})"
+            name, type=count, default=most, metavar="N", help=f"{what} (default: {most})"
         )
     group.add_argument(
         "--request-timeout",
-        type=_seconds,
+        type=seconds,
         default=60.0,
         metavar="DURATION",
         help="for an answer (default: 1m)",
     )
     group.add_argument(
         "--shutdown-delay-duration",
-        type=_seconds,
+        type=seconds,
         default=0.0,
         metavar="DURATION",
         help="how long to go on, not ready, when told to end (default: 0s)",
     )
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    from celadon.cel.value_functions import parse_duration
-
-    found = parse_duration(text)
-    if found is None or found.nanoseconds < 0:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")
-    return found.nanoseconds / 1e9
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -339,24 +324,13 @@ class _ManifestFiles:
 
     def read(self) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """With their places. Raises StartError."""
-        seen = self._signature()
+        from celadon.cli.reading.file_signatures import signatures
+
+        seen = signatures(self._paths)
         if seen != self._seen:
             self._found = tuple(_manifests(self._paths))
             self._seen = seen
         return self._found
-
-    def _signature(self) -> object:
-        files = sorted(
-            file
-            for path in map(Path, self._paths)
-            for file in (path.rglob("*") if path.is_dir() else (path,))
-        )
-        found = []
-        for file in files:
-            with contextlib.suppress(OSError):
-                about = file.stat()
-                found.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
-        return found
 
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -374,5 +348,5 @@ def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         documents = [text] if isinstance(text, Problem) else reader.read(text)
         for found in documents:
             if isinstance(found, Problem):
-                raise StartError(output.problem_text(found))
+                raise StartError(found.text())
             yield found.position(), found.value

@@ -26,3 +26,8 @@ class Problem:
     def position(self) -> str:
         """`file:line`, or only the file."""
         return f"{self.file}:{self.line}" if self.line else self.file
+
+    def text(self) -> str:
+        """`file:line: message (help)`."""
+        help = f" ({self.help})" if self.help else ""
+        return f"{self.position()}: {self.message}{help}"

@@ -41,8 +41,8 @@ class SourceState:
 class PolicySource(Protocol):
     """Where policies come from. `run` keeps them current, until it is cancelled."""
 
-    def rulebook(self) -> Rulebook:
-        """What is in force now; before anything was loaded, one without policies."""
+    def rulebook(self) -> Rulebook | None:
+        """What is in force now; None before anything was loaded."""
         ...
 
     def state(self) -> SourceState:

@@ -1,1 +1,28 @@
-"""The webhook on the network: its paths, limits, metrics, decision log, and an orderly end."""
+"""The webhook on the network: its paths, limits, metrics, decision log, and an orderly end.
+
+Read first `review_handler` (bytes to bytes), `review_queue` (who waits, who is sent away), then
+`webhook_process` (how it all comes together). Needs the packages of `celadon[serve]`.
+"""
+
+from celadon.webhook.service.file_certificate import (
+    ServedCertificate,
+    certificate_of,
+    write_trusted,
+)
+from celadon.webhook.service.webhook_process import Webhook, run_webhook
+from celadon.webhook.service.webhook_settings import (
+    Certificate,
+    DecisionLogSettings,
+    WebhookSettings,
+)
+
+__all__ = [
+    "Certificate",
+    "DecisionLogSettings",
+    "ServedCertificate",
+    "Webhook",
+    "WebhookSettings",
+    "certificate_of",
+    "run_webhook",
+    "write_trusted",
+]

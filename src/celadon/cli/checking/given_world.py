@@ -1,0 +1,36 @@
+"""What policies may look up, from manifests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.admission import ObjectWorld
+from celadon.cli.checking.manifests import Manifests
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.reading.problems import Problem
+
+
+def given_world(
+    manifests: Manifests, policies: PolicySet, prepare: Prepare
+) -> tuple[ObjectWorld, list[Problem]]:
+    """What policies may look up: the given objects, and any namespace that an object is in.
+
+    Namespaces and params are as they would be in the cluster: defaulted, namespaces labelled.
+    """
+    completed = {("v1", "Namespace")}
+    for placed in policies.policies.values():
+        kind = placed.value.spec.param_kind
+        if kind is not None:
+            completed.add((kind.api_version, kind.kind))
+    objects: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for document in (*manifests.admitted, *manifests.looked_up):
+        value: dict[str, Any] | Problem = document.value
+        if (document.value["apiVersion"], document.value["kind"]) in completed:
+            value = prepare.existing(document)
+        if isinstance(value, Problem):
+            problems.append(value)
+        else:
+            objects.append(value)
+    return ObjectWorld(objects, implicit_namespaces=True), problems

@@ -1,0 +1,70 @@
+"""Files to a webhook's rulebook: policies, bindings, and what they look up.
+
+The way is that of `celadon check`, so what a webhook enforces is what `check` has judged by. Where
+`check` reports a policy that it cannot use and goes on, a webhook takes all of the files or nothing
+of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from celadon.admission import ADMIN, Engine, ValidatingAdmissionPolicy
+from celadon.cli.checking.check_report import PolicyError
+from celadon.cli.checking.given_world import given_world
+from celadon.cli.checking.manifests import Manifests, Parts, gather
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet, policy_set
+from celadon.cli.reading.problems import Problem
+from celadon.webhook.policy_sources import LoadError, Rulebook
+
+
+class PolicyLoader:
+    """Reads the paths each time it is called, and remembers what came out: policies that have not
+    changed are not compiled again."""
+
+    def __init__(self, paths: Sequence[str], version: str) -> None:
+        self._paths = paths
+        self._version = version
+        self._engine = Engine(version=version)
+        self._known: dict[str, ValidatingAdmissionPolicy] = {}
+
+    def __call__(self) -> Rulebook:
+        """Raises LoadError."""
+        manifests = gather(self._paths, (), (), Parts(), lambda _: None)
+        policies = policy_set(manifests, self._version)
+        prepare = _prepare(manifests, self._version)
+        world, problems = given_world(manifests, policies, prepare)
+        _complain((*manifests.problems, *problems), policies)
+        self._compile(policies)
+        return Rulebook(self._engine, lambda: world, len(policies.bindings))
+
+    def _compile(self, policies: PolicySet) -> None:
+        """An equal policy is the same object as before, by which the engine knows it."""
+        given = {name: placed.value for name, placed in policies.policies.items()}
+        for name, policy in given.items():
+            known = self._known.get(name)
+            given[name] = known if known is not None and known == policy else policy
+        bindings = [placed.value for placed in policies.bindings.values()]
+        self._engine = self._engine.replaced(given.values(), bindings).prepare()
+        self._known = given
+
+
+def _prepare(manifests: Manifests, version: str) -> Prepare:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    objects = (*manifests.looked_up, *manifests.admitted)
+    return Prepare(objects, ADMIN, now, version, defaulting=True)
+
+
+def _complain(problems: Sequence[Problem], policies: PolicySet) -> None:
+    texts = [one.text() for one in problems]
+    texts += [_error_text(one) for one in policies.errors]
+    if not texts and not policies.policies:
+        texts.append("no policy in the given files")
+    if texts:
+        raise LoadError(tuple(texts))
+
+
+def _error_text(error: PolicyError) -> str:
+    return f"{error.place.file}:{error.place.line}: {error.message}"

@@ -1,0 +1,256 @@
+"""`celadon webhook`: an admission webhook that enforces policies."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from celadon import __version__
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.option_values import count, seconds
+from celadon.cli.release_option import add_version
+
+if TYPE_CHECKING:
+    from celadon.serve.transport import Address
+    from celadon.webhook.policy_sources import WatchedFiles
+    from celadon.webhook.service import (
+        DecisionLogSettings,
+        ServedCertificate,
+        WebhookSettings,
+    )
+
+_PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
+_REQUESTS_SHOWN: Final = 3
+
+DESCRIPTION: Final = """\
+Run an admission webhook that enforces ValidatingAdmissionPolicies, for clusters without them. An
+API server posts AdmissionReviews (v1 or v1beta1) to /validate, and gets the answers that its own
+policies would give.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon webhook -f policies/
+  celadon webhook -f policies/ -f params.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key
+  celadon webhook -f policies/ --audit-only --decision-log -
+
+needs: pip install 'celadon[serve]'
+
+exit codes:
+  0  the webhook was told to end (SIGTERM, Ctrl-C)
+  2  the webhook could not start
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon webhook --help` shows."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        dest="files",
+        help="policies, bindings and what they look up: a file or a folder; may be repeated",
+    )
+    parser.add_argument(
+        "--audit-only", action="store_true", help="deny nothing: denials become warnings"
+    )
+    parser.add_argument(
+        "-v",
+        "--verbosity",
+        type=count,
+        nargs="?",
+        const=_REQUESTS_SHOWN,
+        default=0,
+        metavar="N",
+        help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
+    )
+    add_version(parser)
+    _add_network(parser.add_argument_group("network"))
+    _add_log(parser.add_argument_group("decision log"))
+    _add_limits(parser.add_argument_group("limits"))
+
+
+def _add_network(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--listen",
+        default="0.0.0.0:8443",
+        metavar="HOST:PORT",
+        help="port 0 is any that is free (default: 0.0.0.0:8443)",
+    )
+    group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
+    group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument(
+        "--ca-out", type=Path, metavar="FILE", help="write what callers should trust: the caBundle"
+    )
+    group.add_argument(
+        "--client-ca-file",
+        type=Path,
+        metavar="FILE",
+        help="take reviews only from callers with a certificate of these authorities",
+    )
+    group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
+    group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def _add_log(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--decision-log", metavar="FILE", help="a JSON line for each decision; - is standard output"
+    )
+    group.add_argument(
+        "--decision-log-sample",
+        type=_part,
+        default=1.0,
+        metavar="PART",
+        help="the part of plain admissions that is logged, from 0 to 1 (default: 1)",
+    )
+    group.add_argument(
+        "--decision-log-objects",
+        action="store_true",
+        help="log whole objects, Secrets without their values",
+    )
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--max-reviews-inflight",
+        type=count,
+        default=400,
+        metavar="N",
+        help="reviews that wait or are decided at once; 0 is no limit (default: 400)",
+    )
+    group.add_argument(
+        "--max-review-bytes",
+        type=count,
+        default=7 << 20,
+        metavar="N",
+        help="the largest review (default: 7340032)",
+    )
+    group.add_argument(
+        "--review-timeout",
+        type=seconds,
+        default=10.0,
+        metavar="DURATION",
+        help="for an answer, if the caller does not ask for less (default: 10s)",
+    )
+    group.add_argument(
+        "--shutdown-delay-duration",
+        type=seconds,
+        default=5.0,
+        metavar="DURATION",
+        help="how long to go on, not ready, when told to end (default: 5s)",
+    )
+
+
+def _part(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 to 1")
+    return found
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Serve until told to end."""
+    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        return _failed(f"`{missing[0]}` is not installed: pip install 'celadon[serve]'")
+    if not options.files:
+        return output.usage_error("celadon webhook", "no policies: give them with `-f`")
+    from celadon.serve.transport import StartError
+    from celadon.webhook.policy_sources import LoadError
+    from celadon.webhook.service import run_webhook
+
+    output.log_to_stderr(options.verbosity)
+    try:
+        source = _source(options)
+        settings = _settings(options)
+        source.start()
+        run_webhook(settings, source, lambda url: _announce(url, source))
+    except LoadError as error:
+        for problem in error.problems:
+            output.complain(f"error: {problem}")
+        return Exit.USAGE
+    except StartError as error:
+        return _failed(str(error))
+    return Exit.OK
+
+
+def _failed(message: str) -> Exit:
+    output.complain(f"error: {message}")
+    return Exit.USAGE
+
+
+def _announce(url: str, source: WatchedFiles) -> None:
+    rules = source.rulebook()
+    counts = (
+        "" if rules is None else f"{len(rules.engine.policies)} policies, {rules.bindings} bindings"
+    )
+    output.complain(f"celadon {__version__} answers reviews at {url}/validate: {counts}")
+
+
+def _source(options: argparse.Namespace) -> WatchedFiles:
+    from celadon.cli.checking.policy_loading import PolicyLoader
+    from celadon.cli.reading.file_signatures import signatures
+    from celadon.webhook.policy_sources import WatchedFiles
+
+    load = PolicyLoader(options.files, options.kubernetes_version)
+    return WatchedFiles(load, lambda: signatures(options.files))
+
+
+def _settings(options: argparse.Namespace) -> WebhookSettings:
+    """Raises StartError."""
+    from celadon.serve.transport import StartError, parse_address
+    from celadon.webhook.service import WebhookSettings
+
+    try:
+        listen = parse_address(options.listen)
+    except ValueError as error:
+        raise StartError(f"--listen: {error}") from None
+    return WebhookSettings(
+        listen=listen,
+        certificate=_certificate(options, listen),
+        audit_only=options.audit_only,
+        decision_log=_decision_log(options),
+        in_flight=options.max_reviews_inflight,
+        body_bytes=options.max_review_bytes,
+        seconds=options.review_timeout,
+        shutdown_delay=options.shutdown_delay_duration,
+        known_callers=options.client_ca_file is not None,
+    )
+
+
+def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertificate | None:
+    """Raises StartError."""
+    from celadon.serve.transport import StartError, TlsSettings
+    from celadon.webhook.service import certificate_of, write_trusted
+
+    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
+        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
+    tls = TlsSettings(
+        options.tls_cert_file,
+        options.tls_private_key_file,
+        options.client_ca_file,
+        plain=options.plain_http or options.force_plain_http,
+        force_plain=options.force_plain_http,
+    )
+    found = certificate_of(tls, listen)
+    if options.ca_out is not None and found is not None:
+        write_trusted(found, options.ca_out)
+    return found
+
+
+def _decision_log(options: argparse.Namespace) -> DecisionLogSettings | None:
+    from celadon.webhook.service import DecisionLogSettings
+
+    given = options.decision_log
+    if given is None:
+        return None
+    path = None if given == "-" else Path(given)
+    return DecisionLogSettings(path, options.decision_log_sample, options.decision_log_objects)

@@ -1,0 +1,146 @@
+"""One JSON line for each decision: about what, who asked, what came out, and why.
+
+Denials, warnings and errors are always written, of plain admissions a part (`sample`). Contents of
+Secrets are redacted, also where a policy's message repeats them. A file is opened again when it was
+moved away, so that logrotate needs nothing. A line that cannot be written is lost, and said once: a
+review never fails for its log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from celadon.admission import Decision, Verdict
+from celadon.serve.operation import warn
+from celadon.webhook.deciding.decider import Finding
+from celadon.webhook.reviews.incoming_reviews import Review
+from celadon.webhook.service.secret_texts import redacted, redacted_object, secret_texts
+from celadon.webhook.service.webhook_settings import DecisionLogSettings
+
+_STDOUT: Final = 1
+
+
+class DecisionLog:
+    """`clock` is Unix time, `dice` gives numbers from 0 to 1."""
+
+    def __init__(
+        self,
+        settings: DecisionLogSettings,
+        clock: Callable[[], float],
+        dice: Callable[[], float],
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._dice = dice
+        self._file = _STDOUT if settings.path is None else _opened(settings.path)
+        self._is_broken = False
+
+    def decided(
+        self, path: str, review: Review, verdict: Verdict, findings: Sequence[Finding], micros: int
+    ) -> None:
+        """Write it, or let it pass."""
+        plain = verdict.allowed and not findings
+        sample = self._settings.sample
+        if plain and sample < 1 and (sample <= 0 or self._dice() >= sample):
+            return
+        line = self._line(path, review, verdict, findings)
+        line["micros"] = micros
+        self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def _line(
+        self, path: str, review: Review, verdict: Verdict, findings: Sequence[Finding]
+    ) -> dict[str, Any]:
+        request = review.request
+        secrets = secret_texts(request)
+        line: dict[str, Any] = {
+            "ts": datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds"),
+            "path": path,
+            "uid": request.uid,
+            "operation": request.operation.value,
+            "apiVersion": request.kind.group_version.__str__(),
+            "kind": request.kind.kind,
+            "resource": str(request.resource.group_resource),
+            "subresource": request.subresource,
+            "namespace": request.namespace,
+            "name": request.name,
+            "user": request.user.name,
+            "groups": request.user.groups,
+            "dryRun": request.dry_run,
+            "allowed": verdict.allowed,
+            "code": verdict.code,
+            "message": redacted(verdict.message, secrets),
+            "warnings": [redacted(text, secrets) for text in verdict.warnings],
+            "annotations": {
+                key: redacted(text, secrets) for key, text in verdict.audit_annotations.items()
+            },
+            "decisions": [
+                _decision(one, redacted(one.message, secrets))
+                for finding in findings
+                for one in finding.decisions
+            ],
+            "failed": [finding.policy for finding in findings if finding.failed],
+        }
+        line = {key: value for key, value in line.items() if value not in ("", [], {}, ())}
+        if self._settings.with_objects:
+            line["object"] = redacted_object(request.object)
+            line["oldObject"] = redacted_object(request.old_object)
+        return line
+
+    def _write(self, line: bytes) -> None:
+        try:
+            os.write(self._file, line)
+            self._is_broken = False
+        except OSError as error:
+            if not self._is_broken:
+                warn("decisions cannot be logged", {"err": str(error)})
+            self._is_broken = True
+
+    def reopen_if_moved(self) -> None:
+        """Looked at every few seconds."""
+        path = self._settings.path
+        if path is None:
+            return
+        try:
+            about, mine = os.stat(path), os.fstat(self._file)
+            if (about.st_dev, about.st_ino) == (mine.st_dev, mine.st_ino):
+                return
+        except OSError:
+            pass
+        try:
+            fresh = _opened(path)
+        except OSError as error:
+            warn("the decision log cannot be opened", {"err": str(error)})
+            return
+        os.close(self._file)
+        self._file = fresh
+
+    def close(self) -> None:
+        """At the end."""
+        if self._settings.path is not None:
+            os.close(self._file)
+        else:
+            sys.stdout.flush()
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+def _decision(decision: Decision, message: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "policy": decision.policy,
+        "binding": decision.binding,
+        "param": decision.param,
+        "field": str(decision.source.path),
+        "message": message,
+        "reason": decision.reason,
+        "cause": decision.cause.value,
+        "actions": decision.actions,
+    }
+    return {key: value for key, value in shown.items() if value not in ("", ())}

@@ -1,0 +1,134 @@
+"""The hot path: the bytes of a review in, the bytes of its answer out.
+
+Which answers are reviews and which are HTTP errors is a choice: where an HTTP error comes, the API
+server asks the failure policy of the webhook's configuration; a review that denies denies. So what
+policies decide, their own errors included, is a review; what is wrong with the question or with
+this server is an HTTP error (docs/decisions/0020-webhook-answers.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from time import perf_counter
+from typing import Final, TypeAlias
+
+from celadon.admission import Verdict
+from celadon.serve import HttpAnswer, HttpRequest
+from celadon.webhook.deciding.audit_only import without_denial
+from celadon.webhook.deciding.decider import Decider
+from celadon.webhook.deciding.rulebook import Rulebook
+from celadon.webhook.deciding.unanswered import Unanswered
+from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
+from celadon.webhook.reviews.review_answers import answer_review
+from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.review_bytes import UnreadableJson, answer_bytes_of, read_document
+from celadon.webhook.service.webhook_metrics import WebhookMetrics
+
+VALIDATE: Final = "/validate"
+MUTATE: Final = "/mutate"
+REVIEW_PATHS: Final = (VALIDATE, MUTATE)
+JSON: Final = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
+_MALFORMED: Final = "malformed"
+
+Later: TypeAlias = Coroutine[None, None, HttpAnswer]
+
+
+class ReviewHandler:
+    """`rulebook` gives what is in force, None if nothing was loaded yet; `most_bytes` is how large
+    a body may be; with `known_callers`, whoever shows no certificate is refused."""
+
+    def __init__(
+        self,
+        rulebook: Callable[[], Rulebook | None],
+        metrics: WebhookMetrics,
+        log: DecisionLog | None,
+        *,
+        most_bytes: int,
+        audit_only: bool = False,
+        known_callers: bool = False,
+    ) -> None:
+        self._rulebook = rulebook
+        self._metrics = metrics
+        self._log = log
+        self._most_bytes = most_bytes
+        self._audit_only = audit_only
+        self._known_callers = known_callers
+
+    def begin(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer | Later:
+        """The answer, or what gives it after others have been asked. `arrived` is when the request
+        came, by `perf_counter`."""
+        if self._known_callers and request.client_certificate is None:
+            return self.refuse(path, 401, "a client certificate is required", "unknown caller")
+        body = request.body
+        if len(body) > self._most_bytes:
+            text = f"request entity is too large; limit is {self._most_bytes} bytes"
+            return self.refuse(path, 413, text)
+        if not _is_json(request):
+            return self.refuse(path, 415, f"the content type must be {JSON}")
+        if not body:
+            return self.refuse(path, 400, "the body is empty")
+        try:
+            review = decode_review(read_document(body), len(body))
+        except (UnreadableJson, ReviewError) as error:
+            return self.refuse(path, 400, f"not an AdmissionReview: {error}")
+        except RecursionError:
+            return self._too_deep(path)
+        if path == MUTATE:  # there are no mutating policies
+            return self._answer(path, review, Verdict(), None, arrived)
+        rules = self._rulebook()
+        if rules is None:
+            return self.refuse(path, 503, "the policies are not loaded yet", "not ready")
+        decider = Decider(review.request, rules, timed=self._metrics.is_timed())
+        try:
+            verdict = decider.verdict()
+        except Unanswered as question:
+            return self._later(path, review, decider, question, arrived)
+        except RecursionError:
+            return self._too_deep(path)
+        return self._answer(path, review, verdict, decider, arrived)
+
+    async def _later(
+        self, path: str, review: Review, decider: Decider, question: Unanswered, arrived: float
+    ) -> HttpAnswer:
+        verdict = await decider.settled(question)
+        return self._answer(path, review, verdict, decider, arrived)
+
+    def _answer(
+        self,
+        path: str,
+        review: Review,
+        verdict: Verdict,
+        decider: Decider | None,
+        arrived: float,
+    ) -> HttpAnswer:
+        metrics = self._metrics
+        if self._audit_only and not verdict.allowed:
+            verdict = without_denial(verdict)
+            metrics.would_deny.add()
+        findings = [] if decider is None else decider.findings
+        if findings:
+            metrics.found(findings)
+        if decider is not None and decider.times:
+            metrics.timed(decider.times)
+        answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict)))
+        seconds = perf_counter() - arrived
+        metrics.reviewed(path, review.request.operation.value, verdict, seconds)
+        if self._log is not None:
+            self._log.decided(path, review, verdict, findings, int(seconds * 1e6))
+        return answer
+
+    def _too_deep(self, path: str) -> HttpAnswer:
+        return self.refuse(path, 422, "the review is nested too deeply")
+
+    def refuse(self, path: str, code: int, text: str, reason: str = _MALFORMED) -> HttpAnswer:
+        """An HTTP error in place of a review."""
+        self._metrics.not_answered(path, reason, code)
+        return HttpAnswer(code, TEXT, f"{text}\n".encode("utf-8", "replace"))
+
+
+def _is_json(request: HttpRequest) -> bool:
+    for name, value in request.headers:
+        if name == "content-type":
+            return value == JSON or value.partition(";")[0].strip().lower() == JSON
+    return False

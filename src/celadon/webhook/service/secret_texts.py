@@ -1,0 +1,76 @@
+"""What must not be told: the contents of Secrets, in objects and in messages made of them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.admission import Request
+from celadon.kube import JsonObject
+
+REDACTED: Final = "[redacted]"
+LEAST_CHARACTERS: Final = 4
+"""Shorter values would blacken half of each message, and keep no secret."""
+
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_MEMBERS: Final = ("data", "stringData")
+
+
+def secret_texts(request: Request) -> Iterable[str]:
+    """The values in the Secrets of a request, as they stand there and decoded, longest first."""
+    if request.kind.kind != "Secret" or request.kind.group:
+        return ()
+    found = {
+        text
+        for obj in (request.object, request.old_object)
+        if obj is not None
+        for text in _values(obj)
+        if len(text) >= LEAST_CHARACTERS
+    }
+    return sorted(found, key=len, reverse=True)
+
+
+def _values(obj: JsonObject) -> Iterator[str]:
+    for member in _MEMBERS:
+        values = obj.get(member)
+        if not isinstance(values, dict):
+            continue
+        for value in values.values():
+            if isinstance(value, str):
+                yield value
+                if member == "data":
+                    yield from _decoded(value)
+
+
+def _decoded(value: str) -> Iterator[str]:
+    try:
+        yield base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, ValueError):  # no base64, or no text
+        return
+
+
+def redacted(text: str, secrets: Iterable[str]) -> str:
+    """The text without them."""
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+def redacted_object(obj: JsonObject | None) -> dict[str, Any] | None:
+    """A Secret keeps its keys and loses its values; other objects are as they are."""
+    if obj is None:
+        return None
+    if obj.get("kind") != "Secret" or obj.get("apiVersion") != "v1":
+        return dict(obj)
+    shown = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
+    meta = obj.get("metadata")
+    if isinstance(meta, dict) and isinstance(meta.get("annotations"), dict):
+        kept = {key: one for key, one in meta["annotations"].items() if key != _LAST_APPLIED}
+        shown["metadata"] = {**meta, "annotations": kept}
+    return shown
+
+
+def _hidden(value: object) -> object:
+    return dict.fromkeys(value, REDACTED) if isinstance(value, Mapping) else REDACTED

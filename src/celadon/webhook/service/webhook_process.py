@@ -1,0 +1,146 @@
+"""A webhook process from its settings to its end.
+
+The end has two parts. First, for `shutdown_delay` seconds, the webhook says that it is not ready
+and goes on; each answer is the last of its connection, so that API servers, which keep theirs open,
+go to another replica. Then it stops listening, and what was begun is finished. So no request fails
+for the end of a replica.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+import uvloop
+
+from celadon.serve.operation import LIFE, say
+from celadon.serve.transport import (
+    ConnectionLimits,
+    HttpServer,
+    StartError,
+    allow_many_connections,
+    open_listener,
+    settle_memory,
+)
+from celadon.webhook.deciding.rulebook import PolicySource
+from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.readiness import OwnPages
+from celadon.webhook.service.review_handler import ReviewHandler
+from celadon.webhook.service.review_queue import ReviewQueue
+from celadon.webhook.service.webhook_metrics import WebhookMetrics
+from celadon.webhook.service.webhook_settings import WebhookSettings
+
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at the certificate and the log file."""
+
+
+def run_webhook(
+    settings: WebhookSettings, source: PolicySource, ready: Callable[[str], None]
+) -> None:
+    """Serve until SIGTERM or SIGINT; `ready` is called with the URL once connections are accepted.
+    Raises StartError."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(open_listener(settings.listen))
+        log = _log(settings, stack)
+        allow_many_connections()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings, source, listener, log, ready))
+
+
+def _log(settings: WebhookSettings, stack: contextlib.ExitStack) -> DecisionLog | None:
+    if settings.decision_log is None:
+        return None
+    try:
+        log = DecisionLog(settings.decision_log, time.time, random.random)
+    except OSError as error:
+        raise StartError(f"`{settings.decision_log.path}`: {error.strerror}") from error
+    stack.callback(log.close)
+    return log
+
+
+async def _serve(
+    settings: WebhookSettings,
+    source: PolicySource,
+    listener: socket.socket,
+    log: DecisionLog | None,
+    ready: Callable[[str], None],
+) -> None:
+    loop = asyncio.get_running_loop()
+    webhook = Webhook(settings, source, log)
+    address = settings.listen
+    scheme = "http" if settings.certificate is None else "https"
+    url = type(address)(address.host, listener.getsockname()[1]).url(scheme)
+    settle_memory()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, webhook.end)
+    await webhook.serve(listener, lambda: ready(url))
+
+
+class Webhook:
+    """A webhook in the running loop."""
+
+    def __init__(
+        self, settings: WebhookSettings, source: PolicySource, log: DecisionLog | None = None
+    ) -> None:
+        self._settings = settings
+        self._source = source
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self.is_ending = False
+        certificate = settings.certificate
+        self.metrics = WebhookMetrics(
+            source,
+            lambda: self._queue.in_flight,
+            None if certificate is None else certificate.expires,
+        )
+        handler = ReviewHandler(
+            source.rulebook,
+            self.metrics,
+            log,
+            most_bytes=settings.body_bytes,
+            audit_only=settings.audit_only,
+            known_callers=settings.known_callers,
+        )
+        self._queue = ReviewQueue(handler, settings.in_flight, settings.seconds)
+        pages = OwnPages(source, self.metrics, lambda: self.is_ending)
+        self._server = HttpServer(
+            pages.handle,
+            lambda: self._ready(),
+            None if certificate is None else certificate.context,
+            ConnectionLimits(body_bytes=settings.body_bytes, drain_seconds=settings.drain_seconds),
+            self._queue,
+        )
+        self._ready: Callable[[], None] = lambda: None
+
+    async def serve(self, listener: socket.socket, ready: Callable[[], None]) -> None:
+        """Until `end`."""
+        self._ready = ready
+        tasks = [self._loop.create_task(one) for one in (self._source.run(), self._look())]
+        try:
+            await self._server.serve([listener])
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def end(self) -> None:
+        """The first call asks, the second insists."""
+        delay = 0.0 if self.is_ending else self._settings.shutdown_delay
+        say(LIFE, "the webhook ends", {"delaySeconds": delay})
+        self.is_ending = True
+        self._server.retire()
+        self._loop.call_later(delay, self._server.end)
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if self._settings.certificate is not None:
+                self._settings.certificate.reload()
+            if self._log is not None:
+                self._log.reopen_if_moved()

@@ -1,0 +1,60 @@
+"""What a webhook process is told."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from celadon.serve.transport import Address
+
+MOST_BYTES: Final = 7 << 20
+"""Of a body: two objects of 3 MiB and what is around them (as controller-runtime)."""
+
+
+class Certificate(Protocol):
+    """What TLS needs, from files or made by ourselves."""
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """For the listener, for as long as it listens."""
+        ...
+
+    def reload(self) -> bool:
+        """Look whether there is a newer one. Called every few seconds."""
+        ...
+
+    def expires(self) -> float:
+        """When the one in use ends, in Unix time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLogSettings:
+    """`path` None is standard output; `sample` is the part of plain admissions that is logged, from
+    0 to 1; `with_objects` adds the whole objects."""
+
+    path: Path | None
+    sample: float = 1.0
+    with_objects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """`certificate` None is plain HTTP. `in_flight` is how many reviews may wait or be decided at
+    once (0: any number), `seconds` how long one may take whose caller does not say. For
+    `shutdown_delay` seconds after it was told to end, the webhook is not ready and goes on, then
+    what was begun may take `drain_seconds`."""
+
+    listen: Address
+    certificate: Certificate | None
+    audit_only: bool = False
+    decision_log: DecisionLogSettings | None = None
+    in_flight: int = 400
+    body_bytes: int = MOST_BYTES
+    seconds: float = 10.0
+    shutdown_delay: float = 5.0
+    drain_seconds: int = 30
+    known_callers: bool = False
+    """Whether reviews are taken only from callers with a certificate."""
