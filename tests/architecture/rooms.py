@@ -46,6 +46,7 @@ DOORS = {
     "celadon.store",
     "celadon.goyaml",
     "celadon.serve",
+    "celadon.serve.calling",
     "celadon.serve.operation",
     "celadon.serve.outgoing",
     "celadon.serve.tls",

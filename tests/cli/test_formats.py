@@ -145,8 +145,10 @@ def test_data() -> None:
         "invalid": 0,
         "warned": 1,
         "untouched": 0,
+        "unasked": 0,
         "policies": 2,
         "bindings": 2,
+        "webhooks": 0,
         "exitCode": 2,
     }
     assert document["objects"][0]["violations"][2] == {

@@ -18,6 +18,7 @@ from celadon.admission.registration.api_validation.kind_validation import (
 from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
 from celadon.admission.registration.api_validation.validating_policy import validate_policy
 from celadon.admission.registration.decoding import (
+    Decoded,
     RegistrationError,
     converted,
     decode_binding,
@@ -42,6 +43,7 @@ from celadon.admission.registration.strategy import STRATEGIES
 __all__ = [
     "REGISTRATION_KINDS",
     "STRATEGIES",
+    "Decoded",
     "MatchResources",
     "MutatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding",

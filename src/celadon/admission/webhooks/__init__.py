@@ -7,7 +7,12 @@ sent), `call_results` and `incoming_answers` (what comes back, or does not), `ho
 makes a `Reply` or `NoReply` of each `Call`.
 """
 
-from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
+from celadon.admission.webhooks.call_records import (
+    NO_ERROR,
+    CallRecord,
+    WebhookNotes,
+    patch_annotation,
+)
 from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply, UnreadableBody
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
@@ -17,6 +22,7 @@ from celadon.admission.webhooks.review_versions import KIND as REVIEW_KIND
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
+    "NO_ERROR",
     "REVIEW_KIND",
     "REVIEW_VERSIONS",
     "AsJson",
@@ -34,4 +40,5 @@ __all__ = [
     "ValidatingPhase",
     "WebhookNotes",
     "call_url",
+    "patch_annotation",
 ]

@@ -7,8 +7,10 @@ calls, takes a reply for each, and returns the object as it left it:
     call = next(calls)
     while True: call = calls.send(reply)         StopIteration.value is the object
 
-It raises StatusError where a webhook refuses the request or spoils it. `phase.wants_another` says
-after the first round whether all mutating plugins have to be asked once more.
+A reply of None is for a call that nobody makes: the object stays as it is, and the hook is noted as
+unasked. It raises StatusError where a webhook refuses the request or spoils it.
+`phase.wants_another` says after the first round whether all mutating plugins have to be asked once
+more.
 
 As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocationcontext}.go`.
 """
@@ -25,13 +27,7 @@ from celadon.admission.hits import Hit
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Request
 from celadon.admission.webhooks import hook_refusals
-from celadon.admission.webhooks.call_records import (
-    CALLING_WEBHOOK_ERROR,
-    INTERNAL_ERROR,
-    NO_ERROR,
-    CallRecord,
-    WebhookNotes,
-)
+from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
 from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.incoming_answers import HookAnswer, read_answer
@@ -44,9 +40,9 @@ from celadon.kube.writes import JsonPatchError, OtherKind, apply_json_patch, rea
 
 IF_NEEDED: Final = "IfNeeded"
 
-Round = Generator[Call, Reply | NoReply, JsonObject | None]
+Round = Generator[Call, Reply | NoReply | None, JsonObject | None]
 """Gives the object at the end of a round."""
-Asking = Generator[Call, Reply | NoReply, tuple[JsonObject | None, bool]]
+Asking = Generator[Call, Reply | NoReply | None, tuple[JsonObject | None, bool]]
 """Gives what one hook has made of the object (None: it did not touch it), and whether that is
 another."""
 
@@ -137,33 +133,31 @@ class MutatingPhase:
             mutated = True
             raise
         finally:
-            self.notes.mutation(hook, number, mutated=mutated)
+            if hook not in self.notes.unasked:
+                self.notes.mutation(hook, number, mutated=mutated)
         return made, mutated
 
     def _called(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         hook = selected.hook
         try:
             call = begin_call(selected, context, self._new_uid())
-        except StatusError:
-            self.notes.calls.append(
-                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
-            )
+        except StatusError as error:
+            self.notes.calls.append(CallRecord.own_error(hook, error))
             raise
         reply = yield call
+        if reply is None:
+            self.notes.unasked.append(hook)
+            return None, False
         answer = read_answer(call, reply, self._as_json, mutating=True)
         self.notes.answered(hook, answer.warnings, answer.audit_annotations)
         if not answer.allowed:
             denial = hook_refusals.denied(hook, answer.status)
-            self.notes.calls.append(
-                CallRecord(hook, rejected=True, code=denial.code, error_type=NO_ERROR)
-            )
+            self.notes.calls.append(CallRecord.denial(hook, denial))
             raise denial
         try:
             made, mutated = self._patched(selected, context, answer, number)
-        except StatusError:
-            self.notes.calls.append(
-                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
-            )
+        except StatusError as error:
+            self.notes.calls.append(CallRecord.own_error(hook, error))
             raise
         self.notes.calls.append(CallRecord(hook, rejected=False))
         return made, mutated
@@ -196,12 +190,9 @@ class MutatingPhase:
         return made if hit.kind == kind else self._world.convert(made, kind)
 
     def _failed(self, hook: Hook, error: CallError, number: int) -> None:
-        ignored = hook.ignores_failures
         if not error.canceled:
-            self.notes.calls.append(
-                CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored)
-            )
-        if not ignored:
+            self.notes.calls.append(CallRecord.failure(hook, error))
+        if not hook.ignores_failures:
             raise hook_refusals.failed(hook, error) from None
         if not error.canceled:
             self.notes.mutating_failed_open(hook, number)

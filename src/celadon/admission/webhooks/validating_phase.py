@@ -16,13 +16,7 @@ from celadon.admission.conversion import ConversionError
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Request
 from celadon.admission.webhooks import hook_refusals
-from celadon.admission.webhooks.call_records import (
-    CALLING_WEBHOOK_ERROR,
-    INTERNAL_ERROR,
-    NO_ERROR,
-    CallRecord,
-    WebhookNotes,
-)
+from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
 from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.incoming_answers import read_answer
@@ -72,9 +66,7 @@ class ValidatingPhase:
             self.notes.calls.append(CallRecord(hook, rejected=False))
             return
         denial = hook_refusals.denied(hook, answer.status)
-        self.notes.calls.append(
-            CallRecord(hook, rejected=True, code=denial.code, error_type=NO_ERROR)
-        )
+        self.notes.calls.append(CallRecord.denial(hook, denial))
         self._refuse(denial)
 
     def _begin(
@@ -88,18 +80,13 @@ class ValidatingPhase:
         except ConversionError as error:
             raise status.internal_error(str(error)) from None
         except StatusError as error:
-            self.notes.calls.append(
-                CallRecord(hook, rejected=True, code=0, error_type=INTERNAL_ERROR)
-            )
+            self.notes.calls.append(CallRecord.own_error(hook, error))
             self._refuse(error)
 
     def _failed(self, hook: Hook, error: CallError) -> None:
-        ignored = hook.ignores_failures
         if not error.canceled:
-            self.notes.calls.append(
-                CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored)
-            )
-        if not ignored:
+            self.notes.calls.append(CallRecord.failure(hook, error))
+        if not hook.ignores_failures:
             self._refuse(hook_refusals.failed(hook, error))
         elif not error.canceled:
             self.notes.validating_failed_open(hook, self._places[hook.uid])

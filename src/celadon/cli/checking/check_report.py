@@ -1,7 +1,8 @@
 """What `celadon check` found, as one value; every output format is made from it.
 
 Read `Report` last: it holds what was asked of each object (`ObjectResult`), what is wrong with it
-(`Fault`), what the policies had against it (`Violation`), what is wrong with the policies
+(`Fault`), what the policies had against it (`Violation`), what came of the webhooks that it would
+be sent to (`WebhookCall`), what is wrong with the policies
 (`PolicyError`), what went by silently and should not (`Notice`) and which inputs were unreadable
 (`Problem`). The exit code follows from it.
 """
@@ -30,11 +31,13 @@ class Place:
 
 class State(enum.Enum):
     """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it; `INVALID`
-    is refused before any policy could."""
+    is refused before any policy could; of one that is `UNASKED` it is not known, since it would be
+    sent to webhooks that were not asked."""
 
     ADMITTED = "admitted"
     UNTOUCHED = "untouched"
     WARNED = "warned"
+    UNASKED = "unasked"
     DENIED = "denied"
     INVALID = "invalid"
 
@@ -71,6 +74,43 @@ class Violation:
     denies: bool = False
 
 
+class Outcome(enum.Enum):
+    """What came of a webhook that a request goes to. `IGNORED` is a call that failed, which the
+    webhook's failure policy makes nothing of; `UNASKED` says that nobody asked it."""
+
+    ALLOWED = "allowed"
+    CHANGED = "changed"
+    DENIED = "denied"
+    FAILED = "failed"
+    IGNORED = "ignored"
+    UNASKED = "not asked"
+
+
+_AGAINST: Final = frozenset({Outcome.DENIED, Outcome.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCall:
+    """A webhook that an object is sent to. `place` is where the webhook is written; `patch` are the
+    operations by which a mutating one has changed the object, `message` why it was refused or what
+    went wrong. `again` is the second call of a webhook that is reinvoked."""
+
+    place: Place
+    configuration: str
+    webhook: str
+    mutating: bool
+    outcome: Outcome
+    message: str = ""
+    patch: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    again: bool = False
+
+    @property
+    def phase(self) -> str:
+        """`mutating` or `validating`."""
+        return "mutating" if self.mutating else "validating"
+
+
 @dataclass(frozen=True, slots=True)
 class ClientWarning:
     """A warning as a client gets it, and the violations it is due to."""
@@ -104,15 +144,32 @@ class ObjectResult:
     denial: Violation | None = None
     faults: tuple[Fault, ...] = ()
     policies: int = 0
+    webhooks: tuple[WebhookCall, ...] = ()
 
     @property
     def is_refused(self) -> bool:
         return self.state in REFUSED
 
     @property
+    def is_admitted(self) -> bool | None:
+        """None where that is not known."""
+        return None if self.state is State.UNASKED else not self.is_refused
+
+    @property
+    def unasked(self) -> tuple[WebhookCall, ...]:
+        """The webhooks whose answer is not known."""
+        return tuple(one for one in self.webhooks if one.outcome is Outcome.UNASKED)
+
+    @property
+    def denying(self) -> tuple[WebhookCall, ...]:
+        """The webhooks that refuse it, or would have to be asked and cannot."""
+        return tuple(one for one in self.webhooks if one.outcome in _AGAINST)
+
+    @property
     def has_error(self) -> bool:
-        """Whether a policy could not be evaluated on it."""
-        return any(violation.is_error for violation in self.violations)
+        """Whether a policy could not be evaluated on it, or a webhook not be called."""
+        failed = any(one.outcome is Outcome.FAILED for one in self.webhooks)
+        return failed or any(violation.is_error for violation in self.violations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +199,8 @@ class Silence(enum.Enum):
     UNKNOWN_KIND = "unknown-kind"
     NAMESPACE_ASSUMED = "namespace-assumed"
     NOT_EVALUATED = "not-evaluated"
+    WEBHOOK_UNASKED = "webhook-not-asked"
+    ANSWER_UNUSED = "answer-unused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +220,23 @@ class Report:
     objects: tuple[ObjectResult, ...] = ()
     policies: int = 0
     bindings: int = 0
+    webhooks: int = 0
     policy_errors: tuple[PolicyError, ...] = ()
     notices: tuple[Notice, ...] = ()
     problems: tuple[Problem, ...] = ()
     strict: bool = False
     fail_on_warning: bool = False
+    needs_answers: bool = False
+    """Whether webhooks were to be asked, so that one that was not is an error."""
 
     def count(self, state: State) -> int:
         """How many objects ended so."""
         return sum(result.state is state for result in self.objects)
+
+    @property
+    def admitted(self) -> int:
+        """How many objects the API server would accept, as far as that is known."""
+        return len(self.objects) - self.refused - self.count(State.UNASKED)
 
     @property
     def refused(self) -> int:
@@ -188,6 +255,9 @@ class Report:
             return Exit.POLICY
         if any(result.has_error for result in self.objects):
             return Exit.POLICY
-        if self.refused or (self.fail_on_warning and self.count(State.WARNED)):
+        if self.needs_answers and self.count(State.UNASKED):
+            return Exit.POLICY
+        warned = any(result.warnings and not result.is_refused for result in self.objects)
+        if self.refused or (self.fail_on_warning and warned):
             return Exit.DENIED
         return Exit.OK

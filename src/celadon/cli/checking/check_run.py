@@ -1,14 +1,15 @@
 """The main job: documents to a `Report`.
 
-In order: the policies (`policies`), the world they look at, a request per document (`requests`), a
-verdict per request (the engine), and what each verdict means to a reader (here). At the end
+In order: the policies (`policies`), the world they look at, a request per document (`requests`),
+what mutating webhooks make of it, a verdict per request (the engine), what validating webhooks say
+(`celadon.cli.checking.asking`), and what all that means to a reader (here). At the end
 `silences` looks for everything that went by without a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 
 from celadon.admission import (
     Action,
@@ -16,30 +17,35 @@ from celadon.admission import (
     Decision,
     Engine,
     ObjectWorld,
-    Source,
     Verdict,
 )
+from celadon.cli.checking.asking.answer_sources import AnswerSettings, answer_source
+from celadon.cli.checking.asking.webhook_documents import webhook_documents
+from celadon.cli.checking.asking.webhook_rounds import Asking, Said
 from celadon.cli.checking.check_report import (
     ClientWarning,
     Notice,
     ObjectResult,
+    Outcome,
     Place,
     Report,
     Silence,
     State,
     Violation,
+    WebhookCall,
 )
 from celadon.cli.checking.coverage import survey
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests
-from celadon.cli.checking.notices import notices
+from celadon.cli.checking.notices import notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked, Question, ask, identity
-from celadon.cli.checking.refusals import Refusal, refusal
+from celadon.cli.checking.refusals import refusal
 from celadon.cli.checking.server_remarks import all_warnings, remarks
 from celadon.cli.crashes import crash
 from celadon.cli.reading.problems import Problem
+from celadon.kube import Status, StatusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,40 +59,68 @@ class Settings:
     validation: bool = True
     strict: bool = False
     fail_on_warning: bool = False
+    webhooks: AnswerSettings = field(default_factory=AnswerSettings)
 
 
 def check(
     manifests: Manifests, policies: PolicySet, settings: Settings, step: Callable[[int], None]
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done."""
+    documents = (*manifests.looked_up, *manifests.admitted)
     prepare = Prepare(
-        (*manifests.looked_up, *manifests.admitted),
+        documents,
         settings.question.user,
         settings.now,
         settings.version,
         defaulting=settings.defaulting,
     )
     world, problems = given_world(manifests, policies, prepare)
+    webhooks = webhook_documents(documents, settings.version)
+    with answer_source(settings.webhooks, world, webhooks.names) as source:
+        asking = Asking(webhooks, settings.version, source.answers, source.as_json, world, prepare)
+        report = _judged(manifests, policies, settings, step, prepare, world, asking)
+    return replace(
+        report,
+        webhooks=webhooks.count,
+        policy_errors=(*report.policy_errors, *webhooks.errors),
+        notices=(*report.notices, *unasked(report.objects), *source.notices),
+        problems=tuple(
+            dict.fromkeys((*manifests.problems, *problems, *source.problems, *report.problems))
+        ),
+        needs_answers=settings.webhooks.asks,
+    )
+
+
+def _judged(
+    manifests: Manifests,
+    policies: PolicySet,
+    settings: Settings,
+    step: Callable[[int], None],
+    prepare: Prepare,
+    world: ObjectWorld,
+    asking: Asking,
+) -> Report:
+    """What becomes of the objects, and what is said about policies."""
     engine = Engine(
         (placed.value for placed in policies.policies.values()),
         (placed.value for placed in policies.bindings.values()),
         settings.version,
     )
-    asked, unasked = _requests(manifests, settings, world, prepare)
+    sent, unsent = _requests(manifests, settings, world, prepare)
+    mutated = []
+    for one in sent:
+        try:
+            mutated.append(asking.mutated(one))
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            unsent.append(one.crash(error))
+    asked = [one for one, _ in mutated]
     coverage = survey(engine, world, asked, policies)
+    judge = _Judge(engine, world, prepare, asking, policies, settings)
     results = []
     crashes = coverage.crashes
-    ignored: dict[tuple[str, Source], Notice] = {}
-    for done, (one, matched) in enumerate(zip(asked, coverage.matched, strict=True), 1):
+    for done, ((one, said), matched) in enumerate(zip(mutated, coverage.matched, strict=True), 1):
         try:
-            refused = refusal(one, prepare) if settings.validation and settings.defaulting else None
-            if refused is not None:
-                results.append(_refused(one, refused, policies, matched))
-            else:
-                verdict = engine.review(one.request, world)
-                said = remarks(one) if settings.defaulting else []
-                results.append(_result(one, verdict, policies, matched, said))
-                _ignore(ignored, verdict, one, policies)
+            results.append(judge.result(one, said, matched))
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             crashes.append(one.crash(error))
         step(done)
@@ -95,15 +129,66 @@ def check(
         policies=len(policies.policies),
         bindings=len(policies.bindings),
         policy_errors=tuple(policies.errors),
-        notices=(*notices(manifests, policies, asked, coverage), *ignored.values()),
-        problems=tuple(dict.fromkeys((*manifests.problems, *problems, *unasked, *crashes))),
+        notices=(*notices(manifests, policies, asked, coverage), *judge.ignored.values()),
+        problems=(*unsent, *crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges one request after the other; keeps the errors that were ignored, once per
+    expression or webhook."""
+
+    engine: Engine
+    world: ObjectWorld
+    prepare: Prepare
+    asking: Asking
+    policies: PolicySet
+    settings: Settings
+    ignored: dict[Hashable, Notice] = field(default_factory=dict)
+
+    def result(self, one: Asked, before: Said, matched: int) -> ObjectResult:
+        """`before` is what mutating webhooks have said, `matched` how many pairs of policy and
+        binding match."""
+        after = Said()
+        refused = None
+        verdict, said = _refusal(before.refusal), before.warnings
+        if verdict is None:
+            checked = self.settings.validation and self.settings.defaulting
+            refused = refusal(one, self.prepare) if checked else None
+            verdict = None if refused is None else _refusal(refused.status)
+        if verdict is None:
+            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
+            verdict = self.engine.review(one.request, self.world)
+            _ignore(self.ignored, verdict, one, self.policies)
+            if verdict.allowed:
+                after = self.asking.validated(one)
+        calls = (*before.calls, *after.calls)
+        self._note_failed_open(calls, one)
+        found = _result(one, verdict, self.policies, matched, said, before, after)
+        faults = () if refused is None else refused.faults
+        return replace(found, state=State.INVALID, faults=faults) if faults else found
+
+    def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
+        for call in calls:
+            if call.outcome is Outcome.IGNORED:
+                text = f"{call.message}, ignored for {asked.title}"
+                notice = Notice(Silence.ERROR_IGNORED, call.place, text)
+                self.ignored.setdefault(call.place, notice)
+
+
+def _refusal(found: StatusError | Status | None) -> Verdict | None:
+    """What an object is refused with before any policy sees it."""
+    if found is None:
+        return None
+    status = found.status if isinstance(found, StatusError) else found
+    return Verdict(allowed=False, code=status.code, status=status.to_json())
+
+
 def _ignore(
-    ignored: dict[tuple[str, Source], Notice], verdict: Verdict, asked: Asked, policies: PolicySet
+    ignored: dict[Hashable, Notice], verdict: Verdict, asked: Asked, policies: PolicySet
 ) -> None:
     """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
     for decision in verdict.decisions:
@@ -135,30 +220,23 @@ def _requests(
     return asked, problems
 
 
-def _refused(asked: Asked, refused: Refusal, policies: PolicySet, matched: int) -> ObjectResult:
-    """The result of an object that no policy gets to see."""
-    verdict = Verdict(allowed=False, code=refused.status.code, status=refused.status.to_json())
-    result = _result(asked, verdict, policies, matched)
-    if not refused.faults:
-        return result
-    return replace(result, state=State.INVALID, faults=refused.faults)
-
-
 def _result(
-    asked: Asked, verdict: Verdict, policies: PolicySet, matched: int, said: Sequence[str] = ()
+    asked: Asked,
+    verdict: Verdict,
+    policies: PolicySet,
+    matched: int,
+    said: Sequence[str],
+    before: Said,
+    after: Said,
 ) -> ObjectResult:
-    """`said` is what the server itself remarks."""
+    """`said` is what the server and mutating webhooks remark."""
     request, document = asked.request, asked.document
-    warnings = all_warnings(said, verdict)
-    state = State.ADMITTED if matched else State.UNTOUCHED
-    if not verdict.allowed:
-        state = State.DENIED
-    elif warnings:
-        state = State.WARNED
+    warnings = all_warnings(said, verdict, after.warnings)
     found = {
         one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
     }
-    return ObjectResult(
+    refused = _refusal(after.refusal) or verdict
+    result = ObjectResult(
         place=Place(document.file, document.line()),
         api_version=request.kind.api_version,
         kind=request.kind.kind,
@@ -166,19 +244,34 @@ def _result(
         namespace=request.namespace if asked.endpoint.namespaced else "",
         name=request.name,
         operation=request.operation.value,
-        state=state,
-        code=verdict.code,
-        sentence=verdict.message,
-        status=verdict.status,
+        state=State.DENIED,
+        code=refused.code,
+        sentence=refused.message,
+        status=refused.status,
         warnings=tuple(
             ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
             for warning in warnings
         ),
-        audit_annotations=verdict.audit_annotations,
+        audit_annotations={
+            **before.annotations,
+            **verdict.audit_annotations,
+            **after.annotations,
+        },
         violations=tuple(found.values()),
         denial=None if verdict.denial is None else found[verdict.denial],
         policies=matched,
+        webhooks=(*before.calls, *after.calls),
     )
+    return replace(result, state=_state(result)) if refused.allowed else result
+
+
+def _state(result: ObjectResult) -> State:
+    """Of what nobody refuses."""
+    if result.unasked:
+        return State.UNASKED
+    if result.warnings:
+        return State.WARNED
+    return State.ADMITTED if result.policies or result.webhooks else State.UNTOUCHED
 
 
 def _violation(decision: Decision, policies: PolicySet) -> Violation:

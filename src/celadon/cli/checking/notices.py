@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from celadon.admission import Outcome, ValidatingAdmissionPolicy
-from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.checking.asking.webhook_documents import KINDS
+from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.manifests import Manifests, group_of
 from celadon.cli.checking.policy_set import Placed, PolicySet
@@ -45,12 +46,39 @@ def _nothing(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
             "there is no object to admit",
             "give files or folders behind the options: `celadon check -f policies/ manifests/`",
         )
-    if not policies.policies and not policies.broken:
+    if not policies.policies and not policies.broken and not _has_webhooks(manifests):
         yield Notice(
             Silence.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy",
             "give policies and bindings with `-f`",
+        )
+
+
+def _has_webhooks(manifests: Manifests) -> bool:
+    documents = (*manifests.looked_up, *manifests.admitted)
+    return any(
+        one.value["kind"] in KINDS and group_of(one) == ADMISSION_REGISTRATION for one in documents
+    )
+
+
+def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
+    """Webhooks whose answers are not known, once each."""
+    titles: dict[tuple[Place, str], list[str]] = {}
+    for result in results:
+        for call in result.unasked:
+            titles.setdefault((call.place, call.webhook), []).append(result.title)
+    last = len(titles) - 1
+    for i, ((place, name), about) in enumerate(titles.items()):
+        found = list(dict.fromkeys(about))
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield Notice(
+            Silence.WEBHOOK_UNASKED,
+            place,
+            f"webhook `{name}` was not asked about {found[0]}{more}",
+            "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
+            if i == last
+            else "",
         )
 
 

@@ -14,12 +14,19 @@ from typing import Any, Final
 
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, GroupVersionKind, User, metadata
+from celadon.kube import GroupKind, GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import ObjectIndex, guessed_resource, known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
-from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, stored_form
+from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, Draft, stored_form
 from celadon.kube.schemas import DecodeError
-from celadon.kube.writes import Surroundings, Target, request_bodies, write_path
+from celadon.kube.writes import (
+    Surroundings,
+    Target,
+    draft_of,
+    read_mutated,
+    request_bodies,
+    write_path,
+)
 
 _GENERATED_SUFFIX: Final = "xxxxx"
 """Stands for the five random characters that the API server appends to `generateName`."""
@@ -70,9 +77,41 @@ class Prepare:
         if not self._defaulting:
             return _placed(document.value, target.namespace)
         try:
-            return write_path.created(document.value, target, self._context)
+            return write_path.finish_create(self.draft(document, target))
         except DecodeError as error:
             return _undecodable(document, error)
+
+    def draft(self, document: Document, target: Target, old: JsonObject | None = None) -> Draft:
+        """The object as mutating webhooks get to see it; `old` is what it replaces."""
+        value = document.value
+        if old is None:
+            return write_path.begin_create(draft_of(value, target, self._context), target)
+        placed = _placed(value, target.namespace)
+        named = replace(target, name=metadata.name(placed))
+        return write_path.begin_update(draft_of(placed, named, self._context), named)
+
+    @property
+    def drafts(self) -> bool:
+        """Whether objects are taken through defaulting at all."""
+        return self._defaulting
+
+    def finished(
+        self, draft: Draft, document: Document, target: Target, old: JsonObject | None
+    ) -> dict[str, Any]:
+        """What policies see of a draft, which is used up."""
+        if old is None:
+            return write_path.finish_create(draft)
+        placed = _placed(document.value, target.namespace)
+        named = replace(target, name=metadata.name(placed))
+        return write_path.finish_update(draft, old, named, placed)
+
+    def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        """An object as a webhook has left it: as it is read, and with its defaults. StatusError
+        (500) for what is none."""
+        if not self._defaulting and isinstance(document, dict):
+            return document, document
+        decoded, made = read_mutated(document, kind, self.custom_kind(kind), self._context)
+        return decoded, made.form()
 
     def updated(self, document: Document, target: Target, stored: dict[str, Any]) -> Prepared:
         """The new object of an UPDATE of a stored one."""
@@ -80,8 +119,7 @@ class Prepare:
         if not self._defaulting:
             return placed
         try:
-            named = replace(target, name=metadata.name(placed))
-            return write_path.updated(placed, stored, named, self._context)
+            return self.finished(self.draft(document, target, stored), document, target, stored)
         except DecodeError as error:
             return _undecodable(document, error)
 

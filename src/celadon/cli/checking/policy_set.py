@@ -6,7 +6,7 @@ the API server's words; the others go to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -18,7 +18,9 @@ from celadon.admission import (
     decode_policy,
 )
 from celadon.admission.registration import (
+    Decoded,
     RegistrationError,
+    RegistrationObject,
     validate_binding,
     validate_object_meta,
     validate_policy,
@@ -31,6 +33,7 @@ from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, 
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 T = TypeVar("T")
+R = TypeVar("R", bound=RegistrationObject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,34 +101,36 @@ def only(found: PolicySet, names: Sequence[str]) -> PolicySet:
 def _policy(
     document: Document, version: str, found: PolicySet
 ) -> Placed[ValidatingAdmissionPolicy] | None:
-    try:
-        decoded = decode_policy(document.value, _version_of(document))
-    except RegistrationError as error:
-        found.errors.append(_undecodable(document, error))
-        return None
-    errors = _unknown(document, decoded.unknown_fields)
-    if not errors:
-        complaints = validate_object_meta(decoded.value.metadata)
-        complaints += validate_policy(decoded.value, version=version)
-        errors = _invalid(document, complaints)
-    found.errors += errors
-    return None if errors else Placed(decoded.value, document)
+    def complaints(policy: ValidatingAdmissionPolicy) -> list[FieldError]:
+        return validate_policy(policy, version=version)
+
+    return accepted(document, decode_policy, complaints, found.errors)
 
 
 def _binding(
     document: Document, found: PolicySet
 ) -> Placed[ValidatingAdmissionPolicyBinding] | None:
+    return accepted(document, decode_binding, validate_binding, found.errors)
+
+
+def accepted(
+    document: Document,
+    decode: Callable[[object, str], Decoded[R]],
+    complaints: Callable[[R], list[FieldError]],
+    errors: list[PolicyError],
+) -> Placed[R] | None:
+    """What a document says, if the API server would accept it; else the reasons go to `errors`."""
     try:
-        decoded = decode_binding(document.value, _version_of(document))
+        decoded = decode(document.value, _version_of(document))
     except RegistrationError as error:
-        found.errors.append(_undecodable(document, error))
+        errors.append(_undecodable(document, error))
         return None
-    errors = _unknown(document, decoded.unknown_fields)
-    if not errors:
-        complaints = validate_object_meta(decoded.value.metadata)
-        errors = _invalid(document, complaints + validate_binding(decoded.value))
-    found.errors += errors
-    return None if errors else Placed(decoded.value, document)
+    wrong = _unknown(document, decoded.unknown_fields)
+    if not wrong:
+        found = validate_object_meta(decoded.value.metadata)
+        wrong = _invalid(document, [*found, *complaints(decoded.value)])
+    errors += wrong
+    return None if wrong else Placed(decoded.value, document)
 
 
 def _version_of(document: Document) -> str:

@@ -1,8 +1,9 @@
 """What the API server itself remarks about an object, whatever the policies say.
 
 The warnings of `celadon.kube.writes`, in the order in which a client gets them: those about the
-version, about the object as it was sent, about the object as it will be. They come before the
-warnings of policies, and all share one budget.
+version, about the object as it was sent, what mutating webhooks have to say, about the object as it
+will be. They come before the warnings of policies and of validating webhooks, and all share one
+budget.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from celadon.kube.catalogue import DEPRECATED
 from celadon.kube.writes import write_path
 
 
-def remarks(asked: Asked) -> list[str]:
-    """About what is created or updated, and is taken."""
+def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
+    """About what is created or updated, and is taken; `between` is what webhooks have said."""
     request, target = asked.request, asked.target
     if request.operation not in {Operation.CREATE, Operation.UPDATE} or request.object is None:
-        return []
+        return list(between)
     creates = request.operation is Operation.CREATE
     old = None if creates else request.old_object
     found = DEPRECATED.get(target.resource.gvk)
@@ -29,13 +30,18 @@ def remarks(asked: Asked) -> list[str]:
     return [
         *version,
         *write_path.write_warnings(sent, target, STRATEGIES, creates=creates),
+        *between,
         *write_path.made_warnings(request.object, old, target),
     ]
 
 
-def all_warnings(texts: Sequence[str], verdict: Verdict) -> tuple[RecordedWarning, ...]:
-    """The server's and the policies', as a client gets them."""
-    if not texts:
+def all_warnings(
+    texts: Sequence[str], verdict: Verdict, after: Sequence[str] = ()
+) -> tuple[RecordedWarning, ...]:
+    """What is said before policies, by them, and after them, as a client gets it."""
+    if not texts and not after:
         return verdict.recorded
-    own = [RecordedWarning(text) for text in dict.fromkeys(texts)]
-    return tuple(recorded_warnings([*own, *verdict.recorded]))
+    given: dict[str, RecordedWarning] = {}
+    for warning in (*map(RecordedWarning, texts), *verdict.recorded, *map(RecordedWarning, after)):
+        given.setdefault(warning.text, warning)
+    return tuple(recorded_warnings(given.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
@@ -11,6 +12,7 @@ from celadon.cli.release_option import add_version
 from celadon.cli.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from celadon.cli.checking.asking.answer_sources import AnswerSettings
     from celadon.cli.checking.check_run import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
@@ -21,7 +23,8 @@ Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would.
 RESOURCES are to be admitted. What is given with -f describes the cluster: policies and bindings,
 and what they look up (params, namespaces, CustomResourceDefinitions, roles). Both may be files,
 folders, globs, or - for standard input; YAML or JSON, any number of documents, and lists.
-Policies and bindings are recognised wherever they are.
+Policies, bindings and webhook configurations are recognised wherever they are. Webhooks are named,
+and asked only if the options say how.
 """
 
 EPILOG: Final = """\
@@ -36,7 +39,7 @@ exit codes:
   0  everything was admitted
   1  something was denied, or is invalid
   2  wrong usage, or an input that cannot be read
-  3  a policy could not be evaluated
+  3  a policy could not be evaluated, or a webhook not be asked
 """
 
 
@@ -54,6 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _parts(parser.add_argument_group("which document plays which part"))
     _question(parser.add_argument_group("what is asked"))
+    _webhooks(parser.add_argument_group("webhooks"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
 
@@ -122,6 +126,26 @@ def _question(group: argparse._ArgumentGroup) -> None:
     add_version(group)
 
 
+def _webhooks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--webhook-answers",
+        metavar="DIR",
+        help="recorded AdmissionReviews that answer for webhooks: DIR/WEBHOOK[/KIND[/NAME]].yaml",
+    )
+    group.add_argument(
+        "--call-webhooks",
+        action="store_true",
+        help="really call them: they get the objects, over the network",
+    )
+    group.add_argument(
+        "--webhook-service",
+        action="append",
+        default=[],
+        metavar="NAMESPACE/NAME[:PORT]=URL",
+        help="where a service that webhooks are behind is reached; may be repeated",
+    )
+
+
 def _strictness(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--fail-on",
@@ -164,7 +188,11 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error("celadon check", f"no policy `{name}`{hint}")
     if options.policy:
         policies = only(policies, options.policy)
-    report = check(manifests, policies, _settings(options), progress.started("objects checked:"))
+    try:
+        settings = _settings(options)
+    except ValueError as error:
+        return output.usage_error("celadon check", str(error))
+    report = check(manifests, policies, settings, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     output.show_report(report, options.output, no_color=options.no_color, verbosity=verbosity)
@@ -182,6 +210,12 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "`--operation CONNECT` needs a `--subresource`, e.g. exec"
     if [*options.cluster, *options.resources, *options.old].count("-") > 1:
         return "standard input (`-`) can only be read once"
+    if options.call_webhooks and options.webhook_answers:
+        return "`--webhook-answers` and `--call-webhooks` exclude each other"
+    if options.call_webhooks and importlib.util.find_spec("httpcore") is None:
+        return "`--call-webhooks` needs a package more: pip install 'celadon[serve]'"
+    if options.webhook_service and not options.call_webhooks:
+        return "`--webhook-service` goes with `--call-webhooks`"
     if options.as_group and not options.user:
         return "`--as-group` goes with `--as`"
     return ""
@@ -209,4 +243,17 @@ def _settings(options: argparse.Namespace) -> Settings:
         validation=not options.no_validation,
         strict=options.strict,
         fail_on_warning=options.fail_on == "warn",
+        webhooks=_answers(options),
     )
+
+
+def _answers(options: argparse.Namespace) -> AnswerSettings:
+    """Raises ValueError."""
+    from celadon.cli.checking.asking.answer_sources import AnswerSettings
+
+    services = {}
+    if options.webhook_service:
+        from celadon.serve.transport import given_services
+
+        services = given_services(options.webhook_service)
+    return AnswerSettings(options.webhook_answers or "", options.call_webhooks, services)

@@ -14,6 +14,7 @@ from celadon.cli.checking.check_report import (
     Report,
     State,
     Violation,
+    WebhookCall,
 )
 from celadon.cli.reading.problems import Problem
 
@@ -39,13 +40,15 @@ def document(report: Report) -> dict[str, Any]:
         "kind": "CheckReport",
         "summary": {
             "objects": len(report.objects),
-            "admitted": len(report.objects) - report.refused,
+            "admitted": report.admitted,
             "denied": report.count(State.DENIED),
             "invalid": report.count(State.INVALID),
             "warned": report.count(State.WARNED),
             "untouched": report.count(State.UNTOUCHED),
+            "unasked": report.count(State.UNASKED),
             "policies": report.policies,
             "bindings": report.bindings,
+            "webhooks": report.webhooks,
             "exitCode": int(report.exit),
         },
         "objects": [_object(result) for result in report.objects],
@@ -71,15 +74,30 @@ def _object(result: ObjectResult) -> dict[str, Any]:
         name=result.name,
         operation=result.operation,
         verdict=result.state.value,
-        allowed=not result.is_refused,
-        code=result.code,
+        allowed=result.is_admitted,
+        code=None if result.state is State.UNASKED else result.code,
         message=result.sentence,
         status=dict(result.status) if result.status is not None else None,
         warnings=[warning.text for warning in result.warnings],
         auditAnnotations=dict(result.audit_annotations),
         policies=result.policies,
+        webhooks=[_webhook(call) for call in result.webhooks],
         faults=[_fault(fault) for fault in result.faults],
         violations=[_violation(violation, result) for violation in result.violations],
+    )
+
+
+def _webhook(call: WebhookCall) -> dict[str, Any]:
+    return _filled(
+        configuration=call.configuration,
+        webhook=call.webhook,
+        type=call.phase,
+        outcome=call.outcome.value,
+        reinvoked=call.again or None,
+        place=_place(call.place),
+        message=call.message,
+        patch=[dict(operation) for operation in call.patch],
+        warnings=list(call.warnings),
     )
 
 

@@ -6,14 +6,32 @@ which object failed. Then warnings, notices, a table with a line per object, and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.cli.checking.check_report import ObjectResult, Report, State, Violation
+from celadon.cli.checking.check_report import (
+    ObjectResult,
+    Outcome,
+    Report,
+    State,
+    Violation,
+    WebhookCall,
+)
 
 _MOST_ROWS: Final = 50
 """Objects up to which the table also lists those that were simply admitted."""
+
+_WORTH_A_ROW: Final = frozenset({State.WARNED, State.UNASKED})
+"""Besides those refused, what the table always lists."""
+
+_WEBHOOK_STYLES: Final = {
+    Outcome.DENIED: "denied",
+    Outcome.FAILED: "error",
+    Outcome.IGNORED: "warning",
+    Outcome.UNASKED: "unasked",
+}
 
 _STYLES: Final = {
     "denied": "31;1",
@@ -24,6 +42,7 @@ _STYLES: Final = {
     "notice": "36;1",
     "admitted": "32",
     "untouched": "2",
+    "unasked": "36;1",
     "dim": "2",
 }
 
@@ -55,11 +74,18 @@ def _refusals(report: Report, look: Look) -> Iterator[list[str]]:
     for error in report.policy_errors:
         yield [
             f"{look.paint('error', 'error:')} {error.message}",
-            f"  {'binding' if error.kind.endswith('Binding') else 'policy':8}{error.place}",
+            f"  {_part(error.kind):8}{error.place}",
         ]
     for result in report.objects:
         if result.is_refused:
             yield _refusal(result, look)
+
+
+def _part(kind: str) -> str:
+    """What plays the part of a policy, in a word of at most seven characters."""
+    if kind.endswith("Binding"):
+        return "binding"
+    return "webhook" if kind.endswith("WebhookConfiguration") else "policy"
 
 
 def _refusal(result: ObjectResult, look: Look) -> list[str]:
@@ -67,6 +93,7 @@ def _refusal(result: ObjectResult, look: Look) -> list[str]:
     lines = [f"{look.paint(word, f'{word}:')} {result.sentence}"]
     lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
     lines += _rule(result.denial) if result.denial is not None else []
+    lines += [f"  webhook {call.place}  {call.configuration}" for call in result.denying]
     lines.append(f"  object  {result.place}  {result.title}")
     for violation in result.violations:
         if not violation.denies or violation == result.denial:
@@ -119,7 +146,7 @@ def _table(report: Report, look: Look) -> Iterator[list[str]]:
     shown = [
         result
         for result in report.objects
-        if everything or result.is_refused or result.state is State.WARNED
+        if everything or result.is_refused or result.state in _WORTH_A_ROW
     ]
     if not shown:
         return
@@ -134,11 +161,25 @@ def _table(report: Report, look: Look) -> Iterator[list[str]]:
         line = _row(row, widths)
         state = row[0]
         lines.append(look.paint(state, state) + line[len(state) :])
+        lines += [_webhook(call, look) for call in result.webhooks]
         if look.verbosity > 0:
             lines += [
                 f"  audit   {key}: {value}" for key, value in result.audit_annotations.items()
             ]
     yield lines
+
+
+def _webhook(call: WebhookCall, look: Look) -> str:
+    """A webhook that the object of the row above is sent to."""
+    style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
+    again = ", again" if call.again else ""
+    outcome = look.paint(style, call.outcome.value)
+    line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
+    if look.verbosity <= 0:
+        return line
+    changes = [f"    patch {json.dumps(dict(one), ensure_ascii=False)}" for one in call.patch]
+    why = [f"    {_first_line(call.message)}"] if call.outcome is Outcome.IGNORED else []
+    return "\n".join([line, *why, *changes])
 
 
 def _row(cells: tuple[str, ...], widths: list[int]) -> str:
@@ -149,19 +190,22 @@ def _row(cells: tuple[str, ...], widths: list[int]) -> str:
 def _summary(report: Report) -> str:
     denied, warned = report.count(State.DENIED), report.count(State.WARNED)
     untouched, invalid = report.count(State.UNTOUCHED), report.count(State.INVALID)
-    admitted = len(report.objects) - report.refused
-    parts = [f"{admitted} admitted", f"{denied} denied"]
+    unasked = report.count(State.UNASKED)
+    parts = [f"{report.admitted} admitted", f"{denied} denied"]
     if invalid:
         parts.append(f"{invalid} invalid")
     if warned:
         parts[0] += f" ({warned} with warnings)"
+    if unasked:
+        parts.append(f"{unasked} up to webhooks that were not asked")
     if untouched:
         parts.append(f"{untouched} matched by no policy")
     broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
     unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
+    webhooks = f", {_plural(report.webhooks, 'webhook')}" if report.webhooks else ""
     return (
         f"{_plural(len(report.objects), 'object')}: {', '.join(parts)}{broken}{unread}"
-        f" ({_plural(report.policies, 'policy')}, {_plural(report.bindings, 'binding')})"
+        f" ({_plural(report.policies, 'policy')}, {_plural(report.bindings, 'binding')}{webhooks})"
     )
 
 

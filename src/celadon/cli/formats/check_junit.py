@@ -58,9 +58,16 @@ def _result(report: Report, result: ObjectResult) -> str:
     if result.is_refused:
         places = [f"field: {one.place} {one.field}" for one in result.faults]
         places += [_rule(one) for one in result.violations if one.denies]
+        places += [f"webhook: {one.place} {one.configuration}" for one in result.denying]
         places += _warnings(result)
         details = "\n".join([result.sentence, *places])
         return bad("error" if result.has_error else "failure", result.sentence, details)
+    if result.unasked:
+        names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked))
+        text = f"webhooks not asked: {names}"
+        if report.needs_answers:
+            return bad("error", text, "\n".join([text, *_warnings(result)]))
+        return f"<skipped message={_attribute(text)}/>"
     if not result.warnings:
         return ""
     warnings = "\n".join(_warnings(result))

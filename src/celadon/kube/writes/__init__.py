@@ -21,6 +21,7 @@ from celadon.kube.writes.intake.connect_options import connect_options
 from celadon.kube.writes.intake.delete_bodies import read_delete_options
 from celadon.kube.writes.intake.incoming_objects import (
     Incoming,
+    draft_of,
     read_object,
     require_version,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "apply_merge_patch",
     "connect_options",
     "deletions",
+    "draft_of",
     "patch_type",
     "patched",
     "preconditions",

@@ -4,3 +4,9 @@
 what does so over HTTP, on connections of `serve/outgoing`. `service_routes` knows where a service
 is.
 """
+
+from celadon.serve.calling.caller_on_demand import CallerOnDemand
+from celadon.serve.calling.reply_bodies import as_json
+from celadon.serve.calling.service_routes import ServiceRoutes
+
+__all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]

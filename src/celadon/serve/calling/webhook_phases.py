@@ -6,7 +6,6 @@ Nothing here has a socket: a `Caller` makes the calls.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 
 from celadon.admission import Request, World
@@ -16,11 +15,10 @@ from celadon.admission.webhooks import (
     NoReply,
     Readmit,
     Reply,
-    UnreadableBody,
     ValidatingPhase,
 )
-from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject, status
+from celadon.serve.calling.reply_bodies import as_json
 from celadon.serve.views.webhook_view import WebhookView
 
 Caller = Callable[[Call, float], Awaitable[Reply | NoReply]]
@@ -99,14 +97,3 @@ def _require_time(remaining: Remaining) -> None:
         raise status.timeout(
             "request did not complete within requested timeout - context deadline exceeded"
         )
-
-
-def as_json(body: bytes) -> bytes:
-    """A body that may be YAML. Raises UnreadableBody."""
-    if body.lstrip().startswith(b"{"):
-        return body
-    try:
-        value = first_document(body).value
-    except UnreadableError as error:
-        raise UnreadableBody(error.upstream) from None
-    return json.dumps(value).encode()

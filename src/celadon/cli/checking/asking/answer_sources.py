@@ -1,0 +1,62 @@
+"""Where the answers of webhooks come from: nowhere, files, or the webhooks themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from celadon.admission import World
+from celadon.admission.webhooks import AsJson
+from celadon.cli.checking.asking.recorded_answers import recorded_answers
+from celadon.cli.checking.asking.webhook_rounds import Answers, NoAnswers
+from celadon.cli.checking.check_report import Notice
+from celadon.cli.reading.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """What the command line says about webhooks; `services` says where those are that they are
+    behind: by namespace, name and port (0 for all of them), host and port."""
+
+    folder: str = ""
+    calls: bool = False
+    services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def asks(self) -> bool:
+        """Whether webhooks are to be asked at all."""
+        return self.calls or bool(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """What answers, and what was found on the way to it."""
+
+    answers: Answers
+    as_json: AsJson
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+@contextmanager
+def answer_source(
+    settings: AnswerSettings, world: World, webhooks: Iterable[str]
+) -> Iterator[AnswerSource]:
+    """What answers for the webhooks of these names, until the block ends."""
+    if settings.folder:
+        found = recorded_answers(settings.folder)
+        yield AnswerSource(found, _json, tuple(found.problems), tuple(found.unused(webhooks)))
+    elif settings.calls:
+        from celadon.cli.checking.asking.real_calls import RealCalls
+        from celadon.serve.calling import as_json
+
+        with RealCalls(world, settings.services) as calls:
+            yield AnswerSource(calls, as_json)
+    else:
+        yield AnswerSource(NoAnswers(), _json)
+
+
+def _json(body: bytes) -> bytes:
+    """Bodies from files are JSON already."""
+    return body

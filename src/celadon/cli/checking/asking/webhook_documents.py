@@ -1,0 +1,92 @@
+"""Webhook configurations among the given documents: decoded and validated as the API server would
+on writing them, and as sets of hooks that know whom they concern.
+
+One that the API server would not accept becomes a `PolicyError`; the others take part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.admission.registration import (
+    Decoded,
+    WebhookConfiguration,
+    decode_webhooks,
+    validate_create,
+)
+from celadon.admission.webhooks import Hook, HookSet
+from celadon.cli.checking.check_report import Place, PolicyError
+from celadon.cli.checking.manifests import group_of
+from celadon.cli.checking.policy_set import Placed, accepted
+from celadon.cli.reading.documents import Document
+from celadon.kube import FieldError, FieldPath
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+KINDS: Final = {"MutatingWebhookConfiguration": True, "ValidatingWebhookConfiguration": False}
+"""Whether the webhooks of a kind are mutating ones."""
+
+Configurations = dict[str, Placed[WebhookConfiguration]]
+
+
+@dataclass(slots=True)
+class WebhookDocuments:
+    """The configurations of both kinds, by name, and what was meant to be one but is not."""
+
+    mutating: Configurations = field(default_factory=dict)
+    validating: Configurations = field(default_factory=dict)
+    errors: list[PolicyError] = field(default_factory=list)
+
+    def of(self, *, mutating: bool) -> Configurations:
+        """Those of one kind."""
+        return self.mutating if mutating else self.validating
+
+    def hooks(self, version: str, *, mutating: bool) -> HookSet:
+        """The webhooks of one kind, whose conditions are in the CEL of a release."""
+        return HookSet((one.value for one in self.of(mutating=mutating).values()), version)
+
+    def place(self, hook: Hook, *, mutating: bool) -> Place:
+        """Where a webhook is written."""
+        configuration = self.of(mutating=mutating)[hook.configuration]
+        index = configuration.value.webhooks.index(hook.webhook)
+        return configuration.place(FieldPath("webhooks", index))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all webhooks."""
+        every = (*self.mutating.values(), *self.validating.values())
+        return frozenset(hook.name for one in every for hook in one.value.webhooks)
+
+    @property
+    def count(self) -> int:
+        """How many webhooks there are."""
+        every = (*self.mutating.values(), *self.validating.values())
+        return sum(len(one.value.webhooks) for one in every)
+
+
+def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDocuments:
+    """Those among the documents. The later of two with one name replaces the earlier."""
+    found = WebhookDocuments()
+    for document in documents:
+        mutating = KINDS.get(str(document.value["kind"]))
+        if mutating is None or group_of(document) != ADMISSION_REGISTRATION:
+            continue
+        one = accepted(document, _decoding(mutating=mutating), _complaints(version), found.errors)
+        if one is not None:
+            found.of(mutating=mutating)[one.value.name] = one
+    return found
+
+
+def _decoding(*, mutating: bool) -> Callable[[object, str], Decoded[WebhookConfiguration]]:
+    def decode(document: object, version: str) -> Decoded[WebhookConfiguration]:
+        return decode_webhooks(document, mutating=mutating, version=version)
+
+    return decode
+
+
+def _complaints(version: str) -> Callable[[WebhookConfiguration], list[FieldError]]:
+    def complaints(configuration: WebhookConfiguration) -> list[FieldError]:
+        return validate_create(configuration, version)
+
+    return complaints

@@ -1,0 +1,235 @@
+"""A request on its way through the webhooks it goes to, in the API server's order.
+
+    asked, said = asking.mutated(asked)      before validation and policies
+    said = asking.validated(asked)           after them
+
+Whoever has the answers (`Answers`) is given calls and may leave some unanswered. A mutating webhook
+that is not asked leaves the object as it is, so what comes behind it holds only if it would have;
+its `WebhookCall` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+from celadon.admission import ObjectWorld, Operation, Request
+from celadon.admission.webhooks import (
+    NO_ERROR,
+    AsJson,
+    Call,
+    CallRecord,
+    Hook,
+    MutatingPhase,
+    NoReply,
+    Reply,
+    ValidatingPhase,
+    WebhookNotes,
+    patch_annotation,
+)
+from celadon.cli.checking.asking.webhook_documents import WebhookDocuments
+from celadon.cli.checking.check_report import Outcome, WebhookCall
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.questions import Asked
+from celadon.kube import JsonObject, StatusError
+from celadon.kube.defaulting import Draft, run_plugins
+from celadon.kube.writes import write_path
+
+_WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
+
+
+class Answers(Protocol):
+    """What knows the answers of webhooks."""
+
+    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
+        """What came of each call; None for a webhook that is not asked."""
+        ...
+
+
+class NoAnswers:
+    """Nobody is asked."""
+
+    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
+        """None for each."""
+        return [None] * len(calls)
+
+
+@dataclass(slots=True)
+class Said:
+    """What the webhooks of one type have made of a request; `refusal` is what its client would be
+    told. Warnings are as they came."""
+
+    calls: list[WebhookCall] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    refusal: StatusError | None = None
+
+
+class Asking:
+    """Sends requests to the webhooks of a set of configurations."""
+
+    def __init__(
+        self,
+        documents: WebhookDocuments,
+        version: str,
+        answers: Answers,
+        as_json: AsJson,
+        world: ObjectWorld,
+        prepare: Prepare,
+    ) -> None:
+        self._documents = documents
+        self._answers = answers
+        self._as_json = as_json
+        self._world = world
+        self._prepare = prepare
+        self._mutating = documents.hooks(version, mutating=True)
+        self._validating = documents.hooks(version, mutating=False)
+
+    def mutated(self, asked: Asked) -> tuple[Asked, Said]:
+        """The request with its object as the mutating webhooks leave it."""
+        said = Said()
+        if not self._mutating.concerns(asked.request, self._world):
+            return asked, said
+        phase = MutatingPhase(
+            self._mutating, self._world, self._prepare.readmitted, _new_uid, self._as_json
+        )
+        steps = _Rounds(phase, self._answers, _Taking(said, phase.notes, self._mutating_call))
+        try:
+            asked = self._written(asked, phase, steps, said)
+        except StatusError as error:
+            said.refusal = error
+        said.warnings[:0] = phase.notes.warnings
+        said.annotations.update(phase.notes.annotations)
+        return asked, said
+
+    def _written(self, asked: Asked, phase: MutatingPhase, steps: _Rounds, said: Said) -> Asked:
+        request = asked.request
+        if request.operation not in _WRITES or not self._prepare.drafts:
+            made = steps.run(request, 0)
+            if phase.wants_another:
+                made = steps.run(replace(request, object=made, size=None), 1)
+            return replace(asked, request=replace(request, object=made, size=None))
+        old = request.old_object
+        draft = self._prepare.draft(asked.document, asked.target, old)
+        draft = _through(draft, request, steps, 0)
+        if phase.wants_another:
+            run_plugins(draft)
+            draft = _through(draft, request, steps, 1)
+        said.warnings += write_path.resume(draft, asked.target, creates=old is None)
+        made = self._prepare.finished(draft, asked.document, asked.target, old)
+        return replace(asked, request=replace(request, object=made, size=None))
+
+    def validated(self, asked: Asked) -> Said:
+        """What the validating webhooks say, who are asked side by side."""
+        said = Said()
+        if not self._validating.concerns(asked.request, self._world):
+            return said
+        try:
+            phase = ValidatingPhase(
+                self._validating, asked.request, self._world, _new_uid, self._as_json
+            )
+        except StatusError as error:
+            said.refusal = error
+            return said
+        taking = _Taking(said, phase.notes, self._validating_call)
+        taking.take()
+        for call, reply in zip(phase.calls, self._answers.answer(phase.calls), strict=True):
+            if reply is None:
+                said.calls.append(self._validating_call(call.hook, Outcome.UNASKED))
+            else:
+                phase.answer(call, reply)
+                taking.take()
+        said.refusal = phase.refusal
+        said.warnings += phase.notes.warnings
+        said.annotations.update(phase.notes.annotations)
+        return said
+
+    def _mutating_call(self, hook: Hook, outcome: Outcome) -> WebhookCall:
+        place = self._documents.place(hook, mutating=True)
+        return WebhookCall(place, hook.configuration, hook.name, mutating=True, outcome=outcome)
+
+    def _validating_call(self, hook: Hook, outcome: Outcome) -> WebhookCall:
+        place = self._documents.place(hook, mutating=False)
+        return WebhookCall(place, hook.configuration, hook.name, mutating=False, outcome=outcome)
+
+
+def _new_uid() -> str:
+    return str(uuid.uuid4())
+
+
+def _through(draft: Draft, request: Request, steps: _Rounds, number: int) -> Draft:
+    """A draft through one round."""
+    shown = replace(request, object=draft.form(), size=None)
+    made = steps.run(shown, number)
+    return draft if made is None or made is shown.object else draft.replaced(made)
+
+
+@dataclass(slots=True)
+class _Taking:
+    """Makes `WebhookCall`s of what is noted from one answer to the next."""
+
+    said: Said
+    notes: WebhookNotes
+    about: Callable[[Hook, Outcome], WebhookCall]
+    seen: int = 0
+    skipped: int = 0
+    warned: int = 0
+
+    def take(self, number: int = 0) -> None:
+        """Takes in what is new; the warnings are those of the first call among it."""
+        for hook in self.notes.unasked[self.skipped :]:
+            call = self.about(hook, Outcome.UNASKED)
+            self.said.calls.append(replace(call, again=number > 0))
+        self.skipped = len(self.notes.unasked)
+        for record in self.notes.calls[self.seen :]:
+            patch = _patch(self.notes, record.hook, number)
+            call = self.about(record.hook, _outcome(record, changed=bool(patch)))
+            warnings = tuple(self.notes.warnings[self.warned :])
+            self.warned = len(self.notes.warnings)
+            self.said.calls.append(
+                replace(
+                    call, message=record.message, patch=patch, warnings=warnings, again=number > 0
+                )
+            )
+        self.seen = len(self.notes.calls)
+
+
+class _Rounds:
+    """Runs rounds of mutating webhooks."""
+
+    def __init__(self, phase: MutatingPhase, answers: Answers, taking: _Taking) -> None:
+        self._phase = phase
+        self._answers = answers
+        self._taking = taking
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object at the end of a round. Raises StatusError."""
+        asking = self._phase.round(request, number)
+        try:
+            call = next(asking)
+            while True:
+                self._taking.take(number)
+                (reply,) = self._answers.answer([call])
+                call = asking.send(reply)
+        except StopIteration as end:
+            made: JsonObject | None = end.value
+            return made
+        finally:
+            self._taking.take(number)
+
+
+def _outcome(record: CallRecord, *, changed: bool) -> Outcome:
+    if record.failed_open:
+        return Outcome.IGNORED
+    if not record.rejected:
+        return Outcome.CHANGED if changed else Outcome.ALLOWED
+    return Outcome.DENIED if record.error_type == NO_ERROR else Outcome.FAILED
+
+
+def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Any], ...]:
+    """The operations by which a hook has changed the object in a round."""
+    text = notes.request_annotations.get(patch_annotation(hook, number))
+    return tuple(json.loads(text)["patch"]) if text else ()
