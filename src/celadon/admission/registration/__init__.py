@@ -37,6 +37,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
+from celadon.admission.registration.remembered_decoding import RememberedDecoding
 from celadon.admission.registration.strategy import STRATEGIES
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "RegistrationError",
     "RegistrationKind",
     "RegistrationObject",
+    "RememberedDecoding",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
     "WebhookConfiguration",

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -63,6 +71,29 @@ class ClusterRefusal(ClusterError):
         self.status = status
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request; `target` is its path with the query."""
+
+    method: str
+    target: str
+    content: bytes = b""
+    form: str = JSON
+    accept: str = JSON
+
+    @property
+    def shown(self) -> str:
+        """For messages."""
+        return f"{self.method} {self.target.partition('?')[0]}"
+
+    def headers(self) -> Iterator[tuple[bytes, bytes]]:
+        yield b"Accept", self.accept.encode()
+        yield b"User-Agent", USER_AGENT
+        if self.content:
+            yield b"Content-Type", self.form.encode()
+            yield b"Content-Length", str(len(self.content)).encode()
+
+
 class ClusterClient:
     """Belongs to the event loop in which it is first used."""
 
@@ -96,15 +127,23 @@ class ClusterClient:
         *,
         query: Query | None = None,
         form: str = JSON,
+        accept: str = JSON,
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
         """The object that the server answers with. Raises ClusterError."""
+        asked = _Asked(
+            method,
+            f"{path}?{urlencode(query)}" if query else path,
+            b"" if body is None else json.dumps(body).encode(),
+            form,
+            accept,
+        )
         try:
             async with asyncio.timeout(seconds):
-                code, answer = await self._answered(method, path, body, query, form)
+                code, answer = await self._answered(asked)
                 if code == UNAUTHORIZED:
                     await self._forget_credentials()
-                    code, answer = await self._answered(method, path, body, query, form)
+                    code, answer = await self._answered(asked)
         except TimeoutError:
             raise ClusterUnreachable(f"{method} {path}: no answer in {seconds:g}s") from None
         if code >= 300:
@@ -130,9 +169,9 @@ class ClusterClient:
     ) -> AsyncGenerator[JsonObject, None]:
         """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
         so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
-        target = _target(path, {**query, "watch": "true"})
+        asked = _Asked("GET", f"{path}?{urlencode({**query, 'watch': 'true'})}")
         try:
-            async with self._opened("GET", target, b"", JSON) as answer:
+            async with self._opened(asked) as answer:
                 if answer.status == UNAUTHORIZED:
                     await self._forget_credentials()
                 if answer.status != 200:
@@ -151,42 +190,33 @@ class ClusterClient:
         if pool is not None:
             await pool.aclose()
 
-    async def _answered(
-        self, method: str, path: str, body: object, query: Query | None, form: str
-    ) -> tuple[int, bytes]:
-        content = b"" if body is None else json.dumps(body).encode()
-        async with self._opened(method, _target(path, query), content, form) as answer:
+    async def _answered(self, asked: _Asked) -> tuple[int, bytes]:
+        async with self._opened(asked) as answer:
             return answer.status, await _body(answer)
 
     @asynccontextmanager
-    async def _opened(
-        self, method: str, target: str, content: bytes, form: str
-    ) -> AsyncIterator[httpcore.Response]:
+    async def _opened(self, asked: _Asked) -> AsyncIterator[httpcore.Response]:
         """Raises ClusterUnreachable, also for what happens while it is read."""
-        parts = httpcore.URL(self._server + target)
+        url = httpcore.URL(self._server + asked.target)
         headers = [
             (b"Host", self._server.partition("://")[2].partition("/")[0].encode()),
-            (b"Accept", b"application/json"),
-            (b"User-Agent", USER_AGENT),
+            *asked.headers(),
         ]
-        if content:
-            headers.append((b"Content-Type", form.encode()))
-            headers.append((b"Content-Length", str(len(content)).encode()))
         name = self.location.cluster.tls_server_name
         extensions = {"sni_hostname": name} if name else {}
         try:
             headers += await self.location.credentials.headers()
             pool = await self._connections()
             sending = pool.stream(
-                method, parts, headers=headers, content=content, extensions=extensions
+                asked.method, url, headers=headers, content=asked.content, extensions=extensions
             )
             async with sending as answer:
                 yield answer
         except (NetworkFailure, CredentialsError, KubeconfigError) as error:
-            raise ClusterUnreachable(f"{method} {target.partition('?')[0]}: {error}") from None
+            raise ClusterUnreachable(f"{asked.shown}: {error}") from None
         except httpcore.ProtocolError as error:
             why = str(error) or "the connection broke"
-            raise ClusterUnreachable(f"{method} {target.partition('?')[0]}: {why}") from None
+            raise ClusterUnreachable(f"{asked.shown}: {why}") from None
 
     async def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
@@ -206,10 +236,6 @@ class ClusterClient:
         self.location.credentials.refused()
         if not self.location.credentials.in_headers:
             await self.aclose()
-
-
-def _target(path: str, query: Query | None) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
 
 
 async def _body(answer: httpcore.Response) -> bytes:
@@ -257,11 +283,6 @@ def _refusal(code: int, answer: bytes) -> ClusterRefusal:
     except (ValueError, RecursionError):
         found = None
     return ClusterRefusal(code, found if isinstance(found, dict) else {})
-
-
-def object_path(collection: str, name: str) -> str:
-    """Of one object of a collection."""
-    return f"{collection}/{name}"
 
 
 def items(page: JsonObject) -> Sequence[JsonObject]:
