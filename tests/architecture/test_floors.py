@@ -19,6 +19,10 @@ DRAWERS = {"base", "common", "helpers", "manager", "misc", "shared", "utils"}
 """Names that say nothing of what is inside."""
 
 SHARED_NAMES: dict[str, tuple[set[str], str]] = {
+    "cluster": (
+        {"celadon.kube.validation.cluster", "celadon.webhook.cluster"},
+        "validation of kinds that are the cluster's own, and the cluster that a webhook serves",
+    ),
     "endpoints": (
         {"celadon.cli.checking.endpoints", "celadon.serve.rest.endpoints"},
         "which endpoint an object is sent to, and what an endpoint can be asked for",

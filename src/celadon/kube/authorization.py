@@ -7,7 +7,7 @@ Upstream: k8s.io/apiserver `pkg/authorization/authorizer`. Whoever evaluates pol
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -65,6 +65,20 @@ class Attributes:
     field_selector_error: str = ""
     label_selector: LabelSelector | None = None
     label_selector_error: str = ""
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for two questions that have the same answer."""
+        user = self.user
+        extra = tuple(sorted((key, tuple(sorted(values))) for key, values in user.extra.items()))
+        return (
+            (user.name, user.uid, tuple(sorted(user.groups)), extra),
+            (self.verb, self.path, self.resource_request),
+            (self.group, self.version, self.resource, self.subresource),
+            (self.namespace, self.name),
+            (str(self.field_selector), self.field_selector_error),
+            (str(self.label_selector), self.label_selector_error),
+        )
 
 
 Answer: TypeAlias = tuple[Ruling, str, str | None]

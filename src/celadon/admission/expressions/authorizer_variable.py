@@ -25,24 +25,11 @@ class RememberedAnswers:
         self._answers: dict[Hashable, Answer] = {}
 
     def authorize(self, attributes: Attributes) -> Answer:
-        key = _key(attributes)
+        key = attributes.identity
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = self._world.authorize(attributes)
         return answer
-
-
-def _key(asked: Attributes) -> Hashable:
-    user = asked.user
-    extra = tuple(sorted((key, tuple(sorted(values))) for key, values in user.extra.items()))
-    return (
-        (user.name, user.uid, tuple(sorted(user.groups)), extra),
-        (asked.verb, asked.path, asked.resource_request),
-        (asked.group, asked.version, asked.resource, asked.subresource),
-        (asked.namespace, asked.name),
-        (str(asked.field_selector), asked.field_selector_error),
-        (str(asked.label_selector), asked.label_selector_error),
-    )
 
 
 def authorizer_values(request: Request, world: World) -> Mapping[str, Any]:

@@ -38,6 +38,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
+from celadon.admission.registration.remembered_decoding import RememberedDecoding
 from celadon.admission.registration.strategy import STRATEGIES
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RegistrationError",
     "RegistrationKind",
     "RegistrationObject",
+    "RememberedDecoding",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
     "WebhookConfiguration",

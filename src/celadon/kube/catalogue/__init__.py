@@ -21,6 +21,7 @@ from celadon.kube.catalogue.resources import (
     custom_resources,
     guess_resource,
     guessed_resource,
+    is_established,
     known_resources,
 )
 
@@ -44,5 +45,6 @@ __all__ = [
     "guess_resource",
     "guessed_resource",
     "human_duration",
+    "is_established",
     "known_resources",
 ]

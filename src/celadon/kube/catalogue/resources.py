@@ -35,6 +35,10 @@ CUSTOM_VERBS: Final = (
 SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
 
+ESTABLISHED: Final = "Established"
+"""The condition of a CustomResourceDefinition whose resources are served."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subresource:
     """`gvk` is the kind that admission sees: for `connect` ones that of the options."""
@@ -240,6 +244,12 @@ def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
         storage_version=storage,
     )
     return tuple(_custom_version(base, version, versions) for version in versions)
+
+
+def is_established(definition: Mapping[str, Any]) -> bool:
+    """Whether a definition's resources are served."""
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
 
 
 def _custom_version(

@@ -4,6 +4,7 @@ from celadon.kube.selection.field_labels import resolve_fields
 from celadon.kube.selection.field_selectors import FieldSelector, FieldTerm, parse_field_selector
 from celadon.kube.selection.label_selectors import (
     LabelSelector,
+    Operator,
     Requirement,
     SelectorError,
     label_selector,
@@ -14,6 +15,7 @@ __all__ = [
     "FieldSelector",
     "FieldTerm",
     "LabelSelector",
+    "Operator",
     "Requirement",
     "SelectorError",
     "label_selector",

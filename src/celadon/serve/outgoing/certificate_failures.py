@@ -53,7 +53,7 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     except ValueError:
         return None
     finally:
-        writer.close()
+        writer.transport.abort()
 
 
 def certificate_failure(certificate: x509.Certificate, name: str, now: datetime) -> str:

@@ -98,6 +98,11 @@ class ClientCredentials:
         self._token_until = 0.0
         self._printed = None
 
+    @property
+    def in_headers(self) -> bool:
+        """Whether requests alone show them; else connections do, too, and are to be made anew."""
+        return not self._user.certificate and self._user.exec_command is None
+
     async def load(self, context: ssl.SSLContext) -> None:
         """Put the certificate of the user, if there is one, into the client's side of TLS. Raises
         CredentialsError."""

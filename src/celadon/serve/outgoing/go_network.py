@@ -156,8 +156,8 @@ class GoStream(httpcore.AsyncNetworkStream):
         return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")
 
     async def aclose(self) -> None:
-        """Without waiting for the other side."""
-        self._writer.close()
+        """Without a farewell, for which TLS would wait."""
+        self._writer.transport.abort()
 
     async def start_tls(
         self,
@@ -170,7 +170,7 @@ class GoStream(httpcore.AsyncNetworkStream):
         try:
             await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
         except ssl.SSLError as error:
-            self._writer.close()
+            self._writer.transport.abort()
             raise NetworkFailure(
                 await handshake_failure(error, host, port, server_hostname or "")
             ) from None

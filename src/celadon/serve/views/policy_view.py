@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, TypeVar
 
 from celadon.admission import Engine
-from celadon.admission.registration import (
-    RegistrationError,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    decode_binding,
-    decode_policy,
-)
-from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.admission.registration import RememberedDecoding, decode_binding, decode_policy
+from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.serve.objects.object_keys import collection_prefix
@@ -42,8 +35,8 @@ class PolicyView:
         catalog = known_resources()
         self._policies = Mirror(objects, _prefix(catalog, POLICIES))
         self._bindings = Mirror(objects, _prefix(catalog, BINDINGS))
-        self._known_policies: _Known[ValidatingAdmissionPolicy] = {}
-        self._known_bindings: _Known[ValidatingAdmissionPolicyBinding] = {}
+        self._decoded_policies = RememberedDecoding(lambda obj: decode_policy(obj).value)
+        self._decoded_bindings = RememberedDecoding(lambda obj: decode_binding(obj).value)
         self._engine = Engine(version=version)
         self._compiled = compiled
         self._update()
@@ -57,48 +50,11 @@ class PolicyView:
 
     def _update(self) -> None:
         began = perf_counter()
-        self._known_policies = _decoded(self._policies, self._known_policies, _policy)
-        self._known_bindings = _decoded(self._bindings, self._known_bindings, _binding)
         self._engine = self._engine.replaced(
-            [one for _, one in self._known_policies.values() if one is not None],
-            [one for _, one in self._known_bindings.values() if one is not None],
+            self._decoded_policies.values(stored.object for stored in self._policies),
+            self._decoded_bindings.values(stored.object for stored in self._bindings),
         )
         self._compiled(perf_counter() - began)
-
-
-_T = TypeVar("_T")
-_Known = dict[str, tuple[Any, _T | None]]
-"""By name, the spec it was decoded from, and what came out: None for what cannot be decoded."""
-
-
-def _decoded(
-    mirror: Mirror, known: _Known[_T], decode: Callable[[JsonObject], _T | None]
-) -> _Known[_T]:
-    """What has the spec that it had is the same object as before, so that nobody compiles it again:
-    statuses are written, too."""
-    made: _Known[_T] = {}
-    for stored in mirror:
-        name, spec = metadata.name(stored.object), stored.object.get("spec")
-        found = known.get(name)
-        if found is None or (found[0] is not spec and found[0] != spec):
-            made[name] = spec, decode(stored.object)
-        else:
-            made[name] = spec, found[1]
-    return made
-
-
-def _policy(obj: JsonObject) -> ValidatingAdmissionPolicy | None:
-    try:
-        return decode_policy(obj).value
-    except RegistrationError:
-        return None
-
-
-def _binding(obj: JsonObject) -> ValidatingAdmissionPolicyBinding | None:
-    try:
-        return decode_binding(obj).value
-    except RegistrationError:
-        return None
 
 
 def _prefix(catalog: Catalog, gvr: GroupVersionResource) -> str:

@@ -7,19 +7,18 @@ until something changes: whoever derives something from it may keep that for as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, metadata
-from celadon.kube.catalogue import Catalog, Resource
+from celadon.kube.catalogue import Catalog, Resource, is_established
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-ESTABLISHED: Final = "Established"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,3 @@ class ServedResources:
             found = definition["spec"], custom_kinds(definition, self._version)
             self._kinds[name] = found
         return found[1]
-
-
-def is_established(definition: JsonObject) -> bool:
-    """Whether a definition's resources are served."""
-    conditions: Iterable[JsonObject] = (definition.get("status") or {}).get("conditions") or ()
-    return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)

@@ -15,6 +15,11 @@ MOST_QUESTIONS: Final = 100
 """Of one review. Policies that ask for more get an error instead of an answer."""
 
 
+class Unanswerable(Exception):
+    """Why there can be no answer now. Nobody is to blame but the way to whoever knows: the review
+    is not decided, and what happens is up to the failure policy of the webhook's configuration."""
+
+
 class Unanswered(Exception):
     """`find` makes the world know; it may raise what it likes, which ends the review."""
 

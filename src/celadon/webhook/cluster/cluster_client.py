@@ -1,0 +1,292 @@
+"""A client of a cluster's API: requests, lists in pages, watches.
+
+On httpcore and the network that calls of webhooks use, so failures have the words that Go's clients
+have. HTTP/1.1 only: each watch has a connection of its own, and there are few. Redirects are not
+followed, proxies are not used. As k8s.io/client-go `rest`, where it says how an answer is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import httpcore
+
+from celadon.kube import JsonObject
+from celadon.serve.outgoing import (
+    ClusterLocation,
+    CredentialsError,
+    GoNetwork,
+    KubeconfigError,
+    NetworkFailure,
+    tls_to_cluster,
+)
+
+REQUEST_SECONDS: Final = 15.0
+"""How long an answer may take that is not a watch."""
+PAGE: Final = 500
+"""Objects in one page of a list, as client-go asks for them."""
+USER_AGENT: Final = b"celadon-webhook"
+MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
+MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+"""Of one event of a watch; an object has a tenth of it."""
+JSON: Final = "application/json"
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+
+UNAUTHORIZED: Final = 401
+NOT_FOUND: Final = 404
+CONFLICT: Final = 409
+GONE: Final = 410
+
+Query = Mapping[str, str]
+
+
+class ClusterError(Exception):
+    """Why there is no answer that could be used."""
+
+
+class ClusterUnreachable(ClusterError):
+    """Nobody answered."""
+
+
+class ClusterRefusal(ClusterError):
+    """The server said no. `status` is the Status object that it sent, `{}` if it sent none."""
+
+    def __init__(self, code: int, status: JsonObject) -> None:
+        super().__init__(str(status.get("message") or f"the server answered with code {code}"))
+        self.code = code
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request; `target` is its path with the query."""
+
+    method: str
+    target: str
+    content: bytes = b""
+    form: str = JSON
+    accept: str = JSON
+
+    @property
+    def shown(self) -> str:
+        """For messages."""
+        return f"{self.method} {self.target.partition('?')[0]}"
+
+    def headers(self) -> Iterator[tuple[bytes, bytes]]:
+        yield b"Accept", self.accept.encode()
+        yield b"User-Agent", USER_AGENT
+        if self.content:
+            yield b"Content-Type", self.form.encode()
+            yield b"Content-Length", str(len(self.content)).encode()
+
+
+class ClusterClient:
+    """Belongs to the event loop in which it is first used."""
+
+    def __init__(self, location: ClusterLocation) -> None:
+        self.location = location
+        self._server = location.cluster.server.rstrip("/")
+        self._pool: httpcore.AsyncConnectionPool | None = None
+
+    async def get(self, path: str, query: Query | None = None) -> Any:  # noqa: ANN401 - any JSON
+        """Raises ClusterError, as all of these."""
+        return await self.request("GET", path, query=query)
+
+    async def create(self, path: str, body: JsonObject) -> Any:  # noqa: ANN401 - any JSON
+        """Into the collection at the path."""
+        return await self.request("POST", path, body)
+
+    async def update(self, path: str, body: JsonObject) -> Any:  # noqa: ANN401 - any JSON
+        """The whole object. With a `resourceVersion` in its metadata, a conflict (409) if the
+        stored one has another."""
+        return await self.request("PUT", path, body)
+
+    async def patch(self, path: str, body: object, form: str = MERGE_PATCH) -> Any:  # noqa: ANN401
+        """`form` is the content type of the patch."""
+        return await self.request("PATCH", path, body, form=form)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        query: Query | None = None,
+        form: str = JSON,
+        accept: str = JSON,
+        seconds: float = REQUEST_SECONDS,
+    ) -> Any:  # noqa: ANN401 - any JSON
+        """The object that the server answers with. Raises ClusterError."""
+        asked = _Asked(
+            method,
+            f"{path}?{urlencode(query)}" if query else path,
+            b"" if body is None else json.dumps(body).encode(),
+            form,
+            accept,
+        )
+        try:
+            async with asyncio.timeout(seconds):
+                code, answer = await self._answered(asked)
+                if code == UNAUTHORIZED:
+                    await self._forget_credentials()
+                    code, answer = await self._answered(asked)
+        except TimeoutError:
+            raise ClusterUnreachable(f"{method} {path}: no answer in {seconds:g}s") from None
+        if code >= 300:
+            raise _refusal(code, answer)
+        return _object(answer, f"{method} {path}")
+
+    async def pages(self, path: str, query: Query) -> AsyncGenerator[JsonObject, None]:
+        """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
+        no longer known."""
+        more = ""
+        while True:
+            asked = {**query, "limit": str(PAGE)}
+            if more:
+                asked["continue"] = more
+            page = await self.get(path, asked)
+            yield page
+            more = (page.get("metadata") or {}).get("continue") or ""
+            if not more:
+                return
+
+    async def watch(
+        self, path: str, query: Query, seconds: float, opened: Callable[[], None]
+    ) -> AsyncGenerator[JsonObject, None]:
+        """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
+        so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
+        asked = _Asked("GET", f"{path}?{urlencode({**query, 'watch': 'true'})}")
+        try:
+            async with self._opened(asked) as answer:
+                if answer.status == UNAUTHORIZED:
+                    await self._forget_credentials()
+                if answer.status != 200:
+                    async with asyncio.timeout(REQUEST_SECONDS):
+                        raise _refusal(answer.status, await _body(answer))
+                opened()
+                async with aclosing(_lines(answer, seconds)) as lines:
+                    async for line in lines:
+                        yield _object(line, f"watch of {path}")
+        except TimeoutError:
+            raise ClusterUnreachable(f"watch of {path}: nothing came in {seconds:g}s") from None
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.aclose()
+
+    async def _answered(self, asked: _Asked) -> tuple[int, bytes]:
+        async with self._opened(asked) as answer:
+            return answer.status, await _body(answer)
+
+    @asynccontextmanager
+    async def _opened(self, asked: _Asked) -> AsyncIterator[httpcore.Response]:
+        """Raises ClusterUnreachable, also for what happens while it is read."""
+        url = httpcore.URL(self._server + asked.target)
+        headers = [
+            (b"Host", self._server.partition("://")[2].partition("/")[0].encode()),
+            *asked.headers(),
+        ]
+        name = self.location.cluster.tls_server_name
+        extensions = {"sni_hostname": name} if name else {}
+        try:
+            headers += await self.location.credentials.headers()
+            pool = await self._connections()
+            sending = pool.stream(
+                asked.method, url, headers=headers, content=asked.content, extensions=extensions
+            )
+            async with sending as answer:
+                yield answer
+        except (NetworkFailure, CredentialsError, KubeconfigError) as error:
+            raise ClusterUnreachable(f"{asked.shown}: {error}") from None
+        except httpcore.ProtocolError as error:
+            why = str(error) or "the connection broke"
+            raise ClusterUnreachable(f"{asked.shown}: {why}") from None
+
+    async def _connections(self) -> httpcore.AsyncConnectionPool:
+        if self._pool is None:
+            secure = self._server.startswith("https://")
+            context = await tls_to_cluster(self.location) if secure else None
+            if self._pool is None:  # nobody else was quicker
+                self._pool = httpcore.AsyncConnectionPool(
+                    ssl_context=context,
+                    max_connections=None,
+                    max_keepalive_connections=10,
+                    network_backend=GoNetwork(lambda host, port: (host, port)),
+                )
+        return self._pool
+
+    async def _forget_credentials(self) -> None:
+        """Perhaps they have ended: the next request asks for new ones."""
+        self.location.credentials.refused()
+        if not self.location.credentials.in_headers:
+            await self.aclose()
+
+
+async def _body(answer: httpcore.Response) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in answer.aiter_stream():
+        size += len(part)
+        if size > MAX_ANSWER_BYTES:
+            raise ClusterUnreachable(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _lines(answer: httpcore.Response, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Raises TimeoutError when none has come for so long."""
+    rest = b""
+    chunks = answer.aiter_stream().__aiter__()
+    while True:
+        try:
+            async with asyncio.timeout(seconds):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > MAX_LINE_BYTES:
+            raise ClusterUnreachable(f"an event of more than {MAX_LINE_BYTES} bytes")
+        for line in lines:
+            if line.strip():
+                yield line
+
+
+def _object(text: bytes, what: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ClusterUnreachable(f"{what}: the answer is no JSON object")
+    return found
+
+
+def _refusal(code: int, answer: bytes) -> ClusterRefusal:
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        found = None
+    return ClusterRefusal(code, found if isinstance(found, dict) else {})
+
+
+def items(page: JsonObject) -> Sequence[JsonObject]:
+    """Of a list, with the type that a list says only once."""
+    kind, api_version = str(page.get("kind") or ""), page.get("apiVersion")
+    typed = {"apiVersion": api_version, "kind": kind.removesuffix("List")}
+    return [{**typed, **one} for one in page.get("items") or ()]

@@ -1,0 +1,99 @@
+"""Policies and bindings in ConfigMaps, for clusters that are too old to know the kinds.
+
+A ConfigMap with the label `celadon.dev/policies` in the webhook's own namespace holds files: each
+of its values is YAML or JSON with any number of documents. What else is in them is a problem, and
+so is a file that cannot be read; then the ConfigMap counts as it last could be read. Only the
+webhook's own namespace is looked at: whoever may write there decides for the whole cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.goyaml import UnreadableError, read_yaml
+from celadon.kube import JsonObject, metadata
+
+GROUP: Final = "admissionregistration.k8s.io"
+POLICY: Final = "ValidatingAdmissionPolicy"
+BINDING: Final = "ValidatingAdmissionPolicyBinding"
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """By kind, in order."""
+
+    policies: tuple[JsonObject, ...] = ()
+    bindings: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    revision: str
+    documents: Documents
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ConfigMapPolicies:
+    """Remembers what each ConfigMap last could be read as."""
+
+    _known: dict[str, _Known] = field(default_factory=dict)
+
+    def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
+        """Of all of them; of two documents with one name, that of the first ConfigMap (by name)
+        counts, and the other one is a problem."""
+        found = {metadata.name(one): self._read(one) for one in config_maps}
+        self._known = {name: found[name] for name in sorted(found)}
+        return Documents(
+            tuple(doc for one in self._known.values() for doc in one.documents.policies),
+            tuple(doc for one in self._known.values() for doc in one.documents.bindings),
+        )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the newest version of something is not in use, each with its place."""
+        return tuple(text for one in self._known.values() for text in one.problems)
+
+    def _read(self, config_map: JsonObject) -> _Known:
+        name = metadata.name(config_map)
+        revision = str(metadata.metadata(config_map).get("resourceVersion") or "")
+        before = self._known.get(name)
+        if before is not None and before.revision == revision:
+            return before
+        documents, problems = _documents(name, config_map.get("data") or {})
+        if problems and before is not None:
+            documents = before.documents
+        return _Known(revision, documents, tuple(problems))
+
+
+def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
+    policies: list[Any] = []
+    bindings: list[Any] = []
+    problems: list[str] = []
+    for file in sorted(files):
+        place = f"configmap `{name}`, `{file}`"
+        try:
+            for line, value in read_yaml(str(files[file])):
+                if value is None:
+                    continue
+                kind = _kind(value)
+                if kind == POLICY:
+                    policies.append(value)
+                elif kind == BINDING:
+                    bindings.append(value)
+                else:
+                    problems.append(f"{place}, line {line}: neither a policy nor a binding")
+        except UnreadableError as error:
+            problems.append(f"{place}, line {error.line}: {error.message}")
+    return Documents(tuple(policies), tuple(bindings)), problems
+
+
+def _kind(value: object) -> str:
+    """Empty for what is no object of the group, or has no name."""
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return ""
+    group = str(value.get("apiVersion")).partition("/")[0]
+    named = bool(value["metadata"].get("name"))
+    return str(value.get("kind")) if group == GROUP and named else ""

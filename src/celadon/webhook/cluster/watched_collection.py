@@ -1,0 +1,213 @@
+"""The objects of one collection of a cluster, kept current: listed once, then watched.
+
+A watch that ends is taken up where it ended; if the server no longer knows what happened since
+(410), the collection is listed anew, and until that is done what was there before counts. Failures
+wait longer and longer before the next attempt, each time for a random part of it, so that many
+clients do not come back at once. Every sign of the server on a watch (its beginning, an event, a
+bookmark) says that the cache is current then; a watch is ended by its client before it could have
+been silent for too long. As k8s.io/client-go `tools/cache/reflector.go`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import JsonObject, metadata
+from celadon.webhook.cluster.cluster_client import (
+    GONE,
+    NOT_FOUND,
+    ClusterClient,
+    ClusterError,
+    ClusterRefusal,
+    items,
+)
+
+FIRST_PAUSE: Final = 0.1
+LONGEST_PAUSE: Final = 30.0
+"""Between two attempts, in seconds; each pause is twice the one before."""
+SHORT_WATCH: Final = 1.0
+"""A watch that lasted less is as good as none."""
+GRACE: Final = 10.0
+"""How much longer than it should last a watch is waited for, in seconds."""
+
+CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What is watched: a collection under the first of `paths` that the server knows (versions of
+    one resource), or what a selector takes of it. After `seconds` a watch is begun anew."""
+
+    paths: Sequence[str]
+    query: Mapping[str, str]
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """The plural of the resource, for messages and metrics."""
+        return self.paths[0].rpartition("/")[2]
+
+
+class WatchedCollection:
+    """`run` keeps it current; `changed` is called whenever the objects are others. `is_absent` says
+    that the server does not know the resource: then there are none. `clock` is monotonic."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        watched: Watched,
+        changed: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.watched = watched
+        self.is_absent = False
+        self.failure = ""
+        self.lists = 0
+        self._client = client
+        self._changed = changed
+        self._clock = clock
+        self._path = watched.paths[0]
+        self._revision = ""
+        self._objects: dict[str, dict[str, JsonObject]] = {}
+        self._heard = -float("inf")
+        self._synced = asyncio.Event()
+        self._pause = FIRST_PAUSE
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether it has been known what there is, at some time."""
+        return self._synced.is_set()
+
+    async def synced(self) -> None:
+        """Wait until it is known what there is."""
+        await self._synced.wait()
+
+    def age(self) -> float:
+        """Seconds since the server was heard of; infinite before that."""
+        return self._clock() - self._heard
+
+    def get(self, namespace: str, name: str) -> JsonObject | None:
+        """One object; `namespace` is empty for what has none."""
+        found = self._objects.get(namespace)
+        return None if found is None else found.get(name)
+
+    def list(self, namespace: str) -> Sequence[JsonObject]:
+        """Of a namespace, by name; `namespace` is empty for objects that have none."""
+        found = self._objects.get(namespace)
+        return [found[name] for name in sorted(found)] if found else ()
+
+    def __iter__(self) -> Iterator[JsonObject]:
+        for namespace in sorted(self._objects):
+            yield from self.list(namespace)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            try:
+                began = self._clock()
+                if not self._revision:
+                    await self._list()
+                await self._watch()
+                if self._clock() - began < SHORT_WATCH:
+                    await self._wait()
+            except ClusterError as error:
+                self._failed(error)
+                await self._wait()
+
+    def _failed(self, error: ClusterError) -> None:
+        self.failure = str(error)
+        if isinstance(error, ClusterRefusal):
+            if error.code in (GONE, NOT_FOUND) or _is_too_new(error.status):
+                self._revision = ""
+            if error.code == NOT_FOUND:
+                self._next_path()
+
+    def _next_path(self) -> None:
+        """To the next version; after the last one, the resource is not there."""
+        at = self.watched.paths.index(self._path) + 1
+        if at < len(self.watched.paths):
+            self._path = self.watched.paths[at]
+            self._pause = FIRST_PAUSE
+            return
+        self._path = self.watched.paths[0]
+        self.is_absent = True
+        self._listed({}, "")
+
+    async def _wait(self) -> None:
+        await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def _hear(self) -> None:
+        self._heard = self._clock()
+        self.failure = ""
+        self._pause = FIRST_PAUSE
+
+    async def _list(self) -> None:
+        found: dict[str, dict[str, JsonObject]] = {}
+        revision = ""
+        async with aclosing(self._client.pages(self._path, self.watched.query)) as pages:
+            async for page in pages:
+                revision = str((page.get("metadata") or {}).get("resourceVersion") or "")
+                for obj in items(page):
+                    _put(found, obj)
+        self.is_absent = False
+        self.lists += 1
+        self._listed(found, revision)
+
+    def _listed(self, found: dict[str, dict[str, JsonObject]], revision: str) -> None:
+        is_new = found != self._objects or not self.is_synced
+        self._objects, self._revision = found, revision
+        self._hear_list()
+        self._synced.set()
+        if is_new:
+            self._changed()
+
+    def _hear_list(self) -> None:
+        """An absent resource is asked for less and less often."""
+        self._heard = self._clock()
+        if not self.is_absent:
+            self.failure = ""
+            self._pause = FIRST_PAUSE
+
+    async def _watch(self) -> None:
+        """Until the watch ends. Raises ClusterError."""
+        lasts = self.watched.seconds * random.uniform(0.75, 1.0)
+        query = {
+            **self.watched.query,
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._revision,
+            "timeoutSeconds": str(max(1, int(lasts))),
+        }
+        watching = self._client.watch(self._path, query, lasts + GRACE, self._hear)
+        async with aclosing(watching) as events:
+            async for event in events:
+                self._take(event)
+
+    def _take(self, event: JsonObject) -> None:
+        kind, obj = event.get("type"), event.get("object") or {}
+        if kind == "ERROR":
+            raise ClusterRefusal(int(obj.get("code") or 0), obj)
+        self._hear()
+        revision = str(metadata.metadata(obj).get("resourceVersion") or "")
+        if kind in CHANGES:
+            _put(self._objects, obj)
+        elif kind == "DELETED":
+            self._objects.get(metadata.namespace(obj), {}).pop(metadata.name(obj), None)
+        self._revision = revision or self._revision
+        if kind != "BOOKMARK":
+            self._changed()
+
+
+def _put(objects: dict[str, dict[str, JsonObject]], obj: JsonObject) -> None:
+    objects.setdefault(metadata.namespace(obj), {})[metadata.name(obj)] = obj
+
+
+def _is_too_new(status: JsonObject) -> bool:
+    """Whether the server has not come as far as we have: it lost something, or is another one."""
+    causes: Any = (status.get("details") or {}).get("causes") or ()
+    return any(one.get("reason") == "ResourceVersionTooLarge" for one in causes)

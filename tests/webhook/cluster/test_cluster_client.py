@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.serve.outgoing import given_cluster
+from celadon.testing import KubeApi
+from celadon.webhook.cluster import cluster_client
+from celadon.webhook.cluster.cluster_client import (
+    JSON_PATCH,
+    ClusterClient,
+    ClusterRefusal,
+    ClusterUnreachable,
+    items,
+)
+from tests.serve.outgoing.kubeconfigs import write_kubeconfig
+from tests.serve.transport.certificates import client_pair, new_authority
+from tests.webhook.cluster.against_server import client_of, config_map, until
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[KubeApi]:
+    with KubeApi() as started:
+        yield started
+
+
+def asked(api: KubeApi, work: Callable[[ClusterClient], Coroutine[Any, Any, Any]]) -> Any:
+    async def run() -> Any:
+        async with client_of(api.admin) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def test_an_object_from_its_beginning_to_its_end(api: KubeApi) -> None:
+    async def work(client: ClusterClient) -> None:
+        made = await client.create(CONFIG_MAPS, config_map("one", a="1"))
+        path = f"{CONFIG_MAPS}/one"
+        assert (await client.get(path))["data"] == {"a": "1"}
+        changed = await client.update(path, {**made, "data": {"a": "2"}})
+        assert changed["data"] == {"a": "2"}
+        with pytest.raises(ClusterRefusal, match="the object has been modified") as conflict:
+            await client.update(path, {**made, "data": {"a": "3"}})
+        assert conflict.value.code == 409
+        patched = await client.patch(path, {"data": {"b": "4"}})
+        assert patched["data"] == {"a": "2", "b": "4"}
+        operations = [{"op": "remove", "path": "/data/a"}]
+        assert (await client.patch(path, operations, JSON_PATCH))["data"] == {"b": "4"}
+        await client.request("DELETE", path)
+        with pytest.raises(ClusterRefusal, match='configmaps "one" not found') as missing:
+            await client.get(path)
+        assert missing.value.code == 404
+        assert missing.value.status["reason"] == "NotFound"
+
+    asked(api, work)
+
+
+def test_a_list_comes_in_pages(api: KubeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_client, "PAGE", 2)
+    api.create(*(config_map(f"page-{number}") for number in range(5)))
+
+    async def work(client: ClusterClient) -> list[list[Any]]:
+        return [list(items(page)) async for page in client.pages(CONFIG_MAPS, {})]
+
+    found = asked(api, work)
+    assert all(len(page) <= 2 for page in found)
+    assert {one["metadata"]["name"] for page in found for one in page} >= {"page-0", "page-4"}
+    assert {(one["apiVersion"], one["kind"]) for page in found for one in page} == {
+        ("v1", "ConfigMap")
+    }
+
+
+def test_a_watch_tells_what_happens(api: KubeApi) -> None:
+    async def work(client: ClusterClient) -> tuple[list[str], list[str]]:
+        opened: list[str] = []
+        query = {"fieldSelector": "metadata.name=watched", "timeoutSeconds": "1"}
+        seen = []
+        watch = client.watch(CONFIG_MAPS, query, 10, lambda: opened.append("opened"))
+        async with aclosing(watch) as events:
+            first = asyncio.ensure_future(anext(events))
+            await until(lambda: opened)
+            await client.create(CONFIG_MAPS, config_map("watched"))
+            seen.append((await first)["type"])
+            await client.request("DELETE", f"{CONFIG_MAPS}/watched")
+            seen += [event["type"] async for event in events]
+        return opened, seen
+
+    assert asked(api, work) == (["opened"], ["ADDED", "DELETED"])
+
+
+def test_a_watch_that_is_refused(api: KubeApi) -> None:
+    async def work(client: ClusterClient) -> None:
+        with pytest.raises(ClusterRefusal, match="could not find the requested resource") as caught:
+            async for _ in client.watch("/api/v1/nothing", {}, 10, lambda: None):
+                pass
+        assert caught.value.code == 404
+
+    asked(api, work)
+
+
+def test_a_silent_watch_is_given_up(api: KubeApi) -> None:
+    async def work(client: ClusterClient) -> None:
+        with pytest.raises(ClusterUnreachable, match="nothing came in"):
+            async for _ in client.watch(CONFIG_MAPS, {"resourceVersion": ""}, 0.2, lambda: None):
+                pass
+
+    api.request("DELETE", CONFIG_MAPS)
+    asked(api, work)
+
+
+def test_a_token_that_ends_is_read_again(api: KubeApi, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+    authority = str(api.admin.certificate_authority)
+    path = write_kubeconfig(
+        tmp_path / "config",
+        {"tokenFile": "token"},
+        **{"server": api.url, "certificate-authority": authority},
+    )
+
+    async def run() -> None:
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        with pytest.raises(ClusterRefusal, match="Unauthorized"):
+            await client.get(CONFIG_MAPS)
+        token.write_text(api.admin.token)
+        assert (await client.get(CONFIG_MAPS))["kind"] == "ConfigMapList"
+        await client.aclose()
+
+    asyncio.run(run())
+
+
+async def _closed(client: ClusterClient, message: str) -> None:
+    with pytest.raises(ClusterUnreachable, match=message):
+        await client.get("/version")
+    await client.aclose()
+
+
+def test_nobody_is_there(tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path / "config", {})
+    client = ClusterClient(given_cluster(path, "", {}, time.time))
+    message = r"GET /version: dial tcp 127.0.0.1:1: connect: connection refused"
+    asyncio.run(_closed(client, message))
+
+
+def test_a_server_that_nobody_trusts(api: KubeApi, tmp_path: Path) -> None:
+    (tmp_path / "ca").write_bytes(new_authority().certificate)
+    cluster = {"server": api.url, "certificate-authority": "ca"}
+    path = write_kubeconfig(tmp_path / "config", {}, **cluster)
+    client = ClusterClient(given_cluster(path, "", {}, time.time))
+    asyncio.run(_closed(client, "certificate signed by unknown authority"))
+
+
+def test_a_server_under_another_name(api: KubeApi, tmp_path: Path) -> None:
+    authority = str(api.admin.certificate_authority)
+    cluster = {"server": api.url, "certificate-authority": authority}
+    path = write_kubeconfig(tmp_path / "config", {}, **cluster, **{"tls-server-name": "other"})
+    client = ClusterClient(given_cluster(path, "", {}, time.time))
+    asyncio.run(_closed(client, "certificate is valid for .*, not other"))
+
+
+def test_a_client_certificate_is_shown(tmp_path: Path) -> None:
+    authority = new_authority()
+    (tmp_path / "ca").write_bytes(authority.certificate)
+    pair = client_pair(authority, "someone", "some")
+    (tmp_path / "crt").write_bytes(pair.certificate)
+    (tmp_path / "key").write_bytes(pair.key)
+    shown: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        found = writer.get_extra_info("peercert")
+        shown.append(dict(one[0] for one in found["subject"])["commonName"])
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+        writer.close()
+
+    async def run() -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / "crt", tmp_path / "key")
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(tmp_path / "ca")
+        server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        user = {"client-certificate": "crt", "client-key": "key"}
+        cluster = {"server": f"https://127.0.0.1:{port}", "insecure-skip-tls-verify": True}
+        path = write_kubeconfig(tmp_path / "config", user, **cluster)
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        with pytest.raises(ClusterUnreachable, match="GET /version: the answer is no JSON object"):
+            await client.get("/version")
+        await client.aclose()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(run())
+    assert shown == ["someone"]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
+
+POLICY = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
+BINDING = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n"
+NAMED = "metadata: {name: %s}\n"
+
+
+def stored(name: str, revision: str, **files: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "resourceVersion": revision},
+        "data": {key.replace("_", "."): text for key, text in files.items()},
+    }
+
+
+def names(documents: Any) -> list[str]:
+    return [one["metadata"]["name"] for one in documents]
+
+
+def test_files_hold_any_number_of_documents() -> None:
+    text = f"---\n{POLICY}{NAMED % 'a'}---\n# nothing\n---\n{BINDING}{NAMED % 'b'}"
+    policies = ConfigMapPolicies()
+    found = policies.documents([stored("m", "1", x_yaml=text, a_yaml=POLICY + NAMED % "c")])
+    assert names(found.policies) == ["c", "a"]
+    assert names(found.bindings) == ["b"]
+    assert policies.problems == ()
+
+
+PROBLEMS = {
+    "something else": ("kind: Pod\nmetadata: {name: a}", "line 1: neither a policy nor a binding"),
+    "a list": ("\n- a", "line 2: neither a policy nor a binding"),
+    "no name": (POLICY + "metadata: {}", "line 1: neither a policy nor a binding"),
+    "another group": (
+        "apiVersion: a/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}",
+        "line 1: neither a policy nor a binding",
+    ),
+    "no YAML": ("a: [", "line 2: did not find expected node content"),
+}
+
+
+@pytest.mark.parametrize("row", PROBLEMS.values(), ids=PROBLEMS)
+def test_problems_name_their_place(row: tuple[str, str]) -> None:
+    policies = ConfigMapPolicies()
+    policies.documents([stored("m", "1", f_yaml=row[0])])
+    (problem,) = policies.problems
+    assert problem.startswith(f"configmap `m`, `f.yaml`, {row[1]}")
+
+
+def test_what_could_be_read_last_counts() -> None:
+    policies = ConfigMapPolicies()
+    policies.documents([stored("m", "1", f=POLICY + NAMED % "a")])
+    assert names(policies.documents([stored("m", "2", f="a: [")]).policies) == ["a"]
+    assert len(policies.problems) == 1
+    assert names(policies.documents([stored("m", "2", f="a: [")]).policies) == ["a"]
+    assert names(policies.documents([stored("m", "3", f=POLICY + NAMED % "b")]).policies) == ["b"]
+    assert not policies.problems
+    assert not policies.documents([]).policies

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from celadon.testing import KubeApi
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterRefusal, ClusterUnreachable
+from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
+from tests.webhook.cluster.against_server import client_of, config_map, until
+
+CONFIG_MAPS = "/api/v1/configmaps"
+ALL = Watched([CONFIG_MAPS], {}, 100)
+
+
+class Told:
+    """How often something was called."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> None:
+        self.times += 1
+
+
+@asynccontextmanager
+async def followed(
+    client: ClusterClient, watched: Watched, changed: Callable[[], None] = lambda: None
+) -> AsyncIterator[WatchedCollection]:
+    collection = WatchedCollection(client, watched, changed, time.monotonic)
+    running = asyncio.create_task(collection.run())
+    try:
+        async with asyncio.timeout(10):
+            await collection.synced()
+        yield collection
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.fixture
+def api() -> Iterator[KubeApi]:
+    with KubeApi([config_map("first", a="1")]) as started:
+        yield started
+
+
+def names(collection: WatchedCollection) -> list[str]:
+    return [one["metadata"]["name"] for one in collection.list("default")]
+
+
+def test_it_follows_what_happens(api: KubeApi) -> None:
+    async def run() -> None:
+        told = Told()
+        async with client_of(api.admin) as client, followed(client, ALL, told) as found:
+            assert found.get("default", "first") is not None
+            assert found.age() < 5
+            assert told.times == 1
+            api.create(config_map("second"))
+            await until(lambda: "second" in names(found))
+            path = "/api/v1/namespaces/default/configmaps/first"
+            api.request("PATCH", path, {"data": {"a": "2"}})
+            await until(lambda: (found.get("default", "first") or {})["data"] == {"a": "2"})
+            api.request("DELETE", path)
+            await until(lambda: found.get("default", "first") is None)
+            assert told.times == 4
+            assert {one["metadata"]["name"] for one in found} >= {"second"}
+            assert found.lists == 1
+
+    asyncio.run(run())
+
+
+def test_a_selector_takes_some(api: KubeApi) -> None:
+    async def run() -> None:
+        one = Watched([CONFIG_MAPS], {"fieldSelector": "metadata.name=second"}, 100)
+        async with client_of(api.admin) as client, followed(client, one) as found:
+            assert names(found) == []
+            api.create(config_map("other"), config_map("second"))
+            await until(lambda: names(found) == ["second"])
+
+    asyncio.run(run())
+
+
+def test_versions_are_tried_in_their_order(api: KubeApi) -> None:
+    async def run() -> None:
+        paths = ["/apis/none/v2/configmaps", CONFIG_MAPS]
+        async with client_of(api.admin) as client, followed(client, Watched(paths, {}, 9)) as found:
+            assert "first" in names(found)
+            assert not found.is_absent
+
+    asyncio.run(run())
+
+
+def test_what_the_server_does_not_know_is_empty(api: KubeApi) -> None:
+    async def run() -> None:
+        nowhere = Watched(["/apis/none/v1/things"], {}, 9)
+        async with client_of(api.admin) as client, followed(client, nowhere) as found:
+            assert list(found) == []
+            assert found.is_absent
+            assert found.watched.name == "things"
+
+    asyncio.run(run())
+
+
+class Scripted:
+    """A cluster that does what a test says: answers of lists, and what watches bring."""
+
+    def __init__(self, lists: list[Any], watches: list[list[Any]]) -> None:
+        self.lists = lists
+        self.watches = watches
+        self.asked: list[str] = []
+
+    async def pages(self, path: str, query: Mapping[str, str]) -> AsyncGenerator[Any, None]:
+        self.asked.append("list")
+        found = self.lists.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        yield found
+
+    async def watch(
+        self, path: str, query: Mapping[str, str], seconds: float, opened: Callable[[], None]
+    ) -> AsyncGenerator[Any, None]:
+        self.asked.append(f"watch {query['resourceVersion']}")
+        if not self.watches:
+            await asyncio.Event().wait()
+        opened()
+        for event in self.watches.pop(0):
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+
+def listed(revision: str, *objects: str) -> dict[str, Any]:
+    return {
+        "kind": "ThingList",
+        "apiVersion": "v1",
+        "metadata": {"resourceVersion": revision},
+        "items": [{"metadata": {"name": name}} for name in objects],
+    }
+
+
+def event(kind: str, revision: str, name: str = "") -> dict[str, Any]:
+    return {
+        "type": kind,
+        "object": {"metadata": {"name": name, "resourceVersion": revision}},
+    }
+
+
+def failed(code: int, *reasons: str) -> dict[str, Any]:
+    causes = [{"reason": reason} for reason in reasons]
+    return {"type": "ERROR", "object": {"code": code, "details": {"causes": causes}}}
+
+
+LOST = ClusterUnreachable("gone")
+SCRIPTS: dict[str, tuple[list[Any], list[list[Any]], list[str], list[str]]] = {
+    "a watch goes on where it ended": (
+        [listed("5", "a")],
+        [[event("ADDED", "6", "b")], [event("BOOKMARK", "9")], [LOST]],
+        ["list", "watch 5", "watch 6", "watch 9", "watch 9"],
+        ["a", "b"],
+    ),
+    "history that is gone is listed anew": (
+        [listed("5", "a"), listed("50", "c")],
+        [[failed(410)]],
+        ["list", "watch 5", "list", "watch 50"],
+        ["c"],
+    ),
+    "a watch that is refused with 410 likewise": (
+        [listed("5", "a"), listed("50", "c")],
+        [[ClusterRefusal(410, {})]],
+        ["list", "watch 5", "list", "watch 50"],
+        ["c"],
+    ),
+    "another server behind the same name": (
+        [listed("500", "a"), listed("2", "b")],
+        [[failed(504, "ResourceVersionTooLarge")]],
+        ["list", "watch 500", "list", "watch 2"],
+        ["b"],
+    ),
+    "an error that says nothing of the history": (
+        [listed("5", "a")],
+        [[failed(500)]],
+        ["list", "watch 5", "watch 5"],
+        ["a"],
+    ),
+    "a list whose rest is no longer known": (
+        [ClusterRefusal(410, {}), listed("5", "a")],
+        [],
+        ["list", "list", "watch 5"],
+        ["a"],
+    ),
+    "a resource that comes later": (
+        [ClusterRefusal(404, {}), listed("5", "a")],
+        [],
+        ["list", "list", "watch 5"],
+        ["a"],
+    ),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_what_becomes_of_failures(
+    script: tuple[list[Any], list[list[Any]], list[str], list[str]],
+) -> None:
+    lists, watches, asked, objects = script
+    server = Scripted(list(lists), list(watches))
+
+    async def run() -> None:
+        things = Watched(["/apis/a/v1/things"], {}, 100)
+        async with followed(server, things) as found:  # type: ignore[arg-type]  # a double
+            await until(lambda: server.asked == asked)
+            assert [one["metadata"]["name"] for one in found] == objects
+
+    asyncio.run(run())
+
+
+def test_pauses_grow_while_nobody_answers() -> None:
+    async def run() -> None:
+        server = Scripted([LOST, LOST, LOST, listed("1")], [])
+        things = Watched(["/apis/a/v1/things"], {}, 100)
+        collection = WatchedCollection(server, things, Told(), time.monotonic)  # type: ignore[arg-type]
+        running = asyncio.create_task(collection.run())
+        await until(lambda: collection.failure == "gone")
+        assert not collection.is_synced
+        assert collection.age() == float("inf")
+        began = time.monotonic()
+        await until(lambda: collection.is_synced)
+        assert time.monotonic() - began > 0.2, "half of 0.1, 0.2 and 0.4 s at least, less what was"
+        assert collection.failure == ""
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
