@@ -1,4 +1,4 @@
-"""The validating policies in the store, as an engine that is ready to judge.
+"""The policies in the store, validating or mutating, as an engine that is ready to judge.
 
 A policy is decoded and compiled once, when the first request comes after it was written. One that
 cannot be decoded (it was stored by another release) takes no part.
@@ -6,18 +6,14 @@ cannot be decoded (it was stored by another release) takes no part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from celadon.admission import Engine
-from celadon.admission.registration import (
-    RegistrationError,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    decode_binding,
-    decode_policy,
-)
+from celadon.admission.mutating import MutatingEngine
+from celadon.admission.registration import RegistrationError, decode_object
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -25,30 +21,62 @@ from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
-POLICIES = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies")
-BINDINGS = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings")
+
+@dataclass(frozen=True, slots=True)
+class PolicyKinds:
+    """Policies of one type and their bindings: where they are, and what they are."""
+
+    policies: GroupVersionResource
+    bindings: GroupVersionResource
+    policy: str
+    binding: str
 
 
-class PolicyView:
-    """`version` is the release whose CEL the policies are written in; `compiled` is told the
-    seconds that taking in a change took."""
+VALIDATING: Final = PolicyKinds(
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies"),
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings"),
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+)
+MUTATING: Final = PolicyKinds(
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicies"),
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicybindings"),
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+)
+
+
+class PolicyEngine(Protocol):
+    """An engine of policies of one type; those are what was decoded from documents of its kind."""
+
+    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
+
+
+E = TypeVar("E", bound=PolicyEngine)
+
+
+class PolicyView(Generic[E]):
+    """`engine` is one without policies; `compiled` is told the seconds that taking in a change
+    took."""
 
     def __init__(
         self,
         objects: ObjectStore,
-        version: str,
+        engine: E,
+        kinds: PolicyKinds,
         compiled: Callable[[float], None] = lambda _: None,
     ) -> None:
         catalog = known_resources()
-        self._policies = Mirror(objects, _prefix(catalog, POLICIES))
-        self._bindings = Mirror(objects, _prefix(catalog, BINDINGS))
-        self._known_policies: _Known[ValidatingAdmissionPolicy] = {}
-        self._known_bindings: _Known[ValidatingAdmissionPolicyBinding] = {}
-        self._engine = Engine(version=version)
+        self._kinds = kinds
+        self._policies = Mirror(objects, _prefix(catalog, kinds.policies))
+        self._bindings = Mirror(objects, _prefix(catalog, kinds.bindings))
+        self._known_policies: _Known = {}
+        self._known_bindings: _Known = {}
+        self._engine = engine
         self._compiled = compiled
         self._update()
 
-    def engine(self) -> Engine:
+    def engine(self) -> E:
         """With all policies and bindings there are now."""
         changed = self._policies.refresh()
         if self._bindings.refresh() or changed:
@@ -57,8 +85,9 @@ class PolicyView:
 
     def _update(self) -> None:
         began = perf_counter()
-        self._known_policies = _decoded(self._policies, self._known_policies, _policy)
-        self._known_bindings = _decoded(self._bindings, self._known_bindings, _binding)
+        kinds = self._kinds
+        self._known_policies = _decoded(self._policies, self._known_policies, kinds.policy)
+        self._known_bindings = _decoded(self._bindings, self._known_bindings, kinds.binding)
         self._engine = self._engine.replaced(
             [one for _, one in self._known_policies.values() if one is not None],
             [one for _, one in self._known_bindings.values() if one is not None],
@@ -66,37 +95,41 @@ class PolicyView:
         self._compiled(perf_counter() - began)
 
 
-_T = TypeVar("_T")
-_Known = dict[str, tuple[Any, _T | None]]
+def validating_view(
+    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+) -> PolicyView[Engine]:
+    """`version` is the release whose CEL the policies are written in."""
+    return PolicyView(objects, Engine(version=version), VALIDATING, compiled)
+
+
+def mutating_view(
+    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+) -> PolicyView[MutatingEngine]:
+    """The same for policies that change objects."""
+    return PolicyView(objects, MutatingEngine(version=version), MUTATING, compiled)
+
+
+_Known = dict[str, tuple[Any, object]]
 """By name, the spec it was decoded from, and what came out: None for what cannot be decoded."""
 
 
-def _decoded(
-    mirror: Mirror, known: _Known[_T], decode: Callable[[JsonObject], _T | None]
-) -> _Known[_T]:
+def _decoded(mirror: Mirror, known: _Known, kind: str) -> _Known:
     """What has the spec that it had is the same object as before, so that nobody compiles it again:
     statuses are written, too."""
-    made: _Known[_T] = {}
+    made: _Known = {}
     for stored in mirror:
         name, spec = metadata.name(stored.object), stored.object.get("spec")
         found = known.get(name)
         if found is None or (found[0] is not spec and found[0] != spec):
-            made[name] = spec, decode(stored.object)
+            made[name] = spec, _object(stored.object, kind)
         else:
             made[name] = spec, found[1]
     return made
 
 
-def _policy(obj: JsonObject) -> ValidatingAdmissionPolicy | None:
+def _object(obj: JsonObject, kind: str) -> object:
     try:
-        return decode_policy(obj).value
-    except RegistrationError:
-        return None
-
-
-def _binding(obj: JsonObject) -> ValidatingAdmissionPolicyBinding | None:
-    try:
-        return decode_binding(obj).value
+        return decode_object(obj, kind).value
     except RegistrationError:
         return None
 
