@@ -21,7 +21,7 @@ HOOK = Hook(POLICY, compile_policy(POLICY), (binding(),))
 def test_endpoints_are_remembered() -> None:
     remembered = remembered_candidates([HOOK])
     first = remembered.of(request(), CATALOG)
-    assert [one.compiled for one in first.candidates] == [HOOK.compiled]
+    assert [one.compiled for one in first] == [HOOK.compiled]
     assert remembered.of(request(config_map("other"), name="other"), CATALOG) is first
     assert len(remembered) == 1
     for other in (

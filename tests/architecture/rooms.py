@@ -39,6 +39,7 @@ DOORS = {
     "celadon.kube.writes",
     "celadon.admission",
     "celadon.admission.lint",
+    "celadon.admission.mutating",
     "celadon.admission.plugins",
     "celadon.admission.registration",
     "celadon.admission.webhooks",

@@ -47,6 +47,7 @@ GROUPS: Final = (
     Group("apply", jobs=4),
     Group("tables", jobs=4),
     Group("clients", jobs=16),
+    Group("mutating", jobs=4),
     Group("fuzz/api"),
     Group("fuzz/policy"),
     Group("webhook", has_hooks=True, lengthy=("timeout-", "answer-retr", "failure-timeout")),

@@ -7,66 +7,103 @@ be without the request, and its `paramKind` resolved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
 from celadon.admission.matching import EXEMPT, MatchPlan, Target, plan
 from celadon.admission.policy import params
-from celadon.admission.policy.compiled_policy import CompiledPolicy
 from celadon.admission.policy.params import ParamError, ParamSource
-from celadon.admission.registration.registration_types import (
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-)
+from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
+from celadon.admission.registration.registration_types import BindingSpec, MatchResources
 from celadon.kube.catalogue import Catalog
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
 
 
+class MatchingSpec(FrameSpec, Protocol):
+    """What a spec says of the requests that a policy is about."""
+
+    @property
+    def match_constraints(self) -> MatchResources | None: ...
+
+
+class Policy(Protocol):
+    """A validating or a mutating policy."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def spec(self) -> MatchingSpec: ...
+
+
+class Binding(Protocol):
+    """A binding of one of them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def spec(self) -> BindingSpec: ...
+
+
+C = TypeVar("C", bound=PolicyFrame)
+P = TypeVar("P", bound=Policy)
+
+
 @dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Generic[C]):
     """A policy with the bindings that name it."""
 
-    policy: ValidatingAdmissionPolicy
-    compiled: CompiledPolicy
-    bindings: tuple[ValidatingAdmissionPolicyBinding, ...]
+    policy: Policy
+    compiled: C
+    bindings: tuple[Binding, ...]
+
+
+def paired(
+    policies: Iterable[P],
+    bindings: Iterable[Binding],
+    compiled: Callable[[P], C],
+    known: Iterable[Hook[C]] = (),
+) -> tuple[tuple[Hook[C], ...], Sequence[Binding]]:
+    """Policies by name, each with its bindings by name; and the bindings that are left over.
+    Policies that are the same objects as those of `known` hooks are not compiled again."""
+    before = {id(hook.policy): hook.compiled for hook in known}
+    by_policy: dict[str, list[Binding]] = {}
+    for binding in sorted(bindings, key=lambda one: one.name):
+        by_policy.setdefault(binding.spec.policy_name, []).append(binding)
+    hooks = []
+    for policy in sorted(policies, key=lambda one: one.name):
+        program = before.get(id(policy)) or compiled(policy)
+        hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
+    return tuple(hooks), [binding for orphans in by_policy.values() for binding in orphans]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCandidate:
     """A binding that requests to the endpoint may match."""
 
-    binding: ValidatingAdmissionPolicyBinding
+    binding: Binding
     plan: MatchPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Generic[C]):
     """A policy that requests to one endpoint may match. `error` is why its params are unknown.
-    `quick` are its validations, where they are true the whole answer: for such requests nothing
-    is converted, and the policy asks for nothing but the request itself."""
+    `matches_own` is whether every request to the endpoint is matched as what it is."""
 
-    compiled: CompiledPolicy
+    compiled: C
     plan: MatchPlan
     bindings: tuple[BoundCandidate, ...]
     source: ParamSource | None
     error: str
-    quick: tuple[Evaluate, ...]
+    matches_own: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointCandidates:
-    """What an engine remembers for an endpoint. `quick_size` is the size of a request that no
-    quick candidate needs to count the cost of; negative when there are no quick ones."""
-
-    candidates: tuple[Candidate, ...]
-    quick_size: int
-
-
-def candidate_for(hook: Hook, target: Target, catalog: Catalog) -> Candidate | None:
+def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[C] | None:
     """None when no request to the target can concern the policy, or any of its bindings."""
     spec = hook.policy.spec
     if spec.match_constraints is None:
@@ -90,8 +127,8 @@ def candidate_for(hook: Hook, target: Target, catalog: Catalog) -> Candidate | N
             bound.append(BoundCandidate(binding, binding_plan))
     if not bound and not error:
         return None
-    quick = hook.compiled.quick if _is_own(policy_plan.direct, target) else ()
-    return Candidate(hook.compiled, policy_plan, tuple(bound), source, error, quick)
+    own = _is_own(policy_plan.direct, target)
+    return Candidate(hook.compiled, policy_plan, tuple(bound), source, error, own)
 
 
 def _is_own(hit: Hit | None, target: Target) -> bool:
@@ -99,19 +136,16 @@ def _is_own(hit: Hit | None, target: Target) -> bool:
     return hit is not None and hit.kind == target.kind and hit.resource == target.resource
 
 
-def remembered_candidates(hooks: Sequence[Hook]) -> PerEndpoint[EndpointCandidates]:
+def candidates_for(
+    hooks: Iterable[Hook[C]], target: Target, catalog: Catalog
+) -> tuple[Candidate[C], ...]:
+    """Those of all hooks; none for a resource that no policy ever sees."""
+    if target.resource.group_resource in EXEMPT:
+        return ()
+    found = (candidate_for(hook, target, catalog) for hook in hooks if hook.bindings)
+    return tuple(one for one in found if one is not None)
+
+
+def remembered_candidates(hooks: Sequence[Hook[C]]) -> PerEndpoint[tuple[Candidate[C], ...]]:
     """The candidates of each endpoint, found when first asked for."""
-    bound = tuple(hook for hook in hooks if hook.bindings)
-
-    def find(target: Target, catalog: Catalog) -> EndpointCandidates:
-        if target.resource.group_resource in EXEMPT:
-            return _endpoint_candidates(())
-        found = (candidate_for(hook, target, catalog) for hook in bound)
-        return _endpoint_candidates(tuple(one for one in found if one is not None))
-
-    return PerEndpoint(find)
-
-
-def _endpoint_candidates(candidates: tuple[Candidate, ...]) -> EndpointCandidates:
-    sizes = [candidate.compiled.plain_size for candidate in candidates if candidate.quick]
-    return EndpointCandidates(candidates, min(sizes, default=-1))
+    return PerEndpoint(lambda target, catalog: candidates_for(hooks, target, catalog))

@@ -61,6 +61,12 @@ def variable(index: int) -> Source:
     return _part("variables", index, "expression")
 
 
+def mutation(index: int, *, is_patch: bool) -> Source:
+    """The expression of a mutation."""
+    member = "jsonPatch" if is_patch else "applyConfiguration"
+    return Source(_SPEC.child("mutations").index(index).child(member).child("expression"))
+
+
 def annotation(index: int) -> Source:
     """The value expression of an audit annotation."""
     return _part("auditAnnotations", index, "valueExpression")

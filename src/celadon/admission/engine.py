@@ -12,34 +12,36 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from celadon.admission import policy_limits
 from celadon.admission.candidates import (
-    BoundCandidate,
+    Binding,
     Candidate,
-    EndpointCandidates,
     Hook,
     candidate_for,
-    remembered_candidates,
+    candidates_for,
+    paired,
 )
 from celadon.admission.conversion import ConversionError
-from celadon.admission.decision_source import (
-    MATCH_CONSTRAINTS,
-    MATCH_RESOURCES,
-    PARAM_KIND,
-    PARAM_REF,
-    Source,
-)
-from celadon.admission.endpoint_memory import target_of
+from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.endpoint_memory import PerEndpoint, target_of
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.hits import Hit, MatchError
-from celadon.admission.matching import EXEMPT, Target, matches
+from celadon.admission.hits import Hit
+from celadon.admission.invocations import (
+    Invocation,
+    Misconfigured,
+    Passed,
+    invocations,
+    misconfigured_binding,
+    policy_hit,
+)
+from celadon.admission.matching import EXEMPT, Target
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.policy.evaluation import Evaluation, Evaluator, Finding
-from celadon.admission.policy.params import ParamError
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -70,11 +72,39 @@ class Observer(Protocol):
         `failed`: something could not be evaluated, and that was ignored or is among them."""
 
 
+_Candidate = Candidate[CompiledPolicy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A candidate, and its validations where they are true the whole answer: for such requests
+    nothing is converted, and the policy asks for nothing but the request itself."""
+
+    candidate: _Candidate
+    quick: tuple[Callable[[Mapping[str, Any]], Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """What is remembered for an endpoint. `quick_size` is the size of a request that no quick
+    candidate needs to count the cost of; negative when there are no quick ones."""
+
+    candidates: tuple[_Candidate, ...]
+    planned: tuple[_Planned, ...]
+    quick_size: int
+
+
+def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
+    planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
+    sizes = [one.candidate.compiled.plain_size for one in planned if one.quick]
+    return _Endpoint(candidates, planned, min(sizes, default=-1))
+
+
 class Engine:
     """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
     compiled policies with a changed set."""
 
-    __slots__ = ("_candidates", "_hooks", "_inert", "version")
+    __slots__ = ("_endpoints", "_hooks", "_inert", "version")
 
     def __init__(
         self,
@@ -82,24 +112,20 @@ class Engine:
         bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
         version: str = DEFAULT_VERSION,
         *,
-        compiled: Iterable[Hook] = (),
+        compiled: Iterable[Hook[CompiledPolicy]] = (),
     ) -> None:
         self.version = version
-        known = {id(hook.policy): hook.compiled for hook in compiled}
-        by_policy: dict[str, list[ValidatingAdmissionPolicyBinding]] = {}
-        for binding in sorted(bindings, key=lambda one: one.name):
-            by_policy.setdefault(binding.spec.policy_name, []).append(binding)
-        hooks = []
-        for policy in sorted(policies, key=lambda one: one.name):
-            program = known.get(id(policy)) or compile_policy(policy, version)
-            hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
-        self._hooks = tuple(hooks)
+        self._hooks, orphans = paired(
+            policies, bindings, lambda policy: compile_policy(policy, version), compiled
+        )
         self._inert = tuple(
-            Note(Outcome.BINDING_WITHOUT_POLICY, name, binding.name)
-            for name, orphans in by_policy.items()
+            Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
             for binding in orphans
         )
-        self._candidates = remembered_candidates(self._hooks)
+        hooks = self._hooks
+        self._endpoints = PerEndpoint(
+            lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
+        )
 
     def replaced(
         self,
@@ -124,8 +150,8 @@ class Engine:
     def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored.
         The observer is told of each policy that had a say."""
-        endpoint = self._candidates.of(request, world.catalog)
-        candidates: Sequence[Candidate] = endpoint.candidates
+        endpoint = self._endpoints.of(request, world.catalog)
+        candidates: Sequence[_Candidate] = endpoint.candidates
         if not candidates:
             return ALLOWED
         context = RequestContext(request, world)
@@ -159,7 +185,7 @@ class Engine:
         return folder.verdict()
 
     def _explain_hook(
-        self, hook: Hook, target: Target, catalog: Catalog, dispatch: _Dispatch
+        self, hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, dispatch: _Dispatch
     ) -> None:
         name = hook.compiled.name
         if not hook.bindings:
@@ -177,8 +203,8 @@ class Engine:
 
 
 def _undecided(
-    endpoint: EndpointCandidates, context: RequestContext, observer: Observer | None
-) -> Sequence[Candidate]:
+    endpoint: _Endpoint, context: RequestContext, observer: Observer | None
+) -> Sequence[_Candidate]:
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
@@ -188,10 +214,11 @@ def _undecided(
     limit = endpoint.quick_size
     fits_all = limit >= policy_limits.UNBOUNDED_SIZE or context.fits(limit)
     undecided = []
-    for candidate in endpoint.candidates:
-        if candidate.quick and (fits_all or context.fits(candidate.compiled.plain_size)):
+    for planned in endpoint.planned:
+        candidate = planned.candidate
+        if planned.quick and (fits_all or context.fits(candidate.compiled.plain_size)):
             try:
-                for evaluate in candidate.quick:
+                for evaluate in planned.quick:
                     if evaluate(activation) is not True:
                         break
                 else:
@@ -222,7 +249,7 @@ class _Dispatch:
         self.observer = observer
         self.failed = False
 
-    def judge(self, candidate: Candidate) -> None:
+    def judge(self, candidate: _Candidate) -> None:
         """One policy with all its bindings; whoever observes is told."""
         if self.observer is None:
             self._judge(candidate)
@@ -232,68 +259,57 @@ class _Dispatch:
             decisions = self.folder.decisions_from(before)
             self.observer.judged(candidate.compiled.name, decisions, failed=self.failed)
 
-    def _judge(self, candidate: Candidate) -> bool:
+    def _judge(self, candidate: _Candidate) -> bool:
         """Whether it matches the request."""
-        name = candidate.compiled.name
-        try:
-            hit = matches(candidate.plan, self.context)
-        except MatchError as error:
-            self._misconfigured_policy(
-                candidate.compiled, MATCH_CONSTRAINTS.below(error.path), str(error)
-            )
-            return True
+        policy = candidate.compiled
+        hit = policy_hit(candidate, self.context)
         if hit is None:
-            self.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
+            self.folder.note(Note(Outcome.POLICY_UNMATCHED, policy.name))
             return False
-        if candidate.error:
-            self._misconfigured_policy(candidate.compiled, PARAM_KIND, candidate.error)
+        if isinstance(hit, Misconfigured):
+            self._misconfigured(policy, hit)
             return True
         annotations: dict[str, list[str]] = {}
-        for bound in candidate.bindings:
-            try:
-                self._judge_binding(candidate, bound, hit, annotations)
-            except MatchError as error:
-                source = MATCH_RESOURCES.below(error.path)
-                self._misconfigured_binding(candidate.compiled, bound, source, str(error))
-            except ParamError as error:
-                self._misconfigured_binding(candidate.compiled, bound, PARAM_REF, str(error))
-            except ConversionError as error:
-                self._misconfigured_binding(
-                    candidate.compiled, bound, MATCH_CONSTRAINTS, str(error)
-                )
-        self.folder.annotate(name, annotations)
+        for found in invocations(candidate, self.context):
+            if isinstance(found, Misconfigured):
+                self._misconfigured(policy, found)
+            elif isinstance(found, Passed):
+                if found.outcome is Outcome.PARAM_NOT_FOUND:
+                    self.context.namespace_object()
+                self.folder.note(Note(found.outcome, policy.name, found.binding))
+            else:
+                try:
+                    self._invoke(candidate, found, hit, annotations)
+                except ConversionError as error:
+                    why = misconfigured_binding(found.bound, str(error), MATCH_CONSTRAINTS)
+                    self._misconfigured(policy, why)
+        self.folder.annotate(policy.name, annotations)
         return True
 
-    def _judge_binding(
+    def _invoke(
         self,
-        candidate: Candidate,
-        bound: BoundCandidate,
+        candidate: _Candidate,
+        invocation: Invocation,
         hit: Hit,
         annotations: dict[str, list[str]],
     ) -> None:
-        policy, binding = candidate.compiled, bound.binding
-        if matches(bound.plan, self.context) is None:
-            self.folder.note(Note(Outcome.BINDING_UNMATCHED, policy.name, binding.name))
-            return
-        request, world = self.context.request, self.context.world
-        found = params.collect(candidate.source, binding.spec.param_ref, request.namespace, world)
-        if not found:
-            self.context.namespace_object()
-            self.folder.note(Note(Outcome.PARAM_NOT_FOUND, policy.name, binding.name))
-            return
+        policy, source = candidate.compiled, candidate.source
         results = [
-            (params.param_name(param), self.evaluator.evaluate(policy, hit, param))
-            for param in found
+            (
+                params.param_name(one),
+                self.evaluator.evaluate(policy, hit, params.typed(one, source)),
+            )
+            for one in invocation.params
         ]
         for param, evaluation in results:
-            self._enforce(policy.name, binding, param, evaluation)
+            self._enforce(policy.name, invocation.bound.binding, param, evaluation)
             for key, value in evaluation.annotations:
                 annotations.setdefault(key, []).append(value)
 
     def _enforce(
         self,
         policy: str,
-        binding: ValidatingAdmissionPolicyBinding,
+        binding: Binding,
         param: str,
         evaluation: Evaluation,
     ) -> None:
@@ -308,30 +324,21 @@ class _Dispatch:
             detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
         self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
 
-    def _misconfigured_policy(self, policy: CompiledPolicy, source: Source, why: str) -> None:
-        self._misconfigured(policy, "", source, f"failed to configure policy: {why}")
-
-    def _misconfigured_binding(
-        self, policy: CompiledPolicy, bound: BoundCandidate, source: Source, why: str
-    ) -> None:
-        text = f"failed to configure binding: {why}"
-        self._misconfigured(policy, bound.binding.name, source, text)
-
-    def _misconfigured(
-        self, policy: CompiledPolicy, binding: str, source: Source, text: str
-    ) -> None:
+    def _misconfigured(self, policy: CompiledPolicy, why: Misconfigured) -> None:
         self.failed = True
         if policy.ignores_failures:
             outcome = Outcome.CONFIGURATION_ERROR_IGNORED
-            self.folder.note(Note(outcome, policy.name, binding, detail=text, source=source))
+            self.folder.note(
+                Note(outcome, policy.name, why.binding, detail=why.text, source=why.source)
+            )
             return
         cause = Cause.CONFIGURATION
-        self.folder.add(Decision(policy.name, binding, 0, source, Action.DENY, text, cause=cause))
+        self.folder.add(
+            Decision(policy.name, why.binding, 0, why.source, Action.DENY, why.text, cause=cause)
+        )
 
 
-def _decision(
-    policy: str, binding: ValidatingAdmissionPolicyBinding, param: str, finding: Finding
-) -> Decision:
+def _decision(policy: str, binding: Binding, param: str, finding: Finding) -> Decision:
     return Decision(
         policy,
         binding.name,

@@ -140,11 +140,13 @@ class Variable(NamedTuple):
 
 class ObjectType(NamedTuple):
     """A type with fields that the checker knows by name; values are plain maps at run time, unless
-    `construct` makes something else of a literal's fields, of a size that nobody knows."""
+    `construct` makes something else of a literal's fields: of a size that nobody knows, or
+    (`keeps_size`) the same with another name."""
 
     name: str
     fields: Mapping[str, Type]
     construct: Impl | None = None
+    keeps_size: bool = False
 
 
 class Constant(NamedTuple):

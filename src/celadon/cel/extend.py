@@ -17,7 +17,7 @@ from celadon.cel.pricing.growth import Argument, Growth, Polynomial
 from celadon.cel.syntax import Literal
 from celadon.cel.validator import Validator
 from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.opaque import Opaque, Record
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 
@@ -40,6 +40,7 @@ __all__ = [
     "Overload",
     "Polynomial",
     "Range",
+    "Record",
     "Sized",
     "Timestamp",
     "Uint",

@@ -27,6 +27,7 @@ from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.admitting.admission_chain import Admission
+from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
 from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
 from celadon.serve.rest.connections.connecting import Connector
@@ -39,10 +40,11 @@ from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.rest.watching import Watching
 from celadon.serve.server_core import ServerCore
-from celadon.serve.views.policy_view import PolicyView
+from celadon.serve.views.policy_view import mutating_view, validating_view
 from celadon.serve.views.service_network_view import ServiceNetworkView
 from celadon.serve.views.webhook_view import WebhookView
 
+MUTATING_POLICIES: Final = "MutatingAdmissionPolicy"
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
 
@@ -85,15 +87,18 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     webhooks = _webhooks(core, plugins.names, caller)
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
     provision = NamespaceProvision(core.world, create)
+    compiled = core.metrics.compilation_seconds.observe
+    view = None
+    if MUTATING_POLICIES in plugins.names:
+        view = mutating_view(core.objects, settings.version, compiled)
+    mutating = MutatingPolicies(view, core.served, core.world)
     return Admission(
-        policies=PolicyView(
-            core.objects, settings.version, core.metrics.compilation_seconds.observe
-        ),
+        policies=validating_view(core.objects, settings.version, compiled),
         world=core.world,
         authorizer=core.authorizer,
         roles=core.roles,
         plugins=plugins,
-        mutation=Mutation(plugins, provision, webhooks, core.served, core.world),
+        mutation=Mutation(plugins, provision, mutating, webhooks, core.served, core.world),
         webhooks=webhooks,
         timer=PolicyTimer(core.metrics),
         quotas=QuotaCharging(

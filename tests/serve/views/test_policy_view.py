@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from celadon.kube import GroupVersionResource
-from celadon.serve.views.policy_view import BINDINGS, POLICIES, PolicyView
+from celadon.serve.views.policy_view import VALIDATING, validating_view
 from tests.serve.serving import Shelf, resource
 
 
@@ -36,15 +36,19 @@ async def put(shelf: Shelf, gvr: GroupVersionResource, obj: Any) -> None:
 def test_the_engine_changes_with_the_store_and_keeps_what_did_not_change() -> None:
     async def scenario() -> None:
         shelf = Shelf()
-        view = PolicyView(shelf.objects, "1.36")
-        await put(shelf, POLICIES, policy("a"))
-        await put(shelf, POLICIES, stored("ValidatingAdmissionPolicy", "broken", {"paramKind": 3}))
+        view = validating_view(shelf.objects, "1.36")
+        await put(shelf, VALIDATING.policies, policy("a"))
+        await put(
+            shelf,
+            VALIDATING.policies,
+            stored("ValidatingAdmissionPolicy", "broken", {"paramKind": 3}),
+        )
         first = view.engine()
         assert [one.name for one in first.policies] == ["a"]
         assert view.engine() is first
-        await put(shelf, POLICIES, policy("b"))
+        await put(shelf, VALIDATING.policies, policy("b"))
         binding = stored("ValidatingAdmissionPolicyBinding", "b", {"policyName": "b"})
-        await put(shelf, BINDINGS, binding)
+        await put(shelf, VALIDATING.bindings, binding)
         second = view.engine()
         assert [one.name for one in second.policies] == ["a", "b"]
         assert second.policies[0] is first.policies[0]

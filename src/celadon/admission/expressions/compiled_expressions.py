@@ -69,6 +69,11 @@ class Expression:
         """Why it cannot run; empty if it can."""
         return "" if self.error is None else self.error.detail
 
+    def prepare(self) -> None:
+        """Generate now what the program would generate at its first error or counted evaluation."""
+        if self.program is not None:
+            self.program.prepare()
+
 
 @cache
 def base_environment(

@@ -18,19 +18,17 @@ from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.compiled_expressions import trim_space
-from celadon.admission.expressions.lazy_variables import LazyVariables
-from celadon.admission.expressions.match_conditions import evaluate as evaluate_conditions
 from celadon.admission.expressions.metering import (
     Failure,
     Meter,
     OutOfBudget,
     Run,
     attempt,
-    run_plain,
 )
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
+from celadon.admission.policy.evaluation_phases import Phases
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
 
@@ -75,7 +73,7 @@ class Evaluator:
 
 
 class _Case:
-    __slots__ = ("_base", "_context", "_hit", "_meter", "_param", "_plain", "_policy", "_trace")
+    __slots__ = ("_context", "_meter", "_phases", "_plain", "_policy", "_trace")
 
     def __init__(
         self,
@@ -87,13 +85,12 @@ class _Case:
         trace: bool,
     ) -> None:
         self._policy = policy
-        self._hit = hit
-        self._param = param
         self._context = context
         self._trace = trace
-        self._base = context.activation(hit)
+        base = context.activation(hit)
         extra = 0 if param is None else size_bound(param)
         self._plain = not trace and context.fits(policy.plain_size, extra)
+        self._phases = Phases(policy, hit, param, context, base, plain=self._plain)
         self._meter = Meter(policy_limits.RUNTIME_COST_BUDGET)
 
     def evaluate(self) -> Evaluation:
@@ -118,25 +115,20 @@ class _Case:
     # --- phases ---
 
     def _skipped_by_conditions(self) -> Evaluation | None:
-        policy = self._policy
-        activation = self._activation(authorizer=True)
-        activation["namespaceObject"] = None
-        activation["request"] = self._context.conditions_request(self._hit)
-        run = self._phase(activation, Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET))
-        result = evaluate_conditions(policy.conditions, run, activation)
+        result = self._phases.condition_result()
         if result.false_condition:
             return Evaluation(false_condition=result.false_condition)
         if result.failure is None:
             return None
-        if policy.ignores_failures:
+        if self._policy.ignores_failures:
             return Evaluation(ignored_failure=result.failure)
         return self._only(result.failure, Cause.CONDITION)
 
     def _validate(self) -> tuple[list[Finding], list[tuple[int, int | None]]]:
         """Findings that are final, and (index, cost) of the false ones, whose text is to come.
         With `trace` also those of the passed ones, as admissions."""
-        activation = self._activation(authorizer=True)
-        run = self._phase(activation, self._meter)
+        activation = self._phases.activation(authorizer=True)
+        run = self._phases.begin(activation, self._meter)
         findings: list[Finding] = []
         false: list[tuple[int, int | None]] = []
         for i, validation in enumerate(self._policy.validations):
@@ -157,8 +149,8 @@ class _Case:
         policy = self._policy
         if not false and (self._plain or not policy.has_messages):
             return
-        activation = self._activation(authorizer=False)
-        run = self._phase(activation, self._meter)
+        activation = self._phases.activation(authorizer=False)
+        run = self._phases.begin(activation, self._meter)
         wanted = {i for i, _ in false} if self._plain else range(len(policy.validations))
         messages: dict[int, str] = {}
         try:
@@ -180,9 +172,9 @@ class _Case:
             findings.append(Finding(i, source, Action.DENY, text, reason, cost=cost))
 
     def _annotate(self, evaluation: Evaluation) -> None:
-        activation = self._activation(authorizer=False)
+        activation = self._phases.activation(authorizer=False)
         activation["namespaceObject"] = self._context.whole_namespace_object()
-        run = self._phase(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
+        run = self._phases.begin(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
         for i, annotation in enumerate(self._policy.annotations):
             value, failure = attempt(run, annotation.expression, activation)
             if failure is not None:
@@ -194,23 +186,6 @@ class _Case:
                 text = trim_space(value)
                 if text:
                     evaluation.annotations.append((annotation.key, _cut(text)))
-
-    # --- what phases need ---
-
-    def _activation(self, *, authorizer: bool) -> dict[str, Any]:
-        activation = dict(self._base)
-        activation["params"] = self._param
-        if authorizer and self._policy.uses_authorizer:
-            activation.update(self._context.authorizer())
-        return activation
-
-    def _phase(self, activation: dict[str, Any], meter: Meter) -> Run:
-        """Puts a phase's `variables` into its activation; how to run its expressions."""
-        plain = self._plain
-        if self._policy.variables:
-            run = run_plain if plain else meter.run_variable
-            activation["variables"] = LazyVariables(self._policy.variables, activation, run)
-        return run_plain if plain else meter.run
 
     def _only(self, failure: Failure, cause: Cause = Cause.ERROR) -> Evaluation:
         """One error that stands for all that the policy could have said."""

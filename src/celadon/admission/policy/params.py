@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
 from celadon.admission.world import World
@@ -22,6 +23,8 @@ from celadon.kube import (
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import SelectorError, label_selector
 
+_TYPE_MEMBERS: Final = ("apiVersion", "kind")
+
 
 class ParamError(Exception):
     """The binding's params cannot be had: a configuration error."""
@@ -34,6 +37,7 @@ class ParamSource:
     kind: ParamKind
     resource: GroupVersionResource
     namespaced: bool
+    custom: bool = False
 
 
 def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
@@ -47,7 +51,7 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
     found = catalog.by_gvk(gvk)
     if found is None or not found.served:
         raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
-    return ParamSource(kind, found.gvr, found.namespaced)
+    return ParamSource(kind, found.gvr, found.namespaced, found.custom)
 
 
 def collect(
@@ -70,7 +74,22 @@ def collect(
     found = _lookup(source, ref, where, world)
     if not found and ref.parameter_not_found_action == DENY:
         raise ParamError("no params found for policy binding with `Deny` parameterNotFoundAction")
-    return [_with_type(obj, source.kind) for obj in found]
+    return found
+
+
+def typed(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
+    """A param as validating policies see it: stored objects may lack their type, expressions see it
+    all the same."""
+    if param is None or source is None or ("apiVersion" in param and "kind" in param):
+        return param
+    return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}
+
+
+def untyped(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
+    """The same for mutating policies: a built-in object does not say its type."""
+    if param is None or source is None or source.custom:
+        return param
+    return {key: value for key, value in param.items() if key not in _TYPE_MEMBERS}
 
 
 def _lookup(source: ParamSource, ref: ParamRef, where: str, world: World) -> Sequence[JsonObject]:
@@ -87,13 +106,6 @@ def _lookup(source: ParamSource, ref: ParamRef, where: str, world: World) -> Seq
         raise ParamError(str(error)) from error
     listed = world.list(source.resource, where)
     return [obj for obj in listed if selector.matches(metadata.labels(obj))]
-
-
-def _with_type(obj: JsonObject, kind: ParamKind) -> JsonObject:
-    """Stored objects may lack their type; expressions see it all the same."""
-    if "apiVersion" in obj and "kind" in obj:
-        return obj
-    return {"apiVersion": kind.api_version, "kind": kind.kind, **obj}
 
 
 def param_name(obj: JsonObject | None) -> str:

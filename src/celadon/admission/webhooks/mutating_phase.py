@@ -18,13 +18,14 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocat
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from celadon.admission.conversion import ConversionError
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit
 from celadon.admission.registration.registration_types import JSON_PATCH
+from celadon.admission.reinvocation import Reinvocation
 from celadon.admission.request import Request
 from celadon.admission.webhooks import hook_refusals
 from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
@@ -54,21 +55,6 @@ class Readmit(Protocol):
         """The object as it was decoded, and the same with defaults. StatusError (500) for what is
         none of that kind."""
         ...
-
-
-@dataclass(slots=True)
-class Reinvocation:
-    """Who is to be asked again: by uid, the IfNeeded hooks that were asked, and those that the
-    second round has to ask."""
-
-    last: JsonObject | None = None
-    asked: frozenset[str] = frozenset()
-    again: frozenset[str] = frozenset()
-
-    def changed(self) -> None:
-        """Something after those that were asked has changed the object."""
-        self.again |= self.asked
-        self.asked = frozenset()
 
 
 class MutatingPhase:

@@ -42,7 +42,8 @@ def refusal(
     errors = errors_of(target, new, old, surroundings)
     if not errors:
         return None
-    return status.invalid(target.group_kind, metadata.name(new) or target.name, errors)
+    kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))
+    return status.invalid(kind, metadata.name(new), errors)
 
 
 def request_of(

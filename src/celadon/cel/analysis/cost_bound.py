@@ -128,7 +128,7 @@ class _Bound:
         """The names of the fields count too."""
         bounded = self._parts(tuple(f.value for f in node.fields), STRUCT_CREATE_COST)
         declared = self.context.find_object(node.type_name)
-        if declared is not None and declared.construct is not None:
+        if declared is not None and declared.construct is not None and not declared.keeps_size:
             return _Bounded(bounded.cost, UNBOUNDED)
         return _Bounded(bounded.cost, bounded.size + sum(len(f.name) for f in node.fields))
 

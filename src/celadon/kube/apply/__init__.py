@@ -2,7 +2,8 @@
 
 Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
 what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets` and
-`field_elements` (FieldsV1), and `typed`, the walks over values by their schema.
+`field_elements` (FieldsV1), and `typed`, the walks over values by their schema. `mutated_kinds` is
+for policies that change objects: they merge in the same way, and own nothing.
 """
 
 from celadon.kube.apply.field_sets import FieldSet, from_fields_v1, to_fields_v1
@@ -15,10 +16,16 @@ from celadon.kube.apply.field_tracking import (
     track_update,
 )
 from celadon.kube.apply.managed_fields import renews, with_old_times
+from celadon.kube.apply.mutated_kinds import MutatedKinds, MutationRefused, Patched
+from celadon.kube.apply.typed.foreign_values import ForeignValue
 
 __all__ = [
     "FieldSet",
     "FieldWriter",
+    "ForeignValue",
+    "MutatedKinds",
+    "MutationRefused",
+    "Patched",
     "Versions",
     "applied",
     "from_fields_v1",

@@ -26,6 +26,9 @@ INDEX: Final = "i:"
 
 _KINDS: Final = (FIELD, KEY, VALUE, INDEX)
 
+UNDEFINED: Final = VALUE + "{{undefined}}"
+"""Of the item of a set that is no JSON value."""
+
 
 class FieldSetError(MalformedText):
     """A FieldsV1 value that cannot be read."""
@@ -111,6 +114,8 @@ def step_text(element: str) -> str:
     kind, rest = element[:2], element[2:]
     if kind == FIELD:
         return f".{rest}"
+    if element == UNDEFINED:
+        return f"[={rest}]"
     value = json.loads(rest)
     if kind == KEY:
         pairs = (f"{name}={value_text(one)}" for name, one in value.items())

@@ -13,7 +13,6 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +21,7 @@ from celadon.kube import metadata, status
 from celadon.kube.apply import conflict_texts
 from celadon.kube.apply.field_ownership import ConflictError, KindVersion, Ownership
 from celadon.kube.apply.go_numbers import with_go_numbers
+from celadon.kube.apply.kind_types import type_of
 from celadon.kube.apply.last_applied import KUBECTL, last_applied_set, with_last_applied
 from celadon.kube.apply.managed_fields import (
     APPLY,
@@ -45,13 +45,12 @@ from celadon.kube.apply.scale_managers import (
 )
 from celadon.kube.apply.typed.comparisons import same
 from celadon.kube.apply.typed.conformity import joined, misfits
-from celadon.kube.apply.typed.merge_types import ItemError, MergeType, built_in_type, made_type
+from celadon.kube.apply.typed.merge_types import ItemError, built_in_type
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes import write_path
@@ -183,7 +182,7 @@ def read_applied(
     try:
         draft = draft_of(with_go_numbers(document, target.kind), target, context)
     except DecodeError as error:
-        raise conflict_texts.not_converted(config, target.kind, str(error)) from error
+        raise conflict_texts.not_converted(config, target.kind, error.alone) from error
     return Incoming(target.kind, draft, dict(document))
 
 
@@ -198,7 +197,7 @@ class _Endpoint:
     def __init__(self, target: Target, writer: FieldWriter) -> None:
         self._target = target
         self._writer = writer
-        self.type = _type_of(target.kind, target.schema)
+        self.type = type_of(target.kind, target.schema)
         is_scale = target.subresource == _SCALE
         limits = Writable() if is_scale else writable(target)
         self._ownership = Ownership(target.kind.api_version, self.type, limits, self._version)
@@ -213,7 +212,7 @@ class _Endpoint:
         if group != mine.group or (custom is None and built_in_type(other) is None):
             return None
         return KindVersion(
-            _type_of(other, custom),
+            type_of(other, custom),
             lambda obj: versions.convert(obj, other),
             lambda obj: versions.convert(obj, mine),
         )
@@ -343,31 +342,3 @@ def _zero(kind: GroupVersionKind) -> dict[str, Any]:
         made = codec.empty()
         codec.complete(made)
     return {"apiVersion": kind.api_version, "kind": kind.kind, **made}
-
-
-class _Same:
-    """A custom kind as a key: it is the same only as itself."""
-
-    __slots__ = ("kind",)
-
-    def __init__(self, kind: CustomKind) -> None:
-        self.kind = kind
-
-    def __hash__(self) -> int:
-        return id(self.kind)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.kind is self.kind
-
-
-@functools.lru_cache(maxsize=1024)
-def _custom_type(kind: _Same) -> MergeType:
-    return made_type(published_schema(kind.kind.schema, kind.kind.gvk))
-
-
-def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
-    if custom is not None:
-        return _custom_type(_Same(custom))
-    found = built_in_type(kind)
-    assert found is not None, f"{kind} has a schema"
-    return found

@@ -13,6 +13,7 @@ from celadon.kube.catalogue.plugin_facts import (
 )
 from celadon.kube.catalogue.printer_columns import Column, columns_of
 from celadon.kube.catalogue.resources import (
+    ESTABLISHED,
     ApiGroup,
     Catalog,
     Resource,
@@ -28,6 +29,7 @@ from celadon.kube.catalogue.resources import (
 __all__ = [
     "DEFAULT_PLUGINS",
     "DEPRECATED",
+    "ESTABLISHED",
     "PLUGINS",
     "UNKNOWN_AGE",
     "ApiGroup",

@@ -21,7 +21,7 @@ from celadon.kube.custom.rules.correlation import Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
 from celadon.kube.custom.scale_paths import ScalePaths, scale_paths
-from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, beneath, invalid
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, beneath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
@@ -70,6 +70,9 @@ class CustomKind:
     def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
+        other = list(self._type_errors(obj))
+        if other:
+            return RuleOutcome(other)
         was: Any | Unknown = Unknown() if before is None else before
         found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
         if before is None or not repeated_items(before, self.schema):
@@ -98,6 +101,13 @@ class CustomKind:
         outcome = self.rules.errors(obj, before)
         outcome.errors[:0] = found
         return outcome
+
+    def _type_errors(self, obj: dict[str, Any]) -> Iterable[FieldError]:
+        """A mutator may have made something else of it."""
+        for member, wanted in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
+            found = obj.get(member, wanted)
+            if found != wanted:
+                yield invalid(FieldPath(member), found, f"must be {wanted}")
 
     def _metadata_errors(
         self, obj: dict[str, Any], before: dict[str, Any] | None

@@ -181,6 +181,12 @@ def begin_create(draft: Draft, namespace: str | None) -> None:
     _prepare_metadata(draft.meta, namespace)
 
 
+def settle_owners(draft: Draft) -> None:
+    """Owners that are named twice are named once."""
+    if draft.meta is not None:
+        _make_owners_unique(draft.meta)
+
+
 def run_plugins(draft: Draft) -> None:
     """The built-in mutating plugins, in their order."""
     _apply(draft.run, draft.gvk, PLUGINS)

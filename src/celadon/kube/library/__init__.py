@@ -15,19 +15,27 @@ from celadon.kube.expression_limits import (
     RUNTIME_COST_BUDGET,
 )
 from celadon.kube.library.authz import Authorizer
+from celadon.kube.library.networks.cidr import CIDR
+from celadon.kube.library.networks.ip import IP
+from celadon.kube.library.patch_values import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
 from celadon.kube.library.releases import environment, previous_minor
 from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
 
 __all__ = [
     "AUTHORIZER",
+    "CIDR",
     "DEFAULT_VERSION",
+    "IP",
     "MESSAGE_EXPRESSION_BYTES",
     "OUT_OF_BUDGET",
     "PER_CALL_COST",
     "RESOURCE_CHECK",
     "RUNTIME_COST_BUDGET",
     "Authorizer",
+    "PatchObject",
+    "PatchOperation",
     "environment",
     "previous_minor",
+    "unwrapped",
 ]

@@ -9,10 +9,12 @@ Upstream: k8s.io/apiserver `pkg/cel/mutation/{dynamic,typeresolver,jsonpatch}.go
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from celadon.cel.extend import ObjectType, types
+from celadon.kube.library.patch_values import PatchOperation, object_maker
 
 OBJECT: Final = types.object_type("Object")
 JSON_PATCH: Final = types.object_type("JSONPatch")
@@ -47,13 +49,17 @@ _JSON_PATCH: Final = ObjectType(
         {"op": types.STRING, "path": types.STRING, "from": types.STRING, "value": types.DYN},
         _NO_TYPE,
     ),
+    PatchOperation,
+    keeps_size=True,
 )
 
 
+@functools.lru_cache(maxsize=1024)
 def find_type(name: str) -> ObjectType | None:
     """The type of that full name, if it is one of these."""
     if name == JSON_PATCH.name:
         return _JSON_PATCH
     if name == OBJECT.name or name.startswith(_OBJECT_PREFIX):
-        return ObjectType(name, _OBJECT_FIELDS)
+        make = object_maker(types.object_type(name))
+        return ObjectType(name, _OBJECT_FIELDS, make, keeps_size=True)
     return None

@@ -341,7 +341,7 @@ def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
     try:
         return codec.decode(obj)
     except Mismatch as mismatch:
-        raise DecodeError(mismatch.message(), mismatch.path) from mismatch
+        raise DecodeError(mismatch.message(), mismatch.path, mismatch.message_alone()) from mismatch
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
 

@@ -41,12 +41,14 @@ ZEROS: Final = {"s": "", "y": "", "b": False, "i": 0, "l": 0, "d": 0}
 class DecodeError(KubeError, ValueError):
     """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `.
 
-    `path` is where the value stands, in steps from the object that was to be decoded.
+    `path` is where the value stands, in steps from the object that was to be decoded. `alone` is
+    the text where values are read one by one, not as parts of a document.
     """
 
-    def __init__(self, text: str, path: FieldPath = ROOT) -> None:
+    def __init__(self, text: str, path: FieldPath = ROOT, alone: str = "") -> None:
         super().__init__(text)
         self.path = path
+        self.alone = alone or text
 
 
 class Mismatch(KubeError):
@@ -69,14 +71,19 @@ class Mismatch(KubeError):
 
     def message(self) -> str:
         """What Go says, with the path gathered by `at`."""
-        wanted = go_type(self.node, self.owner, self.field)
         struct = self.owner.rpartition(".")[2]
         path = ".".join(self.struct_path)
+        return self._text(f"struct field {struct}.{path}")
+
+    def message_alone(self) -> str:
+        """What Go says of the value by itself."""
+        return self._text("value")
+
+    def _text(self, place: str) -> str:
+        wanted = go_type(self.node, self.owner, self.field)
         exact = isinstance(self.node, str) and (self.node in INT_RANGES or self.node == "byte")
         kind = json_kind(self.value, exact=exact)
-        return (
-            f"json: cannot unmarshal {kind} into Go struct field {struct}.{path} of type {wanted}"
-        )
+        return f"json: cannot unmarshal {kind} into Go {place} of type {wanted}"
 
 
 def locate(error: DecodeError | Mismatch, step: Step) -> None:
@@ -137,7 +144,7 @@ def bytes_text(value: object) -> Any:
     try:
         return canonical_base64(value)
     except Base64Error as error:
-        raise DecodeError(str(error)) from None
+        raise DecodeError(str(error), alone=f"error decoding from json: {error}") from None
 
 
 def _base64_of_items(items: list[Any]) -> str:

@@ -43,6 +43,7 @@ FIXED: Final = (
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )
+_TEXTS: Final = ("name", "namespace")
 _EVENT: Final = ("v1", "Event")
 
 
@@ -104,7 +105,9 @@ def validate_object_meta_update(meta: Object, old: Object, *, unconditional: boo
     for field in FIXED:
         value = meta.get(field)
         if value != old.get(field):
-            shown = NamedText(value) if field == "uid" else value
+            shown: object = NamedText(value or "") if field == "uid" else value
+            if value is None and field in _TEXTS:
+                shown = ""
             yield fieldpath.invalid(METADATA.child(field), shown, "field is immutable")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))

@@ -37,6 +37,7 @@ from celadon.kube.writes.patching.patched_objects import (
 )
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
+    JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "APPLY_PATCH",
     "Incoming",
     "JsonPatchError",
+    "JsonPatchTestFailed",
     "OtherKind",
     "Patched",
     "Strategy",

@@ -22,13 +22,13 @@ def require_state(
     target: Target,
     *,
     needs_version: bool,
-    is_patch: bool = False,
+    uid: str = "",
 ) -> None:
     """Of an update: 409 when the object is not the one it was made for. `needs_version` says
-    whether the kind refuses (422) an update that does not say so. `made` is as it was read."""
+    whether the kind refuses (422) an update that does not say so. `made` is as mutating admission
+    has left it, `uid` what the client said; a patch says none."""
     resource, name = target.group_resource, target.name
-    uid = metadata.uid(made)
-    if uid and uid != metadata.uid(old) and not is_patch:
+    if uid and uid != metadata.uid(old):
         raise status.conflict(
             resource,
             name,

@@ -43,21 +43,27 @@ def begin_create(draft: Draft, target: Target) -> Draft:
 
 def prepare_create(draft: Draft, target: Target) -> None:
     """`begin_create` without the plugins, for those who ask them one by one."""
+    _put_in_place(draft, target)
+    write_stages.begin_create(draft, None)
+
+
+def _put_in_place(draft: Draft, target: Target) -> None:
     require_namespace(draft, target)
     if target.subresource:
         name_below(draft, target)
     custom = target.schema
     if custom is not None and custom.has_status:
         draft.made.pop("status", None)
-    write_stages.begin_create(draft, None)
 
 
 def resume(draft: Draft, target: Target, *, creates: bool) -> list[str]:
-    """After somebody else's mutation: what a server sets again, and what it warns about.
-    StatusError (400) when the object belongs elsewhere now."""
+    """After somebody else's mutation: what a server sets again, and what it warns about. What a
+    client may not say of a new object, others may. StatusError (400) when the object belongs
+    elsewhere now."""
     repeated = _repeated_owners(draft.made)
     if creates:
-        prepare_create(draft, target)
+        _put_in_place(draft, target)
+        write_stages.settle_owners(draft)
     else:
         require_namespace(draft, target)
     return [warning_texts.duplicate_owners(repeated, mutated=True)] if repeated else []

@@ -33,7 +33,7 @@ from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.objects.object_store import ObjectStore
-from celadon.serve.views.policy_view import POLICIES
+from celadon.serve.views.policy_view import VALIDATING
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
@@ -120,7 +120,7 @@ def _namespaces(given: ControllerSurroundings) -> Controller:
 
 
 def _type_checks(given: ControllerSurroundings) -> Controller:
-    policies = given.writes(POLICIES)
+    policies = given.writes(VALIDATING.policies)
     return PolicyTypeChecks(policies, given.served.current, given.version, given.number)
 
 

@@ -246,8 +246,9 @@ class Writer:
         target = call.target
         before = write_path.shown(old, target)
         needs_version = strategy_of(target, STRATEGIES).needs_version
+        uid = "" if is_patch else metadata.uid(read.sent)
         preconditions.require_state(
-            read.draft.made, before, target, needs_version=needs_version, is_patch=is_patch
+            read.draft.made, before, target, needs_version=needs_version, uid=uid
         )
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         context = read.draft.run.context

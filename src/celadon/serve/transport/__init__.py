@@ -13,7 +13,7 @@ from celadon.serve.operation.log_lines import level_of as log_level
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import runtime_config
 from celadon.serve.transport.connection_limits import ConnectionLimits
-from celadon.serve.transport.generated_credentials import CredentialsFolder, write_private
+from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
 from celadon.serve.transport.process_setup import (
@@ -61,5 +61,4 @@ __all__ = [
     "runtime_config",
     "server_tls",
     "settle_memory",
-    "write_private",
 ]

@@ -1,4 +1,4 @@
-"""The validating policies in the store, as an engine that is ready to judge.
+"""The policies in the store, validating or mutating, as an engine that is ready to judge.
 
 A policy is decoded and compiled once, when the first request comes after it was written. One that
 cannot be decoded (it was stored by another release) takes no part.
@@ -6,11 +6,14 @@ cannot be decoded (it was stored by another release) takes no part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from time import perf_counter
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from celadon.admission import Engine
-from celadon.admission.registration import RememberedDecoding, decode_binding, decode_policy
+from celadon.admission.mutating import MutatingEngine
+from celadon.admission.registration import RememberedDecoding, decode_object
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -18,30 +21,65 @@ from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
 
-POLICIES = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies")
-BINDINGS = GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings")
+
+@dataclass(frozen=True, slots=True)
+class PolicyKinds:
+    """Policies of one type and their bindings: where they are, and what they are."""
+
+    policies: GroupVersionResource
+    bindings: GroupVersionResource
+    policy: str
+    binding: str
 
 
-class PolicyView:
-    """`version` is the release whose CEL the policies are written in; `compiled` is told the
-    seconds that taking in a change took."""
+VALIDATING: Final = PolicyKinds(
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies"),
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings"),
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+)
+MUTATING: Final = PolicyKinds(
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicies"),
+    GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicybindings"),
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+)
+
+
+class PolicyEngine(Protocol):
+    """An engine of policies of one type; those are what was decoded from documents of its kind."""
+
+    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
+
+
+E = TypeVar("E", bound=PolicyEngine)
+
+
+class PolicyView(Generic[E]):
+    """`engine` is one without policies; `compiled` is told the seconds that taking in a change
+    took."""
 
     def __init__(
         self,
         objects: ObjectStore,
-        version: str,
+        engine: E,
+        kinds: PolicyKinds,
         compiled: Callable[[float], None] = lambda _: None,
     ) -> None:
         catalog = known_resources()
-        self._policies = Mirror(objects, _prefix(catalog, POLICIES))
-        self._bindings = Mirror(objects, _prefix(catalog, BINDINGS))
-        self._decoded_policies = RememberedDecoding(lambda obj: decode_policy(obj).value)
-        self._decoded_bindings = RememberedDecoding(lambda obj: decode_binding(obj).value)
-        self._engine = Engine(version=version)
+        self._policies = Mirror(objects, _prefix(catalog, kinds.policies))
+        self._bindings = Mirror(objects, _prefix(catalog, kinds.bindings))
+        self._decoded_policies = RememberedDecoding(
+            lambda obj: decode_object(obj, kinds.policy).value
+        )
+        self._decoded_bindings = RememberedDecoding(
+            lambda obj: decode_object(obj, kinds.binding).value
+        )
+        self._engine = engine
         self._compiled = compiled
         self._update()
 
-    def engine(self) -> Engine:
+    def engine(self) -> E:
         """With all policies and bindings there are now."""
         changed = self._policies.refresh()
         if self._bindings.refresh() or changed:
@@ -55,6 +93,20 @@ class PolicyView:
             self._decoded_bindings.values(stored.object for stored in self._bindings),
         )
         self._compiled(perf_counter() - began)
+
+
+def validating_view(
+    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+) -> PolicyView[Engine]:
+    """`version` is the release whose CEL the policies are written in."""
+    return PolicyView(objects, Engine(version=version), VALIDATING, compiled)
+
+
+def mutating_view(
+    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+) -> PolicyView[MutatingEngine]:
+    """The same for policies that change objects."""
+    return PolicyView(objects, MutatingEngine(version=version), MUTATING, compiled)
 
 
 def _prefix(catalog: Catalog, gvr: GroupVersionResource) -> str:

@@ -61,7 +61,7 @@ CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
         {"env": [{"name": "a", "valueFrom": {}}]},
         [
             f'{C}.env[0].valueFrom: Invalid value: "": must specify one of: `fieldRef`, '
-            "`resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+            "`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
         ],
     ),
     (

@@ -11,7 +11,13 @@ import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube.apply.field_elements import key_element, text_key_element, value_element
+from celadon.kube.apply.field_elements import (
+    UNDEFINED,
+    key_element,
+    text_key_element,
+    value_element,
+)
+from celadon.kube.apply.typed.foreign_values import ForeignValue
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupVersionKind
@@ -124,7 +130,9 @@ class ListRule:
                 f"associative list with keys has an element that omits all key fields [{listed}] "
                 "(and doesn't have default values for any key fields)"
             )
-        return key_element(found)
+        return key_element(
+            {key: str(one) if isinstance(one, ForeignValue) else one for key, one in found.items()}
+        )
 
     def _key_defaults(self) -> dict[str, Any]:
         if self._defaults is None:
@@ -140,7 +148,7 @@ def _set_element(item: object) -> str:
         raise ItemError("not supported: associative list with lists as elements")
     if item is None:
         raise ItemError("associative list without keys has an element that's an explicit null")
-    return value_element(item)
+    return UNDEFINED if isinstance(item, ForeignValue) else value_element(item)
 
 
 def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
@@ -224,7 +232,9 @@ _UNTYPED: Final = MergeType(UNTYPED)
 @functools.cache
 def _component_type(name: str, map_type: str) -> MergeType:
     """Of a built-in component; a mention may say something else about it than it says itself."""
-    if name in (schema_model.QUANTITY, schema_model.INT_OR_STRING):
+    if name == schema_model.QUANTITY:
+        return _UNTYPED
+    if name == schema_model.INT_OR_STRING:
         return DEDUCED
     if name in schema_model.SCALAR_COMPONENTS:
         return _UNTYPED

@@ -101,8 +101,8 @@ def _value_from(path: FieldPath, variable: Object) -> Errors:
     given += [one for one in UNCHECKED_SOURCES if source.get(one) is not None]
     if not given:
         detail = (
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
-            "`secretKeyRef`"
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
+            "`secretKeyRef` or `fileKeyRef`"
         )
         yield fieldpath.invalid(path, "", detail)
     elif variable.get("value"):

@@ -115,9 +115,10 @@ def _equal(a: object, b: object) -> bool:
 class _Application:
     """A patch being applied to a copy of the document."""
 
-    def __init__(self, document: object, copy_limit: int) -> None:
+    def __init__(self, document: object, copy_limit: int, *, raw_nulls: bool) -> None:
         self.document = document
         self.copy_limit = copy_limit
+        self.raw_nulls = raw_nulls
         self.copied = 0
 
     def _path(self, operation: Mapping[str, Any], kind: str) -> str:
@@ -198,7 +199,9 @@ class _Application:
         container, key = self._place(path, refusal)
         with _Prefix(f"error in test for path: '{path}'"):
             value = _get(container, key)
-        if not _equal(value, operation.get("value")):
+        wanted = operation.get("value")
+        is_raw_null = self.raw_nulls and wanted is None and "value" in operation
+        if is_raw_null or not _equal(value, wanted):
             raise JsonPatchTestFailed(path)
 
     def copy(self, operation: Mapping[str, Any]) -> None:
@@ -235,11 +238,18 @@ class _Prefix:
 
 
 def apply_json_patch(
-    document: object, operations: Sequence[Mapping[str, Any]], *, copy_limit: int = COPY_LIMIT
+    document: object,
+    operations: Sequence[Mapping[str, Any]],
+    *,
+    copy_limit: int = COPY_LIMIT,
+    raw_nulls: bool = False,
 ) -> Any:
-    """The patched document. JsonPatchError when an operation does not apply."""
+    """The patched document. JsonPatchError when an operation does not apply. `raw_nulls`: the
+    operations were not read from JSON but made, which the library handles in another way: no
+    `test` for a null holds."""
     try:
-        return _applied(_Application(fresh(document), copy_limit), operations)
+        application = _Application(fresh(document), copy_limit, raw_nulls=raw_nulls)
+        return _applied(application, operations)
     except RecursionError:
         raise JsonPatchError("exceeded max depth") from None
 

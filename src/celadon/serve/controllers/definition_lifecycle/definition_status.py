@@ -11,12 +11,12 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from celadon.kube import JsonObject, metadata
+from celadon.kube.catalogue import ESTABLISHED
 from celadon.serve.controllers.conditions import (
     condition,
     is_true,
     with_condition,
 )
-from celadon.serve.views.served_resources import ESTABLISHED
 
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"

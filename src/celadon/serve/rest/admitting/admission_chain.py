@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission import Operation, Request, Verdict, World, is_exempt, writing
+from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
@@ -43,7 +43,7 @@ class Denied(Exception):
 class Admission:
     """Asks whether a write may happen; what it says beside is noted in the call."""
 
-    policies: PolicyView
+    policies: PolicyView[Engine]
     world: World
     authorizer: AuthorizerBackend
     roles: RoleView

@@ -1,7 +1,8 @@
-"""The mutating half of admission: built-in plugins, then mutating webhooks, up to twice.
+"""The mutating half of admission: plugins, mutating policies, mutating webhooks, up to twice.
 
-A webhook that has changed an object asks for another round, in which the plugins see it again, and
-those webhooks that want to know. As k8s.io/apiserver `pkg/admission/reinvocation.go`.
+Whoever of the latter has changed an object asks for another round, in which the plugins see it
+again, and those policies and webhooks that want to know. As k8s.io/apiserver
+`pkg/admission/reinvocation.go`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from celadon.admission import Request, World
+from celadon.admission.mutating import PolicyRounds
 from celadon.admission.plugins import PluginChain
 from celadon.admission.webhooks import MutatingPhase, Readmit, WebhookNotes
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.apply import renews
 from celadon.kube.custom import CustomKind
-from celadon.kube.defaulting import Draft
+from celadon.kube.defaulting import DefaultingContext, Draft
 from celadon.kube.writes import read_mutated
 from celadon.serve.calling.webhook_phases import Webhooks
+from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
@@ -30,60 +33,60 @@ class Mutation:
         self,
         plugins: PluginChain,
         provision: NamespaceProvision,
+        policies: MutatingPolicies,
         webhooks: Webhooks,
         served: ServedResources,
         world: World,
     ) -> None:
         self._provision = provision
         self._plugins = plugins
+        self._policies = policies
         self._webhooks = webhooks
         self._served = served
         self._world = world
 
     async def mutated(self, call: Call, request: Request, draft: Draft) -> Draft:
-        """The draft, changed in place by plugins; another one if webhooks have changed it. Raises
-        StatusError."""
+        """The draft, changed in place by plugins; another one if policies or webhooks have changed
+        it. Raises StatusError."""
         await self._provision.provide(request)
         self._ask_plugins(request, draft)
-        if not self._webhooks.mutates(request):
+        policies = self._policies.rounds(request, draft.run.context)
+        phase = None
+        if self._webhooks.mutates(request):
+            fine_times = _has_fine_times(draft, request.old_object)
+            phase = self._webhooks.mutation(self._readmit(draft), coarse_times=fine_times)
+        if policies is None and phase is None:
             return draft
-        changing = replace(request, object=draft.form())
-        fine_times = _has_fine_times(draft, request.old_object)
-        phase = self._webhooks.mutation(self._readmit(draft), coarse_times=fine_times)
+        rounds = _Rounds(call, self._policies, policies, self._webhooks, phase)
         try:
-            draft = await self._round(call, phase, 0, changing, draft)
-            if phase.wants_another:
+            draft = await rounds.draft(request, draft, 0)
+            if rounds.want_another:
                 self._ask_plugins(request, draft)
-                changing = replace(request, object=draft.form())
-                draft = await self._round(call, phase, 1, changing, draft)
+                draft = await rounds.draft(request, draft, 1)
         finally:
-            note(call, phase.notes)
+            rounds.note()
         return draft
 
     async def looked_at(self, call: Call, request: Request) -> Request:
         """The request of a deletion, which has no object, or of a connection, with the options that
         have become of its own. Raises StatusError."""
         self._ask_plugins(request, None)
-        if not self._webhooks.mutates(request):
+        policies = self._policies.rounds(request, DefaultingContext())
+        phase = None
+        if self._webhooks.mutates(request):
+            phase = self._webhooks.mutation(lambda made, _: (made, made), coarse_times=False)
+        if policies is None and phase is None:
             return request
-        phase = self._webhooks.mutation(lambda made, _: (made, made), coarse_times=False)
+        rounds = _Rounds(call, self._policies, policies, self._webhooks, phase)
         try:
-            made = await self._webhooks.run_round(phase, request, 0, call.remaining)
-            if phase.wants_another:
+            made = await rounds.run(request, 0)
+            if rounds.want_another:
                 again = replace(request, object=made)
                 self._ask_plugins(again, None)
-                made = await self._webhooks.run_round(phase, again, 1, call.remaining)
+                made = await rounds.run(again, 1)
         finally:
-            note(call, phase.notes)
+            rounds.note()
         return replace(request, object=made)
-
-    async def _round(
-        self, call: Call, phase: MutatingPhase, number: int, request: Request, draft: Draft
-    ) -> Draft:
-        made = await self._webhooks.run_round(phase, request, number, call.remaining)
-        if made is None or made is request.object:
-            return draft
-        return draft.replaced(made)
 
     def _ask_plugins(self, request: Request, draft: Draft | None) -> None:
         asked = request if draft is None else replace(request, object=draft.made)
@@ -100,6 +103,54 @@ class Mutation:
             return decoded, made.form()
 
         return readmit
+
+
+class _Rounds:
+    """Policies and webhooks of one request; at least one of the two has a say."""
+
+    def __init__(
+        self,
+        call: Call,
+        owner: MutatingPolicies,
+        policies: PolicyRounds | None,
+        webhooks: Webhooks,
+        phase: MutatingPhase | None,
+    ) -> None:
+        self._call = call
+        self._owner = owner
+        self._policies = policies
+        self._webhooks = webhooks
+        self._phase = phase
+
+    @property
+    def want_another(self) -> bool:
+        """Whether all have to be asked again."""
+        return bool(
+            (self._policies is not None and self._policies.wants_another)
+            or (self._phase is not None and self._phase.wants_another)
+        )
+
+    async def draft(self, request: Request, draft: Draft, number: int) -> Draft:
+        """The draft as a round leaves it. Raises StatusError."""
+        shown = draft.form()
+        made = await self.run(replace(request, object=shown), number)
+        return draft if made is None or made is shown else draft.replaced(made)
+
+    async def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object as a round leaves it. Raises StatusError."""
+        made = request.object
+        if self._policies is not None:
+            made = self._owner.run(self._policies, request, number)
+        if self._phase is not None:
+            asked = replace(request, object=made, size=None)
+            remaining = self._call.remaining
+            made = await self._webhooks.run_round(self._phase, asked, number, remaining)
+        return made
+
+    def note(self) -> None:
+        """Keep what was said."""
+        if self._phase is not None:
+            note(self._call, self._phase.notes)
 
 
 def _has_fine_times(draft: Draft, old: JsonObject | None) -> bool:

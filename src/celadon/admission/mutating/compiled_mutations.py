@@ -1,0 +1,82 @@
+"""A mutating policy to a `CompiledMutatingPolicy`: its programs, and what is known beforehand.
+
+As with validating policies, an expression that does not compile stays, with its error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission import decision_source
+from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
+from celadon.admission.policy.plain_sizes import Phase, condition_phase, plain_size
+from celadon.admission.policy.policy_frame import PolicyFrame, compile_frame, uses_authorizer
+from celadon.admission.registration.registration_types import (
+    IGNORE,
+    JSON_PATCH,
+    MutatingAdmissionPolicy,
+    Mutation,
+)
+from celadon.cel import types
+from celadon.kube.library import DEFAULT_VERSION
+
+IF_NEEDED: Final = "IfNeeded"
+
+CONFIGURATION_RESULT: Final = (types.object_type("Object"),)
+PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledMutation:
+    """`is_patch`: a JSON patch, else a configuration."""
+
+    expression: Expression
+    is_patch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledMutatingPolicy(PolicyFrame):
+    """`reinvokes`: whether it wants to see what others have changed after it."""
+
+    mutations: tuple[CompiledMutation, ...]
+    reinvokes: bool
+
+    def prepare(self) -> None:
+        """Generate now what programs would generate at their first error or counted evaluation."""
+        self.prepare_frame()
+        for mutation in self.mutations:
+            mutation.expression.prepare()
+
+
+def compile_mutating_policy(
+    policy: MutatingAdmissionPolicy, version: str = DEFAULT_VERSION
+) -> CompiledMutatingPolicy:
+    """As a stored policy: everything this version of Kubernetes knows may be used."""
+    spec = policy.spec
+    scope, variables, conditions = compile_frame(policy.name, spec, version)
+    mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
+    phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
+    return CompiledMutatingPolicy(
+        name=policy.name,
+        param_kind=spec.param_kind,
+        ignores_failures=spec.failure_policy == IGNORE,
+        conditions=conditions,
+        variables=variables,
+        uses_authorizer=uses_authorizer(variables, phases),
+        plain_size=plain_size(variables, phases),
+        mutations=mutations,
+        reinvokes=spec.reinvocation_policy == IF_NEEDED,
+    )
+
+
+def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMutation:
+    is_patch = mutation.patch_type == JSON_PATCH
+    text = mutation.json_patch if is_patch else mutation.apply_configuration
+    compiled = scope.mutation(
+        text or "",
+        PATCH_RESULT if is_patch else CONFIGURATION_RESULT,
+        stored=True,
+        source=decision_source.mutation(index, is_patch=is_patch),
+    )
+    return CompiledMutation(compiled, is_patch)

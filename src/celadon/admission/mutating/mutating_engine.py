@@ -1,0 +1,242 @@
+"""All mutating policies and bindings at once, one request at a time, in up to two rounds.
+
+Policies are asked in the order of their names, bindings and params as in the validating engine
+(upstream's orders are random). Which policies match is found out with the object as it comes into
+the round; conditions and mutations see what those before have made of it. A failure stops nothing;
+those that are not ignored refuse the request in the end. As k8s.io/apiserver
+`pkg/admission/plugin/policy/mutating/dispatcher.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from celadon.admission.candidates import Candidate, Hook, paired, remembered_candidates
+from celadon.admission.conversion import ConversionError
+from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.hits import Hit
+from celadon.admission.invocations import (
+    Invocation,
+    Misconfigured,
+    Passed,
+    invocations,
+    policy_hit,
+)
+from celadon.admission.mutating.compiled_mutations import (
+    CompiledMutatingPolicy,
+    compile_mutating_policy,
+)
+from celadon.admission.mutating.mutation_case import MutationCase, Versions
+from celadon.admission.mutating.mutation_records import MutationNotes
+from celadon.admission.mutating.mutation_refusals import FORBIDDEN, MutationFailure, refusal
+from celadon.admission.policy import params
+from celadon.admission.registration.registration_types import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+)
+from celadon.admission.reinvocation import Reinvocation
+from celadon.admission.request import Operation, Request
+from celadon.admission.verdict import Note, Outcome
+from celadon.admission.world import World
+from celadon.kube import JsonObject
+from celadon.kube.apply import MutatedKinds
+from celadon.kube.library import DEFAULT_VERSION
+
+_Candidate = Candidate[CompiledMutatingPolicy]
+_Find = Callable[[Request, World], tuple[_Candidate, ...]]
+
+
+class MutatingEngine:
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
+    compiled policies with a changed set."""
+
+    __slots__ = ("_endpoints", "_hooks", "_inert", "version")
+
+    def __init__(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy] = (),
+        bindings: Iterable[MutatingAdmissionPolicyBinding] = (),
+        version: str = DEFAULT_VERSION,
+        *,
+        compiled: Iterable[Hook[CompiledMutatingPolicy]] = (),
+    ) -> None:
+        self.version = version
+        self._hooks, orphans = paired(
+            policies, bindings, lambda policy: compile_mutating_policy(policy, version), compiled
+        )
+        self._inert = tuple(
+            Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
+            for binding in orphans
+        )
+        self._endpoints = remembered_candidates(self._hooks)
+
+    def replaced(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy],
+        bindings: Iterable[MutatingAdmissionPolicyBinding],
+    ) -> MutatingEngine:
+        """An engine for another set; policies that are the same objects are not compiled again."""
+        return MutatingEngine(policies, bindings, self.version, compiled=self._hooks)
+
+    def prepare(self) -> MutatingEngine:
+        """Leave nothing to be compiled while requests are decided."""
+        for hook in self._hooks:
+            hook.compiled.prepare()
+        return self
+
+    @property
+    def policies(self) -> Sequence[CompiledMutatingPolicy]:
+        """The compiled policies, by name."""
+        return tuple(hook.compiled for hook in self._hooks)
+
+    @property
+    def inert(self) -> Sequence[Note]:
+        """Bindings whose policy does not exist, and policies without bindings."""
+        unbound = (
+            Note(Outcome.POLICY_WITHOUT_BINDING, hook.compiled.name)
+            for hook in self._hooks
+            if not hook.bindings
+        )
+        return (*self._inert, *unbound)
+
+    def concerns(self, request: Request, world: World) -> bool:
+        """Whether any policy could have a say in requests like this one. Cheap."""
+        return bool(self._candidates(request, world))
+
+    def rounds(self, world: World, kinds: MutatedKinds) -> PolicyRounds:
+        """For one request."""
+        return PolicyRounds(self._candidates, world, kinds)
+
+    def _candidates(self, request: Request, world: World) -> tuple[_Candidate, ...]:
+        if request.operation is Operation.DELETE:
+            return ()
+        return self._endpoints.of(request, world.catalog)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """An invocation with one of its params."""
+
+    candidate: _Candidate
+    invocation: Invocation
+    hit: Hit
+    param: JsonObject | None
+
+
+class PolicyRounds:
+    """The mutating policies of one request. `wants_another` says after the first round whether all
+    mutating plugins have to be asked once more."""
+
+    def __init__(self, candidates: _Find, world: World, kinds: MutatedKinds) -> None:
+        self.notes = MutationNotes()
+        self.wants_another = False
+        self._candidates = candidates
+        self._world = world
+        self._kinds = kinds
+        self._reinvocation = Reinvocation()
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object as round 0 leaves it, or round 1 with the object as the other plugins have
+        left it. Raises StatusError where the request is refused."""
+        state = self._reinvocation
+        if number and request.object != state.last:
+            state.changed()
+        context = RequestContext(request, self._world)
+        failures: list[MutationFailure] = []
+        planned = list(self._planned(context, failures))
+        made = request.object
+        if planned:
+            context.namespace_object()
+            made = self._invoked(planned, context, failures, number)
+        state.last = made
+        self.notes.failures += failures
+        refused = refusal(request, failures)
+        if refused is not None:
+            raise refused
+        return made
+
+    def _planned(
+        self, context: RequestContext, failures: list[MutationFailure]
+    ) -> Iterator[_Planned]:
+        for candidate in self._candidates(context.request, self._world):
+            hit = policy_hit(candidate, context)
+            if isinstance(hit, Misconfigured):
+                failures.append(_misconfigured(candidate, hit))
+            elif hit is None:
+                self._note(candidate, Outcome.POLICY_UNMATCHED)
+            else:
+                yield from self._bound(candidate, hit, context, failures)
+
+    def _bound(
+        self,
+        candidate: _Candidate,
+        hit: Hit,
+        context: RequestContext,
+        failures: list[MutationFailure],
+    ) -> Iterator[_Planned]:
+        for found in invocations(candidate, context):
+            if isinstance(found, Misconfigured):
+                failures.append(_misconfigured(candidate, found))
+            elif isinstance(found, Passed):
+                self._note(candidate, found.outcome, found.binding)
+            else:
+                try:
+                    context.objects(hit.kind)
+                except ConversionError as error:
+                    text = f"failed to configure policy: {error}"
+                    why = Misconfigured(text, MATCH_CONSTRAINTS)
+                    failures.append(_misconfigured(candidate, why))
+                    continue
+                for param in found.params:
+                    untyped = params.untyped(param, candidate.source)
+                    yield _Planned(candidate, found, hit, untyped)
+
+    def _note(self, candidate: _Candidate, outcome: Outcome, binding: str = "") -> None:
+        self.notes.notes.append(Note(outcome, candidate.compiled.name, binding))
+
+    def _invoked(
+        self,
+        planned: Sequence[_Planned],
+        context: RequestContext,
+        failures: list[MutationFailure],
+        number: int,
+    ) -> JsonObject | None:
+        state = self._reinvocation
+        versions = Versions(context)
+        for one in planned:
+            policy, binding = one.candidate.compiled, one.invocation.bound.binding.name
+            param = params.param_name(one.param)
+            case = MutationCase(
+                policy, binding, param, one.hit, one.param, context, versions, self._kinds
+            )
+            result = case.condition_result()
+            if result.failure is not None:
+                failures.append(case.failure(result.failure))
+                continue
+            if result.false_condition:
+                note = Note(
+                    Outcome.CONDITION_FALSE, policy.name, binding, param, result.false_condition
+                )
+                self.notes.notes.append(note)
+                continue
+            key = (policy.name, binding, param)
+            if number and key not in state.again:
+                continue
+            if case.mutate(failures, self.notes.changes, number):
+                state.changed()
+                self.wants_another = True
+            if policy.reinvokes:
+                state.asked |= {key}
+        if versions.is_dirty:
+            state.changed()
+            self.wants_another = True
+        return versions.converted_back()
+
+
+def _misconfigured(candidate: _Candidate, why: Misconfigured) -> MutationFailure:
+    policy = candidate.compiled
+    return MutationFailure(
+        policy.name, why.binding, "", why.text, FORBIDDEN, why.source, policy.ignores_failures
+    )

@@ -1,0 +1,34 @@
+"""What mutating policies have done to an object, for those who tell others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from celadon.admission.decision_source import Source
+from celadon.admission.mutating.mutation_refusals import MutationFailure
+from celadon.admission.verdict import Note
+from celadon.kube import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One mutation that was applied, whether or not it made a difference. `round` is 0 or 1."""
+
+    policy: str
+    binding: str
+    param: str
+    index: int
+    source: Source
+    round: int
+    before: JsonObject
+    after: JsonObject
+
+
+@dataclass(slots=True)
+class MutationNotes:
+    """Of one request: the mutations in their order, failures, also those that were ignored, and
+    what had no say."""
+
+    changes: list[Change] = field(default_factory=list)
+    failures: list[MutationFailure] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)

@@ -1,0 +1,177 @@
+"""What becomes of an object that a mutating policy changes: merged or patched, read, defaulted.
+
+    kinds.merged(live, config, kind)     an apply configuration on top of the object
+    kinds.patched(document, kind)        what a JSON patch has made of it
+
+Both give the object as the next one sees it. Nobody owns what a policy sets. Errors of a policy
+are `MutationRefused`; a `StatusError` is an answer that no failure policy changes. As
+k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,patch/json_patch}.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import metadata, status
+from celadon.kube.apply.atomic_parts import atomic_parts
+from celadon.kube.apply.go_numbers import with_go_numbers
+from celadon.kube.apply.kind_types import type_of
+from celadon.kube.apply.typed.conformity import joined, misfits
+from celadon.kube.apply.typed.merge_types import ItemError, MergeType
+from celadon.kube.apply.typed.merging import merged
+from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.custom.custom_kinds import CustomKind
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.write_stages import drafted
+from celadon.kube.errors import KubeError
+from celadon.kube.go.json_reader import Document
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.strict_fields import strict_field_errors
+from celadon.kube.schemas.typed_objects import codec_for, decode
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.status import StatusError
+from celadon.kube.writes.intake.mutated_objects import (
+    built_in_kind,
+    require_kind,
+    require_object,
+    unknown_conversion,
+    with_sound_metadata,
+)
+from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+
+_PLAIN: Final = DefaultingContext()
+
+
+class MutationRefused(KubeError):
+    """A change that cannot be made: an error of the policy that asked for it."""
+
+
+class Patched(NamedTuple):
+    """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
+    only if it stays like that."""
+
+    made: JsonObject
+    spoiled: StatusError | None = None
+
+
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class MutatedKinds:
+    """The kinds of a server, for one request. `custom` are those that definitions define."""
+
+    context: DefaultingContext = _PLAIN
+    custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
+
+    def merged(
+        self, live: JsonObject, config: JsonObject, kind: GroupVersionKind, wanted: GroupVersionKind
+    ) -> JsonObject:
+        """The object with a configuration of the same kind in it; values of that may be foreign.
+        `wanted` is the kind of the request. MutationRefused."""
+        custom = self.custom(kind)
+        try:
+            made = _merged(_type_of(kind, custom), live, config, custom)
+        except MutationRefused as error:
+            raise MutationRefused(f"error applying patch: {error}") from None
+        if custom is not None:
+            return drafted(custom.prepare(made).value, kind, self.context).form()
+        try:
+            draft = drafted(with_go_numbers(made, kind), kind, self.context)
+        except DecodeError as error:
+            text = f"unable to convert unstructured object to {kind}: {error.alone}"
+            raise MutationRefused(text) from None
+        _require_version(kind, wanted)
+        return draft.form()
+
+    def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
+        """The object of a document that a JSON patch has made. MutationRefused, and StatusError
+        (500) for what cannot be read at all."""
+        require_object(document, kind)
+        custom = self.custom(kind)
+        if custom is not None:
+            return self._patched_custom(document, custom, kind)
+        found = built_in_kind(document, kind)
+        codec = codec_for(found)
+        if codec is None:  # options of a connection
+            return Patched(document)
+        try:
+            decode(codec, document)
+            strange = strict_field_errors(Document(document), found)
+            if strange:
+                raise status.internal_error(strict_decoding_error(strange))
+            _require_version(found, wanted)
+            made = drafted(document, found, self.context).form()
+        except DecodeError as error:
+            raise status.internal_error(str(error)) from None
+        spoiled = None if found == kind else _not_converted(unknown_conversion(found, kind))
+        return Patched(made, spoiled)
+
+    def _patched_custom(
+        self, document: dict[str, Any], custom: CustomKind, kind: GroupVersionKind
+    ) -> Patched:
+        require_kind(document)
+        prepared = with_sound_metadata(custom.prepare(document).value)
+        made = drafted(prepared, kind, self.context).form()
+        found = metadata.gvk(made)
+        if found.api_version == kind.api_version:
+            return Patched(made)
+        why = f'{found} is unstructured and is not suitable for converting to "{kind.api_version}"'
+        return Patched(made, _not_converted(why))
+
+
+def _not_converted(why: str) -> StatusError:
+    return status.internal_error(f"failed to convert object: {why}")
+
+
+def _require_version(found: GroupVersionKind, wanted: GroupVersionKind) -> None:
+    """Objects have to be of the request's version: nothing converts between two versions."""
+    if found.group_version == wanted.group_version:
+        return
+    same = found._replace(group=wanted.group, version=wanted.version)
+    if codec_for(same) is None:
+        raise MutationRefused(
+            f"{found.version}.{found.kind} is not suitable for converting to "
+            f'"{wanted.api_version}" in scheme "{SCHEME}"'
+        )
+    text = f"converting ({found.version}.{found.kind}) to ({same.version}.{same.kind})"
+    raise MutationRefused(f"{text}: unknown conversion")
+
+
+def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
+    """Kinds that only subresources have are not known to those who merge."""
+    if custom is None and known_resources(all_versions=True).by_gvk(kind) is None:
+        text = f"failed to convert patch object to typed object: no corresponding type for {kind}"
+        raise MutationRefused(text)
+    return type_of(kind, custom)
+
+
+def _merged(
+    type_: MergeType, live: JsonObject, config: JsonObject, custom: CustomKind | None
+) -> dict[str, Any]:
+    errors = misfits(type_, config)
+    if errors:
+        text = f"failed to convert patch object to typed object: {joined(errors)}"
+        raise MutationRefused(text)
+    atomic = list(atomic_parts(type_, config))
+    if atomic:
+        raise MutationRefused(
+            "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
+            + ", ".join(atomic)
+        )
+    if custom is not None:  # what was decoded into a Go type fits
+        errors = misfits(type_, live, duplicates=True)
+        if errors:
+            text = f"failed to convert original object to typed object: {joined(errors)}"
+            raise MutationRefused(text)
+    try:
+        made: dict[str, Any] = merged(type_, live, config)
+    except ItemError as error:
+        raise MutationRefused(
+            f"failed to convert original object to typed object: {error}"
+        ) from None
+    return made
