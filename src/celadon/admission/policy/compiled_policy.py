@@ -20,7 +20,6 @@ from celadon.admission.expressions.compiled_expressions import (
     MESSAGE_RESULT,
     Expression,
     PolicyScope,
-    trim_space,
 )
 from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.registration.registration_types import (
@@ -31,6 +30,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     Validation,
 )
+from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
 
 

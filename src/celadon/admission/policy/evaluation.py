@@ -17,7 +17,6 @@ from typing import Any
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import trim_space
 from celadon.admission.expressions.lazy_variables import LazyVariables
 from celadon.admission.expressions.match_conditions import evaluate as evaluate_conditions
 from celadon.admission.expressions.metering import (
@@ -33,6 +32,7 @@ from celadon.admission.hits import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
+from celadon.kube.go import trim_space
 
 
 @dataclass(frozen=True, slots=True)
