@@ -15,7 +15,18 @@ from tests.architecture.source_tree import MODULES, tree_of
 SHORTEST = 12
 """Characters of a text that is long."""
 
-HOMONYMS: dict[str, str] = {}
+GO_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
+)
+
+HOMONYMS: dict[str, str] = {
+    "'ValidatingAdmissionPolicy'": "a kind, and the plugin that asks the objects of that kind",
+    "'MutatingAdmissionPolicy'": "a kind, and where its deprecated versions stand with all others",
+    "'MutatingAdmissionPolicyBinding'": "as above",
+    repr(GO_SPACE): "Go's white space, in texts of the language and in those of Kubernetes",
+}
 """Values that stand more than once, as Python writes them, each with the reason."""
 
 

@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeAlias
 from celadon.kube import name_rules
 from celadon.kube.selection.field_selectors import FieldSelector
 from celadon.kube.selection.label_selectors import LabelSelector
+from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
 
 #: What the version of a resource is where it does not matter.
 ANY_VERSION: Final = "*"
@@ -21,7 +22,6 @@ ANY_VERSION: Final = "*"
 MASTERS: Final = "system:masters"
 """The group whose members may do everything."""
 
-SERVICE_ACCOUNT_PREFIX: Final = "system:serviceaccount:"
 SERVICE_ACCOUNTS: Final = "system:serviceaccounts"
 
 

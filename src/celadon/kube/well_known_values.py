@@ -23,6 +23,10 @@ SECRETS: Final = GroupVersionResource("", "v1", "secrets")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
 
+AUTHENTICATED: Final = "system:authenticated"
+"""The group of everybody who has said who they are."""
+SERVICE_ACCOUNT_PREFIX: Final = "system:serviceaccount:"
+"""What the name of a service account's user begins with."""
 NODE_GROUP: Final = "system:nodes"
 """The group of all nodes' users."""
 NODE_PREFIX: Final = "system:node:"
@@ -39,6 +43,19 @@ MIRROR_POD: Final = "kubernetes.io/config.mirror"
 """Annotation of a pod that stands for one which a kubelet runs from a file."""
 INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 """Annotation that named the class of an Ingress before there was a field."""
+OBJECT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+"""What every object has."""
+CONDITION_STATUSES: Final = ("False", "True", "Unknown")
+"""What the status of a condition can be."""
+NATIVE_DOMAIN: Final = "kubernetes.io/"
+"""In the names of resources that are Kubernetes' own, if they have a domain at all."""
+PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+"""The probes of a container."""
+PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
+"""What a probe can do."""
+REQUIRED_TERMS: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED_TERMS: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+"""The two sorts of terms of an affinity."""
 STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 """Annotation that named the class of a volume or claim before there was a field."""
 DEFAULT_STORAGE_CLASS: Final = (

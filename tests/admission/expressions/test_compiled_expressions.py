@@ -11,10 +11,10 @@ from celadon.admission.expressions.compiled_expressions import (
     BOOL_RESULT,
     PolicyScope,
     compile_expression,
-    trim_space,
 )
 from celadon.cel.extend import types
 from celadon.kube import FieldPath
+from celadon.kube.go import trim_space
 from celadon.kube.library import environment
 
 PATCH = Source(FieldPath("spec").child("mutations").index(1).child("jsonPatch", "expression"))

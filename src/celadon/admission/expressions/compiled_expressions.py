@@ -32,16 +32,6 @@ MESSAGE_RESULT: Final = (types.STRING,)
 ANNOTATION_RESULT: Final = (types.STRING, types.NULL)
 ANY_RESULT: Final[tuple[types.Type, ...]] = ()
 
-_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-
-
-def trim_space(text: str) -> str:
-    """Go's `strings.TrimSpace`: Unicode white space, which is not all that Python strips."""
-    return text.strip(_SPACE)
-
 
 @dataclass(frozen=True, slots=True)
 class ExpressionError:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.admission import decision_source
-from celadon.admission.expressions.compiled_expressions import base_environment, trim_space
+from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
 from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
@@ -32,6 +32,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.cel import Environment, types
 from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.catalogue import Catalog, known_resources
+from celadon.kube.go import trim_space
 from celadon.kube.schemas import Schema, custom_schemas
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 

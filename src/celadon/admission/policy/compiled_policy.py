@@ -17,7 +17,6 @@ from celadon.admission.expressions.compiled_expressions import (
     MESSAGE_RESULT,
     Expression,
     PolicyScope,
-    trim_space,
 )
 from celadon.admission.policy.plain_sizes import Phase, condition_phase, plain_size
 from celadon.admission.policy.policy_frame import PolicyFrame, compile_frame, uses_authorizer
@@ -27,6 +26,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     Validation,
 )
+from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
 
 

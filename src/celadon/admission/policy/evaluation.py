@@ -17,7 +17,6 @@ from typing import Any
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import trim_space
 from celadon.admission.expressions.metering import (
     Failure,
     Meter,
@@ -31,6 +30,7 @@ from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledVal
 from celadon.admission.policy.evaluation_phases import Phases
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
+from celadon.kube.go import trim_space
 
 
 @dataclass(frozen=True, slots=True)

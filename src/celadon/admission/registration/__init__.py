@@ -30,6 +30,8 @@ from celadon.admission.registration.member_order import ordered
 from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
 from celadon.admission.registration.registration_kinds import RegistrationKind
 from celadon.admission.registration.registration_types import (
+    BINDING_KIND,
+    POLICY_KIND,
     MatchResources,
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
@@ -42,6 +44,8 @@ from celadon.admission.registration.remembered_decoding import RememberedDecodin
 from celadon.admission.registration.strategy import STRATEGIES
 
 __all__ = [
+    "BINDING_KIND",
+    "POLICY_KIND",
     "REGISTRATION_KINDS",
     "STRATEGIES",
     "Decoded",

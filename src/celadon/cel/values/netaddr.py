@@ -6,6 +6,7 @@ tail in IPv6) and complain in its words. The libraries that use it refuse more.
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,7 @@ V4_BITS: Final = 32
 V6_BITS: Final = 128
 
 _GROUPS: Final = 8
-_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_HEX: Final = frozenset(string.hexdigits)
 
 
 class AddrError(ValueError):

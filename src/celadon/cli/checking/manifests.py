@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 
-POLICY_KIND: Final = "ValidatingAdmissionPolicy"
-BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
 
 

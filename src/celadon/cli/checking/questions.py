@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission import (
     ADMIN,
@@ -23,10 +23,8 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
 from celadon.kube.catalogue import Catalog
+from celadon.kube.well_known_values import AUTHENTICATED, SERVICE_ACCOUNT_PREFIX
 from celadon.kube.writes import Target
-
-_AUTHENTICATED: Final = "system:authenticated"
-_SERVICE_ACCOUNT: Final = "system:serviceaccount:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +62,11 @@ class Asked:
 def user_info(name: str, groups: Sequence[str]) -> User:
     """The user as impersonation makes it: with the groups that come by themselves."""
     found = list(groups)
-    if name.startswith(_SERVICE_ACCOUNT) and not found:
-        namespace = name.removeprefix(_SERVICE_ACCOUNT).partition(":")[0]
+    if name.startswith(SERVICE_ACCOUNT_PREFIX) and not found:
+        namespace = name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")[0]
         found = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
-    if name != "system:anonymous" and _AUTHENTICATED not in found:
-        found.append(_AUTHENTICATED)
+    if name != "system:anonymous" and AUTHENTICATED not in found:
+        found.append(AUTHENTICATED)
     return User(name, tuple(found))
 
 

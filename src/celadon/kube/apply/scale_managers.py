@@ -12,7 +12,7 @@ from typing import Final
 from celadon.kube.apply.field_elements import FIELD
 from celadon.kube.apply.field_sets import field_set
 from celadon.kube.apply.managed_fields import APPLY, ManagerId, Managers, Owned
-from celadon.kube.writes.scales import SCALE
+from celadon.kube.catalogue.resources import SCALE
 
 Path = tuple[str, ...]
 PathOf = Callable[[str], Path | None]

@@ -8,12 +8,11 @@ only what the schema does describe is looked into.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema
-
-_META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+from celadon.kube.well_known_values import OBJECT_FIELDS
 
 
 class Pruned(NamedTuple):
@@ -50,7 +49,7 @@ def _members(
     values = None if schema is None else schema.additional_properties
     for key, one in value.items():
         below = f"{path}.{key}" if path else key
-        if schema is not None and schema.embedded_resource and key in _META_FIELDS:
+        if schema is not None and schema.embedded_resource and key in OBJECT_FIELDS:
             made[key] = one
         elif schema is not None and key in schema.properties:
             made[key] = _prune(one, schema.properties[key], below, dropped)

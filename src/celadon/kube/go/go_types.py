@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.kube.well_known_values import PROBE_HANDLERS
+
 _SCALARS: Final = {
     "s": "string",
     "y": "[]uint8",
@@ -23,7 +25,6 @@ _SCALARS: Final = {
 
 _RULE: Final = "RuleWithOperations.Rule."
 _RULE_FIELDS: Final = ("apiGroups", "apiVersions", "resources", "scope")
-_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 _BY_LOCAL_REFERENCE: Final = (
     "SecretKeySelector",
     "SecretEnvSource",
@@ -39,7 +40,7 @@ EMBEDDED: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(_RULE_FIELDS, _RULE),
     },
     "RuleWithOperations": dict.fromkeys(_RULE_FIELDS, "Rule."),
-    "Probe": dict.fromkeys(_HANDLERS, "ProbeHandler."),
+    "Probe": dict.fromkeys(PROBE_HANDLERS, "ProbeHandler."),
     "IngressRule": {"http": "IngressRuleValue."},
     **{struct: {"name": "LocalObjectReference."} for struct in _BY_LOCAL_REFERENCE},
 }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import metadata
-from celadon.kube.authorization import SERVICE_ACCOUNT_PREFIX, User
+from celadon.kube.authorization import User
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.roles.policy_rules import PolicyRule, policy_rules
@@ -25,7 +25,7 @@ from celadon.kube.selection.label_selectors import (
     SelectorError,
     label_selector,
 )
-from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""

@@ -21,7 +21,14 @@ from celadon.kube.schemas.pack_schemas import (
     resolved,
     schema_for,
 )
-from celadon.kube.schemas.schema_model import ABSENT, Schema, ValidationRule, ValueLimits
+from celadon.kube.schemas.schema_model import (
+    ABSENT,
+    META_PREFIX,
+    Schema,
+    ValidationRule,
+    ValueLimits,
+)
+from celadon.kube.schemas.schema_packing import REFERENCE_PREFIX
 from celadon.kube.schemas.schema_packing import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
 from celadon.kube.schemas.strict_fields import strict_field_errors
@@ -30,6 +37,8 @@ from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
 __all__ = [
     "ABSENT",
+    "META_PREFIX",
+    "REFERENCE_PREFIX",
     "DecodeError",
     "Schema",
     "SchemaPack",

@@ -20,15 +20,15 @@ from typing import Final
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 
-_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
+META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
-TIME: Final = _META + "Time"
-MICRO_TIME: Final = _META + "MicroTime"
-FIELDS_V1: Final = _META + "FieldsV1"
-OBJECT_META: Final = _META + "ObjectMeta"
+TIME: Final = META_PREFIX + "Time"
+MICRO_TIME: Final = META_PREFIX + "MicroTime"
+FIELDS_V1: Final = META_PREFIX + "FieldsV1"
+OBJECT_META: Final = META_PREFIX + "ObjectMeta"
 RAW_EXTENSION: Final = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 JSON: Final = _EXTENSIONS + "JSON"
 SCHEMA_OR_BOOL: Final = _EXTENSIONS + "JSONSchemaPropsOrBool"

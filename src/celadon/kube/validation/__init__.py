@@ -7,15 +7,19 @@ table of what is validated how; then `field_checks` for the small checks that al
 of.
 """
 
+from celadon.kube.validation.field_checks import NEGATIVE
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 __all__ = [
+    "NEGATIVE",
     "Naming",
+    "http_path",
     "validate_create",
     "validate_meta_of_update",
     "validate_object_meta",

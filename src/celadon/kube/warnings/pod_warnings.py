@@ -30,6 +30,8 @@ from celadon.kube.warnings.overlapping_paths import overlapping_paths
 from celadon.kube.warnings.warned_addresses import address_warnings
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
+    PREFERRED_TERMS,
+    REQUIRED_TERMS,
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
@@ -65,8 +67,6 @@ ephemeral volume is looked at in its turn."""
 
 _NO_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _OLD_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_warnings(pod: Object) -> Iterator[str]:
@@ -126,12 +126,12 @@ def _node_selection(spec: Object, path: FieldPath) -> Iterator[str]:
             yield f"{path.child('nodeSelector').key(key)}: {DEPRECATED[key]}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = path.child("affinity", "nodeAffinity")
-    required = affinity.get(_REQUIRED) or {}
+    required = affinity.get(REQUIRED_TERMS) or {}
     for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
-        where = at.child(_REQUIRED, "nodeSelectorTerms").index(index)
+        where = at.child(REQUIRED_TERMS, "nodeSelectorTerms").index(index)
         yield from term_warnings(term, where)
-    for index, term in enumerate(affinity.get(_PREFERRED) or ()):
-        where = at.child(_PREFERRED).index(index).child("preference")
+    for index, term in enumerate(affinity.get(PREFERRED_TERMS) or ()):
+        where = at.child(PREFERRED_TERMS).index(index).child("preference")
         yield from term_warnings(term.get("preference") or {}, where, check_values=True)
 
 
@@ -194,10 +194,10 @@ def _pod_affinity(spec: Object, path: FieldPath) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for field in ("podAffinity", "podAntiAffinity"):
         terms, at = affinity.get(field) or {}, path.child(field)
-        for index, term in enumerate(terms.get(_REQUIRED) or ()):
-            yield from _null_selector(term, at.child(_REQUIRED).index(index))
-        for index, weighted in enumerate(terms.get(_PREFERRED) or ()):
-            where = at.child(_PREFERRED).index(index).child("podAffinityTerm")
+        for index, term in enumerate(terms.get(REQUIRED_TERMS) or ()):
+            yield from _null_selector(term, at.child(REQUIRED_TERMS).index(index))
+        for index, weighted in enumerate(terms.get(PREFERRED_TERMS) or ()):
+            where = at.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
             yield from _null_selector(weighted.get("podAffinityTerm") or {}, where)
 
 

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata, status
+from celadon.kube.catalogue.resources import SCALE
 from celadon.kube.custom.scale_paths import ScalePaths
 from celadon.kube.json_copies import fresh
-from celadon.kube.names import GroupVersionKind
 
-SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 

@@ -27,7 +27,7 @@ from celadon.kube.go import quote
 from celadon.kube.roles import aggregated
 from celadon.kube.selection import SelectorError, parse_field_selector, parse_label_selector
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.requests.request_info import RequestInfo
+from celadon.serve.requests.request_info import COLLECTION_VERBS, RequestInfo
 
 HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
 """The default of `--authorization-always-allow-paths`."""
@@ -37,7 +37,6 @@ REASON: Final = "authorization.k8s.io/reason"
 INTERNAL_ERROR: Final = "internal error"
 """What the audit event says about a decision, and about one that could not be made."""
 
-SELECTING_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -87,7 +86,7 @@ def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> A
         subresource=info.subresource,
         namespace=info.namespace,
         name=info.name,
-        **(_selectors(request) if info.verb in SELECTING_VERBS else {}),
+        **(_selectors(request) if info.verb in COLLECTION_VERBS else {}),
     )
 
 

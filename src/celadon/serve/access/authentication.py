@@ -15,6 +15,7 @@ from typing import Final
 
 from celadon.kube import User
 from celadon.kube.roles import aggregated
+from celadon.kube.well_known_values import AUTHENTICATED
 from celadon.serve.access.credentials.client_certificates import (
     CertificateRefused,
     certificate_user,
@@ -25,12 +26,7 @@ from celadon.serve.access.credentials.service_account_tokens import (
     TokenRefused,
 )
 from celadon.serve.access.credentials.token_file import TokenFile
-from celadon.serve.access.identities import (
-    ANONYMOUS,
-    AUTHENTICATED,
-    UNAUTHENTICATED,
-    with_group,
-)
+from celadon.serve.access.identities import ANONYMOUS, UNAUTHENTICATED, with_group
 
 INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (

@@ -35,11 +35,11 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.roles import service_account_of, service_account_user
-from celadon.kube.well_known_values import AUTHENTICATION_GROUP, NODE_GROUP
+from celadon.kube.validation import http_path
+from celadon.kube.well_known_values import AUTHENTICATED, AUTHENTICATION_GROUP, NODE_GROUP
 from celadon.serve.access.access_decisions import forbidden
 from celadon.serve.access.identities import (
     ANONYMOUS,
-    AUTHENTICATED,
     EXTRA_PREFIX,
     NODE_NAME,
     UNAUTHENTICATED,
@@ -62,7 +62,6 @@ MANY: Final = 4
 """From so many groups or values of extra on, the right to all of them is asked for first."""
 
 _BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
-_HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _EXTRA_KEY: Final = FieldPath("extra").child("key")
 
 
@@ -323,7 +322,5 @@ def _path_errors(key: str) -> list[FieldError]:
         return [fieldpath.invalid(_EXTRA_KEY, key, detail)]
     found = name_rules.dns1123_subdomain(domain)
     errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in found]
-    if not re.fullmatch(_HTTP_PATH, path):
-        detail = f"Invalid path (regex used for validation is '{_HTTP_PATH}')"
-        errors.append(fieldpath.invalid(_EXTRA_KEY, path, detail))
+    errors += [fieldpath.invalid(_EXTRA_KEY, path, message) for message in http_path(path)]
     return errors

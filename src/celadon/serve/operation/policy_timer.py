@@ -16,7 +16,7 @@ from celadon.admission import Action, Cause, Decision, Verdict
 from celadon.serve.operation.metric_families import Series
 from celadon.serve.operation.server_metrics import ServerMetrics
 
-PLUGIN: Final = "ValidatingAdmissionPolicy"
+VALIDATING_POLICIES: Final = "ValidatingAdmissionPolicy"
 ALLOWED: Final = "allowed"
 DENIED: Final = "denied"
 ERROR: Final = "error"
@@ -65,7 +65,7 @@ class PolicyTimer:
     def ended(self, began: float, operation: str, verdict: Verdict) -> None:
         """After a review."""
         seconds = self._clock() - began
-        labels = (PLUGIN, "validate", operation, str(not verdict.allowed).lower())
+        labels = (VALIDATING_POLICIES, "validate", operation, str(not verdict.allowed).lower())
         self._metrics.admission_seconds.observe(seconds, labels)
         self._metrics.evaluation_seconds.observe(seconds)
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind
+from celadon.kube.schemas import META_PREFIX
 from celadon.serve.http_messages import JSON
-from celadon.serve.publication.openapi_schemas import META, reference
+from celadon.serve.publication.openapi_schemas import reference
 from celadon.serve.requests.negotiation import PROTOBUF, YAML
 
 JsonObject = dict[str, Any]
@@ -159,9 +160,9 @@ class OperationWriter:
     def _body(self, operation: Operation) -> JsonObject:
         if operation.action == "patch":
             types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
-            return _body(types, f"{META}Patch", required=True)
+            return _body(types, f"{META_PREFIX}Patch", required=True)
         if operation.action in ("delete", "deletecollection"):
-            return _body(("*/*",), f"{META}DeleteOptions", required=False)
+            return _body(("*/*",), f"{META_PREFIX}DeleteOptions", required=False)
         return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
 
     def _answers(self, operation: Operation) -> JsonObject:
@@ -179,7 +180,7 @@ class OperationWriter:
     def resources_item(self) -> JsonObject:
         """The path of the group version itself."""
         types = (JSON, PROTOBUF, YAML)
-        content = {one: {"schema": reference(f"{META}APIResourceList")} for one in types}
+        content = {one: {"schema": reference(f"{META_PREFIX}APIResourceList")} for one in types}
         return {
             "get": {
                 "tags": [self.tag],

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Resource, Subresource
+from celadon.kube.schemas import META_PREFIX
 from celadon.serve.publication.openapi_operations import (
     CONNECT_PARAMETERS,
     LOG_PARAMETERS,
     Operation,
     OperationWriter,
 )
-from celadon.serve.publication.openapi_schemas import META
 from celadon.serve.publication.published_apis import PublishedVersion
 
 JsonObject = dict[str, Any]
@@ -41,7 +41,7 @@ _ACTIONS: Final = {
 }
 """The action of a verb, in the order in which the operations of a path stand."""
 
-_PROXY_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 _CONNECT_METHODS: Final = {"get": "get", "create": "post"}
 TypeName = Callable[[GroupVersionKind], str]
 """The OpenAPI name of a kind's type."""
@@ -101,7 +101,9 @@ class _ResourcePaths:
         if "create" in verbs:
             yield Operation("post", subject, kind, name, name)
         if "deletecollection" in verbs:
-            yield Operation("deletecollection", f"Collection{subject}", kind, f"{META}Status")
+            yield Operation(
+                "deletecollection", f"Collection{subject}", kind, f"{META_PREFIX}Status"
+            )
 
     def _named(self, subject: str) -> Iterable[Operation]:
         kind = self.resource.gvk
@@ -110,7 +112,7 @@ class _ResourcePaths:
         for verb in ("get", "update", "delete", "patch"):
             if verb not in self.resource.verbs:
                 continue
-            answers = f"{META}Status" if verb == "delete" and not returned else name
+            answers = f"{META_PREFIX}Status" if verb == "delete" and not returned else name
             takes = name if verb == "update" else ""
             yield Operation(_ACTIONS[verb], subject, kind, answers, takes)
 
@@ -128,7 +130,7 @@ class _ResourcePaths:
             everywhere = f"{resource.gvk.kind}ListForAllNamespaces"
             watched.append((everywhere, "watchlist", resource.gvr.resource, ()))
         for name, action, path, in_path in watched:
-            operation = Operation(action, name, resource.gvk, f"{META}WatchEvent")
+            operation = Operation(action, name, resource.gvk, f"{META_PREFIX}WatchEvent")
             yield from self._path(f"watch/{path}", [operation], in_path)
 
     def _below(
@@ -163,7 +165,7 @@ class _ResourcePaths:
         kind = subresource.gvk
         is_proxy = subresource.name == "proxy"
         verbs = [_CONNECT_METHODS[one] for one in ("get", "create")]
-        methods = _PROXY_METHODS if is_proxy else verbs
+        methods = METHODS if is_proxy else verbs
         query = CONNECT_PARAMETERS[kind.kind]
 
         def operations(suffix: str) -> list[Operation]:

@@ -11,12 +11,10 @@ import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube.schemas import ABSENT, Schema, built_in, component
+from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
 
-PREFIX: Final = "#/components/schemas/"
 SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 """How clients say who they are."""
-META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _TIME: Final = {"type": "string", "format": "date-time"}
 _SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
@@ -26,10 +24,10 @@ _SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
         "format": "int-or-string",
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
-    f"{META}Time": _TIME,
-    f"{META}MicroTime": _TIME,
-    f"{META}FieldsV1": {"type": "object"},
-    f"{META}Patch": {"type": "object"},
+    f"{META_PREFIX}Time": _TIME,
+    f"{META_PREFIX}MicroTime": _TIME,
+    f"{META_PREFIX}FieldsV1": {"type": "object"},
+    f"{META_PREFIX}Patch": {"type": "object"},
     "io.k8s.apimachinery.pkg.runtime.RawExtension": {"type": "object"},
 }
 _ANYTHING: Final = frozenset(
@@ -40,7 +38,7 @@ _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 def reference(name: str) -> dict[str, str]:
     """The mention of a type."""
-    return {"$ref": PREFIX + name}
+    return {"$ref": REFERENCE_PREFIX + name}
 
 
 @functools.cache

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import JsonObject
-from celadon.serve.publication.openapi_schemas import PREFIX, SECURITY
+from celadon.kube.schemas import REFERENCE_PREFIX
+from celadon.serve.publication.openapi_paths import METHODS
+from celadon.serve.publication.openapi_schemas import SECURITY
 
 _DEFINITIONS: Final = "#/definitions/"
-_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 
 
 def swagger(documents: Iterable[JsonObject]) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def _kinds(known: JsonObject, schema: JsonObject) -> JsonObject:
 def swagger_schema(schema: JsonObject) -> dict[str, Any]:
     """A schema without what v2 cannot say: mentions stand alone, alternatives become texts."""
     if "$ref" in schema:
-        return {"$ref": _DEFINITIONS + schema["$ref"].removeprefix(PREFIX)}
+        return {"$ref": _DEFINITIONS + schema["$ref"].removeprefix(REFERENCE_PREFIX)}
     mention = schema.get("allOf", ())
     if len(mention) == 1 and "$ref" in mention[0]:
         rest = {key: value for key, value in schema.items() if key not in ("allOf", "default")}
@@ -68,7 +69,7 @@ def swagger_schema(schema: JsonObject) -> dict[str, Any]:
 
 
 def _item(item: JsonObject) -> dict[str, Any]:
-    made: dict[str, Any] = {one: _operation(item[one]) for one in _METHODS if one in item}
+    made: dict[str, Any] = {one: _operation(item[one]) for one in METHODS if one in item}
     if "parameters" in item:
         made["parameters"] = [_parameter(one) for one in item["parameters"]]
     return made

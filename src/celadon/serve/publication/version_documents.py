@@ -15,24 +15,18 @@ from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.catalogue import Resource
-from celadon.kube.schemas import component, component_name
+from celadon.kube.schemas import META_PREFIX, REFERENCE_PREFIX, component, component_name
 from celadon.serve.publication.openapi_paths import paths
-from celadon.serve.publication.openapi_schemas import (
-    META,
-    PREFIX,
-    SECURITY,
-    built_in_schema,
-    reference,
-)
+from celadon.serve.publication.openapi_schemas import SECURITY, built_in_schema, reference
 from celadon.serve.publication.published_apis import PublishedVersion
 
-IN_EVERY_VERSION: Final = frozenset({f"{META}DeleteOptions", f"{META}WatchEvent"})
+IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREFIX}WatchEvent"})
 """Kinds that belong to every group version that has them."""
 
-OF_EVERY_CUSTOM_TYPE: Final = frozenset({f"{META}ObjectMeta", f"{META}ListMeta"})
+OF_EVERY_CUSTOM_TYPE: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
 """What custom resources and their lists mention; definitions cannot mention anything."""
 
-_MENTION: Final = re.compile(f'"{PREFIX}([^"]+)"')
+_MENTION: Final = re.compile(f'"{REFERENCE_PREFIX}([^"]+)"')
 _OPEN: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _TEXT: Final = {"type": "string"}
 
@@ -89,7 +83,7 @@ def _of_definition(resource: Resource, definition: JsonObject) -> dict[str, Json
         "properties": {
             **given.get("properties", {}),
             **members,
-            "metadata": {"allOf": [reference(f"{META}ObjectMeta")]},
+            "metadata": {"allOf": [reference(f"{META_PREFIX}ObjectMeta")]},
         },
         "x-kubernetes-group-version-kind": _kinds(kind),
     }
@@ -100,7 +94,7 @@ def _of_definition(resource: Resource, definition: JsonObject) -> dict[str, Json
         "properties": {
             **members,
             "items": {"type": "array", "items": reference(name)},
-            "metadata": {"allOf": [reference(f"{META}ListMeta")]},
+            "metadata": {"allOf": [reference(f"{META_PREFIX}ListMeta")]},
         },
         "x-kubernetes-group-version-kind": _kinds(list_kind),
     }
@@ -160,7 +154,7 @@ def _own_kinds(name: str, group_version: GroupVersion) -> JsonObject:
 
 def _built_in_kind(name: str) -> GroupVersionKind | None:
     if name in IN_EVERY_VERSION:
-        return GroupVersionKind("", "v1", name.removeprefix(META))
+        return GroupVersionKind("", "v1", name.removeprefix(META_PREFIX))
     try:
         return component(name).gvk
     except KeyError:

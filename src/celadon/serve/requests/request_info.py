@@ -24,6 +24,7 @@ VERBS: Final = {
     "PATCH": "patch",
     "DELETE": "delete",
 }
+COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
 SPECIAL_VERBS: Final = frozenset({"watch", "proxy"})
 """Words that may stand between the version and the resource; then they are the verb."""
 

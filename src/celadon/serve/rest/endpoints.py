@@ -15,9 +15,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, Sta
 from celadon.kube.catalogue import Catalog, Resource, Subresource
 from celadon.kube.protobuf import has_message
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
-from celadon.serve.requests.request_info import RequestInfo
-
-COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
+from celadon.serve.requests.request_info import COLLECTION_VERBS, RequestInfo
 
 NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
 """Verbs that are about one object."""

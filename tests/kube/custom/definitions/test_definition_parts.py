@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.custom.definitions.definition_parts import APPROVED, approval_errors, part_errors
+from celadon.kube.custom.definitions.definition_parts import APPROVAL, approval_errors, part_errors
 
 Json = dict[str, Any]
 SCHEMA: Json = {
@@ -185,7 +185,7 @@ NEEDS = 'protected groups must have approval annotation "api-approved.kubernetes
     ],
 )
 def test_groups_of_the_community(group: str, said: str, errors: list[str]) -> None:
-    found = [str(one) for one in approval_errors(group, {APPROVED: said} if said else {})]
+    found = [str(one) for one in approval_errors(group, {APPROVAL: said} if said else {})]
     assert found == [f"metadata.annotations[api-approved.kubernetes.io]: {one}" for one in errors]
 
 

@@ -13,6 +13,7 @@ from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, at_offset, shown
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.rules.type_rules import is_comparison
+from celadon.admission.lint.trees.outcomes import OPERATION
 from celadon.admission.lint.trees.presence import field_schema
 from celadon.cel import types
 from celadon.cel.syntax import (
@@ -33,7 +34,6 @@ from celadon.kube.schemas import escape
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
 _UNUSABLE: Final = frozenset({"UID", "creationTimestamp", "deletionTimestamp"})
 _KIND: Final = ("request", "kind", "kind")
-_OPERATION: Final = ("request", "operation")
 
 
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
@@ -84,7 +84,7 @@ def _constant(bundle: Bundle, case: PolicyCase, node: Expr) -> str:
     path = plain_path(left)
     if path is None or texts is None:
         return ""
-    if path == _OPERATION and not OPERATIONS & case.operations & texts:
+    if path == OPERATION and not OPERATIONS & case.operations & texts:
         return f"the policy matches {' and '.join(sorted(case.operations))}"
     if path == _KIND and case.kinds and not texts & {kind.kind for kind in case.kinds}:
         return f"the policy does not match {_one_of(texts)}"

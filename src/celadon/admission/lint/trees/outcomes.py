@@ -29,7 +29,7 @@ from celadon.cel.syntax import (
 
 ROOTS: Final = frozenset({"object", "oldObject", "request", "params", "namespaceObject"})
 _VARIABLES: Final = "variables"
-_OPERATION: Final = ("request", "operation")
+OPERATION: Final = ("request", "operation")
 
 
 class Outcomes(NamedTuple):
@@ -166,14 +166,14 @@ class Names:
             found = self.outcomes(left)
             return found if right.value else found.negated()
         path = self.path(left)
-        if path == _OPERATION:
+        if path == OPERATION:
             return _operations({_text(right)})
         return UNKNOWN
 
     def _contained(self, args: tuple[Expr, ...]) -> Outcomes:
         element, container = args
         if container.__class__ is ListLiteral:
-            if self.path(element) != _OPERATION:
+            if self.path(element) != OPERATION:
                 return UNKNOWN
             texts = {_text(one) for one in container.elements}
             return UNKNOWN if None in texts else _operations(texts)

@@ -21,13 +21,13 @@ from celadon.kube.schemas import (
     resolved,
     schema_for,
 )
+from celadon.kube.well_known_values import OBJECT_FIELDS
 
 _MAX_DEPTH: Final = 24
 """Levels of required fields that are filled in; no built-in kind needs as many."""
 _NOW: Final = "2024-01-01T00:00:00Z"
 _SCALARS: Final = {"integer": 1, "number": 1, "boolean": True}
 _FORMATS: Final = {"date-time": _NOW, "byte": "eA==", "quantity": "1"}
-_ALWAYS: Final = frozenset({"apiVersion", "kind", "metadata"})
 _METADATA: Final = frozenset(
     {"creationTimestamp", "generation", "managedFields", "name", "namespace", "uid"}
 )
@@ -60,7 +60,7 @@ def field_schema(schema: Schema, path: Path) -> Schema | None:
 
 def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
     """Whether an object that has the parent of this field also has the field."""
-    if path == () or path[-1] == ITEM or (len(path) == 1 and path[0] in _ALWAYS):
+    if path == () or path[-1] == ITEM or (len(path) == 1 and path[0] in OBJECT_FIELDS):
         return True
     if path[0] == "metadata":
         return len(path) == 2 and path[1] in _METADATA

@@ -15,6 +15,7 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import StatusError, metadata, status
 from celadon.kube.defaulting import covers, merged, qos_class
+from celadon.kube.well_known_values import NATIVE_DOMAIN
 
 DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
@@ -26,7 +27,6 @@ MEMORY_PRESSURE: Final = {
     "effect": "NoSchedule",
 }
 _SAME: Final = ("key", "operator", "value", "effect")
-NATIVE_DOMAIN: Final = "kubernetes.io/"
 QUOTA_PREFIX: Final = "requests."
 
 Toleration = Mapping[str, Any]

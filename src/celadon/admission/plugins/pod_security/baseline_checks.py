@@ -22,6 +22,7 @@ from celadon.admission.plugins.pod_security.violation_texts import (
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
+    PROBES,
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
@@ -69,7 +70,6 @@ SELINUX_1_31: Final = SELINUX_1_0 | {"container_engine_t"}
 PROFILES: Final = frozenset({"RuntimeDefault", "Localhost"})
 """Types of profiles, of AppArmor and of seccomp, that do not open anything."""
 _HOST: Final = ("hostNetwork", "hostPID", "hostIPC")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 
 
@@ -177,7 +177,7 @@ def host_probes(_: Object, spec: Object) -> Violation | None:
 
 def _probed_hosts(container: Object) -> Iterator[str]:
     hooks = container.get("lifecycle") or {}
-    handlers = [container.get(name) for name in _PROBES] + [hooks.get(name) for name in _HOOKS]
+    handlers = [container.get(name) for name in PROBES] + [hooks.get(name) for name in _HOOKS]
     for handler in handlers:
         for action in ("httpGet", "tcpSocket"):
             host = ((handler or {}).get(action) or {}).get("host")

@@ -10,14 +10,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celadon.admission.plugins.pod_plugins.toleration_limits import (
-    NATIVE_DOMAIN,
-    is_extended_resource,
-)
+from celadon.admission.plugins.pod_plugins.toleration_limits import is_extended_resource
 from celadon.admission.plugins.quotas.quota_amounts import ONE, Amounts, amounts_of
 from celadon.kube import metadata
 from celadon.kube.quantities import Quantity, has_own_needs, pod_needs
-from celadon.kube.well_known_values import HUGE_PAGES
+from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 
 COUNT_PODS: Final = "count/pods"
 REQUESTS: Final = "requests."

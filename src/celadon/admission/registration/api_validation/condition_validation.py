@@ -9,14 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from celadon.admission import policy_limits
-from celadon.admission.expressions.compiled_expressions import (
-    Expression,
-    ExpressionError,
-    trim_space,
-)
+from celadon.admission.expressions.compiled_expressions import Expression, ExpressionError
 from celadon.admission.registration.registration_types import MatchCondition
 from celadon.cel import Issue
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+from celadon.kube.go import trim_space
 
 Compile = Callable[[str], Expression]
 """A trimmed text to its compiled form, in the environment that suits it."""

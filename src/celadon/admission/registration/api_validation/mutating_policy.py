@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.compiled_expressions import PolicyScope, trim_space
+from celadon.admission.expressions.compiled_expressions import PolicyScope
 from celadon.admission.registration.api_validation.condition_validation import expression_errors
 from celadon.admission.registration.api_validation.match_rules import validate_mutating_operations
 from celadon.admission.registration.api_validation.policy_parts import SPEC, validate_policy_parts
@@ -22,6 +22,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import types
 from celadon.kube import FieldError, FieldPath, fieldpath
+from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
 
 PATCH_TYPES: Final = (APPLY_CONFIGURATION, JSON_PATCH)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
-from celadon.admission.expressions.compiled_expressions import PolicyScope, trim_space
+from celadon.admission.expressions.compiled_expressions import PolicyScope
 from celadon.admission.registration.api_validation.condition_validation import (
     expression_errors,
     validate_match_conditions,
@@ -31,6 +31,7 @@ from celadon.kube import (
     name_rules,
     parse_api_version,
 )
+from celadon.kube.go import trim_space
 
 FAILURE_POLICIES: Final = ("Fail", "Ignore")
 SPEC: Final = FieldPath("spec")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.admission.expressions.compiled_expressions import trim_space
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
+from celadon.kube.go import trim_space
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
+from celadon.kube.well_known_values import CONDITION_STATUSES
 
-CONDITION_STATUSES: Final = ("False", "True", "Unknown")
 REASON_BYTES: Final = 1024
 MESSAGE_BYTES: Final = 32 * 1024
 

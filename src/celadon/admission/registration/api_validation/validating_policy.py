@@ -17,7 +17,6 @@ from celadon.admission.expressions.compiled_expressions import (
     BOOL_RESULT,
     MESSAGE_RESULT,
     PolicyScope,
-    trim_space,
 )
 from celadon.admission.registration.api_validation.condition_validation import expression_errors
 from celadon.admission.registration.api_validation.policy_parts import SPEC, validate_policy_parts
@@ -29,6 +28,7 @@ from celadon.admission.registration.registration_types import (
     Validation,
 )
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
 
 REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")

@@ -23,8 +23,8 @@ from celadon.cel.values.operations import arithmetic
 
 _LIST = list_of(type_param("A"))
 
-_T1 = "timestamp('2024-02-29T00:00:00Z')"
-_T2 = "timestamp('2024-03-01T00:00:00Z')"
+LEAP_DAY = "timestamp('2024-02-29T00:00:00Z')"
+NEXT_DAY = "timestamp('2024-03-01T00:00:00Z')"
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(
@@ -55,7 +55,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 TIMESTAMP,
                 TIMESTAMP,
                 "The instant that much later.",
-                (f"duration('24h') + {_T1}", _T2),
+                (f"duration('24h') + {LEAP_DAY}", NEXT_DAY),
             ),
             binary(
                 "add_timestamp_duration",
@@ -63,7 +63,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 DURATION,
                 TIMESTAMP,
                 "The instant that much later.",
-                (f"{_T1} + duration('24h')", _T2),
+                (f"{LEAP_DAY} + duration('24h')", NEXT_DAY),
             ),
             binary("add_int64", INT, INT, INT, "Sum; overflow is an error.", ("1 + 2", "3")),
             binary(
@@ -189,7 +189,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 DURATION,
                 TIMESTAMP,
                 "The instant that much earlier.",
-                (f"{_T2} - duration('24h')", _T1),
+                (f"{NEXT_DAY} - duration('24h')", LEAP_DAY),
             ),
             binary(
                 "subtract_timestamp_timestamp",
@@ -197,7 +197,7 @@ FUNCTIONS: tuple[Function, ...] = (
                 TIMESTAMP,
                 DURATION,
                 "The time between two instants.",
-                (f"{_T2} - {_T1}", "duration('24h')"),
+                (f"{NEXT_DAY} - {LEAP_DAY}", "duration('24h')"),
             ),
             binary(
                 "subtract_uint64",

@@ -14,6 +14,7 @@ from celadon.cel.declarations import Contents, Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.library.standard import arithmetic_operators
 from celadon.cel.library.standard import standard_costs as costs
+from celadon.cel.library.standard.arithmetic_operators import LEAP_DAY, NEXT_DAY
 from celadon.cel.library.standard.binary_overloads import binary
 from celadon.cel.pricing import growth
 from celadon.cel.types import (
@@ -37,8 +38,6 @@ _B = type_param("B")
 _LIST = list_of(_A)
 _MAP = map_of(_A, _B)
 
-_T1 = "timestamp('2024-02-29T00:00:00Z')"
-_T2 = "timestamp('2024-03-01T00:00:00Z')"
 
 #: suffix of the overload ids, operand types, a smaller left and a larger right operand
 _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (
@@ -54,7 +53,7 @@ _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (
     ("double_uint64", DOUBLE, UINT, "1.5", "2u"),
     ("string", STRING, STRING, "'a'", "'b'"),
     ("bytes", BYTES, BYTES, "b'a'", "b'b'"),
-    ("timestamp", TIMESTAMP, TIMESTAMP, _T1, _T2),
+    ("timestamp", TIMESTAMP, TIMESTAMP, LEAP_DAY, NEXT_DAY),
     ("duration", DURATION, DURATION, "duration('59s')", "duration('1m')"),
 )
 

@@ -7,13 +7,15 @@ so do we: the fragments are part of the texts.
 
 from __future__ import annotations
 
+import string
+
 from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.trees.charsets import MAX_CODE_POINT, CharSet, fold, negate, normalize
 from celadon.cel.re2.trees.unicode_names import PERL_CLASSES, POSIX_CLASSES, unicode_set
 
 _SIMPLE_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _OCTAL = frozenset("01234567")
-_HEX = frozenset("0123456789abcdefABCDEF")
+_HEX = frozenset(string.hexdigits)
 
 
 def parse_escape(pattern: str, start: int) -> tuple[str, int]:

@@ -14,14 +14,15 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go import go_url
+from celadon.kube.well_known_values import OBJECT_FIELDS
 
 Errors = Iterator[FieldError]
 Given = Mapping[str, Any]
 
 MAX_SELECTABLE_FIELDS: Final = 8
 MAX_WARNING_BYTES: Final = 256
-APPROVED: Final = "api-approved.kubernetes.io"
-_ENHANCEMENT: Final = "https://github.com/kubernetes/enhancements/pull/1111"
+APPROVAL: Final = "api-approved.kubernetes.io"
+APPROVAL_PLACE: Final = "https://github.com/kubernetes/enhancements/pull/1111"
 
 _SPEC: Final = FieldPath("spec")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -43,7 +44,6 @@ _SCALE_PATHS: Final = (
         "should be a json path under either .spec or .status",
     ),
 )
-_API_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def part_errors(spec: Given) -> Errors:
@@ -66,14 +66,14 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
     """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
         return
-    said = annotations.get(APPROVED, "")
-    at = FieldPath("metadata").child("annotations").key(APPROVED)
-    needs = f'protected groups must have approval annotation "{APPROVED}"'
+    said = annotations.get(APPROVAL, "")
+    at = FieldPath("metadata").child("annotations").key(APPROVAL)
+    needs = f'protected groups must have approval annotation "{APPROVAL}"'
     if not said:
-        yield fieldpath.required(at, f"{needs}, see {_ENHANCEMENT}")
+        yield fieldpath.required(at, f"{needs}, see {APPROVAL_PLACE}")
     elif not said.startswith("unapproved") and not _is_link(said):
         either = 'with either a URL or a reason starting with "unapproved"'
-        yield fieldpath.invalid(at, said, f"{needs} {either}, see {_ENHANCEMENT}")
+        yield fieldpath.invalid(at, said, f"{needs} {either}, see {APPROVAL_PLACE}")
 
 
 def _is_link(text: str) -> bool:
@@ -192,7 +192,7 @@ def _found(path: str, schema: Given) -> Given | str:
     found = schema
     for name in path.removeprefix(".").split("."):
         properties = found.get("properties") or {}
-        if name not in properties and not (found is schema and name in _API_FIELDS):
+        if name not in properties and not (found is schema and name in OBJECT_FIELDS):
             return f"does not refer to a valid field: {path}"
         found = properties.get(name) or {"type": "object"}
     return found

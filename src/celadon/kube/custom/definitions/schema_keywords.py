@@ -20,7 +20,7 @@ Given = Mapping[str, Any]
 _LIST_TYPE: Final = "x-kubernetes-list-type"
 _LIST_KEYS: Final = "x-kubernetes-list-map-keys"
 _MAP_TYPE: Final = "x-kubernetes-map-type"
-_PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED: Final = (
     *("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"),
@@ -78,8 +78,8 @@ def _unsupported(given: Given, at: FieldPath) -> Errors:
 
 
 def _extensions(given: Given, at: FieldPath) -> Errors:
-    if given.get(_PRESERVE) is False:
-        yield fieldpath.invalid(at.child(_PRESERVE), False, "must be true or undefined")
+    if given.get(PRESERVE) is False:
+        yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
     map_type, list_type = given.get(_MAP_TYPE), given.get(_LIST_TYPE)
     if map_type is not None:
         yield from _typed(given, at, "object", _MAP_TYPE)

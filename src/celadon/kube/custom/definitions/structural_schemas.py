@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
+from celadon.kube.custom.definitions.schema_keywords import PRESERVE
 from celadon.kube.fieldpath import FieldError, FieldPath
 
 Errors = Iterator[FieldError]
@@ -21,7 +22,6 @@ AT_ROOT: Final = "at the root"
 IN_ITEMS: Final = "for specified array items"
 IN_FIELDS: Final = "for specified object fields"
 
-_PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
@@ -34,7 +34,7 @@ _NOT_IN_BRANCHES: Final = {
     **dict.fromkeys(("type", "title", "description", "x-kubernetes-list-map-keys"), "empty"),
     **dict.fromkeys(("additionalProperties", "default"), "undefined"),
     **dict.fromkeys(("x-kubernetes-list-type", "x-kubernetes-map-type"), "undefined"),
-    **dict.fromkeys(("nullable", _PRESERVE, _EMBEDDED, _INT_OR_STRING), "false"),
+    **dict.fromkeys(("nullable", PRESERVE, _EMBEDDED, _INT_OR_STRING), "false"),
 }
 """Members that a branch must not have, and what they must be instead."""
 
@@ -90,7 +90,7 @@ def _type(given: Given, at: FieldPath, where: str) -> Errors:
         yield (
             fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
         )
-    elif not (type_ or given.get(_INT_OR_STRING) or given.get(_PRESERVE)):
+    elif not (type_ or given.get(_INT_OR_STRING) or given.get(PRESERVE)):
         yield fieldpath.required(place, f"must not be empty {where}")
     if type_ and given.get(_INT_OR_STRING):
         yield fieldpath.invalid(place, type_, f"must be empty if {_INT_OR_STRING} is true")
@@ -100,7 +100,7 @@ def _type(given: Given, at: FieldPath, where: str) -> Errors:
 
 def _extensions(given: Given, at: FieldPath) -> Errors:
     if given.get(_INT_OR_STRING):
-        for name in (_PRESERVE, _EMBEDDED):
+        for name in (PRESERVE, _EMBEDDED):
             if given.get(name):
                 yield fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
     if not given.get(_EMBEDDED):
@@ -108,8 +108,8 @@ def _extensions(given: Given, at: FieldPath) -> Errors:
     if given.get("additionalProperties") is not None:
         detail = f"must not be used if {_EMBEDDED} is set"
         yield fieldpath.forbidden(at.child("additionalProperties"), detail)
-    if not given.get(_PRESERVE) and not given.get("properties"):
-        detail = f"must not be empty if {_EMBEDDED} is true without {_PRESERVE}"
+    if not given.get(PRESERVE) and not given.get("properties"):
+        detail = f"must not be empty if {_EMBEDDED} is true without {PRESERVE}"
         yield fieldpath.required(at.child("properties"), detail)
 
 

@@ -20,11 +20,12 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.pods.env_vars import environment
-from celadon.kube.validation.pods.probes import PROBES, lifecycle_and_probes
+from celadon.kube.validation.pods.probes import lifecycle_and_probes
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.security_contexts import container_security_context
 from celadon.kube.validation.pods.volume_mounts import mounts_and_devices
 from celadon.kube.validation.pods.volumes import PULL_POLICIES
+from celadon.kube.well_known_values import PROBES
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")

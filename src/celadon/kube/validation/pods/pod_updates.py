@@ -11,6 +11,7 @@ from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, i
 from celadon.kube.validation.pods.pod_containers import trimmed_image
 from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
 from celadon.kube.validation.pods.pod_specs import pod_in_general
+from celadon.kube.well_known_values import REQUIRED_TERMS
 
 CHANGEABLE: Final = (
     "`spec.containers[*].image`",
@@ -20,7 +21,6 @@ CHANGEABLE: Final = (
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 )
 FREE_FIELDS: Final = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
-REQUIRED_NODES: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 ADDED_TERMS: Final = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
 CONTAINER_LISTS: Final = ("containers", "initContainers")
 
@@ -129,7 +129,7 @@ def _chosen_nodes(spec: Object, before: Object) -> Errors:
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         yield fieldpath.invalid(SPEC.child("nodeSelector"), dict(chosen), detail)
     terms, old_terms = _required_terms(spec), _required_terms(before)
-    at = SPEC.child("affinity", "nodeAffinity", REQUIRED_NODES, "nodeSelectorTerms")
+    at = SPEC.child("affinity", "nodeAffinity", REQUIRED_TERMS, "nodeSelectorTerms")
     if not old_terms:
         return
     if len(terms) != len(old_terms):
@@ -143,7 +143,7 @@ def _chosen_nodes(spec: Object, before: Object) -> Errors:
 
 def _required_terms(spec: Object) -> list[Object]:
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    return list((nodes.get(REQUIRED_NODES) or {}).get("nodeSelectorTerms") or ())
+    return list((nodes.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ())
 
 
 def _only_adds(term: Object, old: Object) -> bool:

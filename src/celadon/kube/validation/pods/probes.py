@@ -15,9 +15,9 @@ from celadon.kube.validation.field_checks import (
     port_number,
     supported,
 )
+from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
 
 SCHEMES: Final = ("HTTP", "HTTPS")
-PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 PROBE_NUMBERS: Final = (
     "initialDelaySeconds",
@@ -26,7 +26,6 @@ PROBE_NUMBERS: Final = (
     "successThreshold",
     "failureThreshold",
 )
-PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 def port_or_name(path: FieldPath, value: int | str) -> Errors:

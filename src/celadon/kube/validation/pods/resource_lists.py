@@ -19,9 +19,8 @@ from celadon.kube.validation.field_checks import (
     entries,
     items,
 )
-from celadon.kube.well_known_values import HUGE_PAGES
+from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 
-NATIVE_DOMAIN: Final = "kubernetes.io/"
 REQUESTS_PREFIX: Final = "requests."
 CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 COUNTED: Final = frozenset(

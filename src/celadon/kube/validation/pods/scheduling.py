@@ -18,12 +18,11 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import label_name, selector
+from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES: Final = ("Honor", "Ignore")
-REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 BAD_OPERATOR: Final = "not a valid selector operator"
 
 
@@ -31,16 +30,16 @@ def affinity(path: FieldPath, given: Object | None) -> Errors:
     found = given or {}
     node = found.get("nodeAffinity") or {}
     at = path.child("nodeAffinity")
-    if node.get(REQUIRED) is not None:
-        yield from node_selector(at.child(REQUIRED), node[REQUIRED])
-    for where, term in items(node, PREFERRED, at):
+    if node.get(REQUIRED_TERMS) is not None:
+        yield from node_selector(at.child(REQUIRED_TERMS), node[REQUIRED_TERMS])
+    for where, term in items(node, PREFERRED_TERMS, at):
         yield from _weight(where, term)
         yield from _node_term(where.child("preference"), term.get("preference") or {}, lax=True)
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = found.get(kind) or {}
-        for where, term in items(terms, REQUIRED, path.child(kind)):
+        for where, term in items(terms, REQUIRED_TERMS, path.child(kind)):
             yield from _pod_term(where, term)
-        for where, term in items(terms, PREFERRED, path.child(kind)):
+        for where, term in items(terms, PREFERRED_TERMS, path.child(kind)):
             yield from _weight(where, term)
             inner = term.get("podAffinityTerm") or {}
             yield from _pod_term(where.child("podAffinityTerm"), inner)

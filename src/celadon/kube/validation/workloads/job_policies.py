@@ -17,10 +17,10 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     supported,
 )
+from celadon.kube.well_known_values import CONDITION_STATUSES
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")
-STATES: Final = ("False", "True", "Unknown")
 MAX_RULES: Final = 20
 MAX_EXIT_CODES: Final = 255
 MAX_INDEXES_BYTES: Final = 64 * 1024
@@ -76,7 +76,7 @@ def _conditions(path: FieldPath, rule: Object) -> Errors:
         yield fieldpath.too_many(path.child("onPodConditions"), len(patterns), MAX_RULES)
     for at, pattern in items(rule, "onPodConditions", path):
         yield from qualified_name(at.child("type"), pattern.get("type") or "")
-        yield from _choice(at.child("status"), pattern.get("status") or "", STATES)
+        yield from _choice(at.child("status"), pattern.get("status") or "", CONDITION_STATUSES)
 
 
 def _exit_codes(path: FieldPath, given: Object, names: set[str]) -> Errors:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import ESTABLISHED
+from celadon.kube.custom import APPROVAL, APPROVAL_PLACE
 from celadon.serve.controllers.conditions import (
     condition,
     is_true,
@@ -20,8 +21,6 @@ from celadon.serve.controllers.conditions import (
 
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
-APPROVAL: Final = "api-approved.kubernetes.io"
-_APPROVAL_PLACE: Final = "https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 _NAMES: Final = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 
@@ -136,7 +135,7 @@ def _with_approval(
 def _approval(given: str) -> JsonObject:
     needed = f'protected groups must have approval annotation "{APPROVAL}"'
     if not given:
-        text = f"{needed}, see {_APPROVAL_PLACE}"
+        text = f"{needed}, see {APPROVAL_PLACE}"
         return condition(APPROVED, "False", "MissingAnnotation", text)
     if given.startswith("unapproved"):
         return condition(APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"')
@@ -144,6 +143,6 @@ def _approval(given: str) -> JsonObject:
     if address.scheme and address.netloc:
         return condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
     text = (
-        f'{needed} with either a URL or a reason starting with "unapproved", see {_APPROVAL_PLACE}'
+        f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_PLACE}'
     )
     return condition(APPROVED, "False", "InvalidAnnotation", text)

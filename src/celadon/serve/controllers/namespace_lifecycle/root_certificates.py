@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
+from celadon.serve.access.initial_objects import ROOT_CA_CONFIG_MAP
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.server_requests import RequestFailed, ServerRequests, resource_path
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 
-NAME: Final = "kube-root-ca.crt"
 KEY: Final = "ca.crt"
 ANNOTATIONS: Final = {
     "kubernetes.io/description": (
@@ -55,7 +55,7 @@ class RootCertificates:
         if change.key.startswith(self._namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
         found = change.new or change.old
-        if found is None or metadata.name(found) != NAME:
+        if found is None or metadata.name(found) != ROOT_CA_CONFIG_MAP:
             return ()
         return (metadata.namespace(found),)
 
@@ -63,9 +63,12 @@ class RootCertificates:
         namespace = self._namespaces.get(item)
         if namespace is None or metadata.deletion_timestamp(namespace.object):
             return None
-        stored = self._objects.get(self._maps, item, NAME)
+        stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
         if stored is None:
-            wanted = {"metadata": {"name": NAME, "annotations": ANNOTATIONS}, "data": self._data}
+            wanted = {
+                "metadata": {"name": ROOT_CA_CONFIG_MAP, "annotations": ANNOTATIONS},
+                "data": self._data,
+            }
             await self._write("POST", resource_path(self._maps, item), wanted)
         elif not self._is_right(stored.object):
             meta = metadata.metadata(stored.object)
@@ -75,7 +78,7 @@ class RootCertificates:
                 "metadata": {**meta, "annotations": annotations},
                 "data": self._data,
             }
-            await self._write("PUT", resource_path(self._maps, item, NAME), wanted)
+            await self._write("PUT", resource_path(self._maps, item, ROOT_CA_CONFIG_MAP), wanted)
         return None
 
     @property

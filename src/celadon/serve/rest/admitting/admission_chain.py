@@ -19,13 +19,12 @@ from celadon.serve.access.access_decisions import check_access, request_attribut
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.charging.quota_charging import QuotaCharging
-from celadon.serve.operation.policy_timer import PolicyTimer
+from celadon.serve.operation.policy_timer import VALIDATING_POLICIES, PolicyTimer
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 
-VALIDATING_POLICIES: Final = "ValidatingAdmissionPolicy"
 _UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
 """Operations without an object that a plugin could change: both halves come one after the other."""
 

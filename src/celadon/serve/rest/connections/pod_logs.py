@@ -11,6 +11,7 @@ from typing import Any, Final
 from celadon.admission import World
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, status
 from celadon.kube.go import TimeError, canonical_time, parse_int
+from celadon.kube.validation import NEGATIVE
 from celadon.kube.well_known_values import PODS
 from celadon.serve.http_messages import HttpAnswer
 from celadon.serve.rest.calls import Call
@@ -19,7 +20,6 @@ from celadon.serve.rest.connections import backends
 LOG: Final = "log"
 _OPTIONS: Final = GroupKind("", "PodLogOptions")
 _STREAMS: Final = ("All", "Stdout", "Stderr")
-_AT_LEAST_0: Final = "must be greater than or equal to 0"
 _AT_LEAST_1: Final = "must be greater than 0"
 
 
@@ -63,7 +63,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
 
 
 def _errors(options: Mapping[str, Any]) -> Iterator[FieldError]:
-    for name, least, detail in (("tailLines", 0, _AT_LEAST_0), ("limitBytes", 1, _AT_LEAST_1)):
+    for name, least, detail in (("tailLines", 0, NEGATIVE), ("limitBytes", 1, _AT_LEAST_1)):
         if options.get(name, least) < least:
             yield fieldpath.invalid(FieldPath(name), options[name], detail)
     if "sinceSeconds" in options and "sinceTime" in options:
