@@ -16,8 +16,8 @@ from celadon.serve.controllers.conditions import (
     is_true,
     with_condition,
 )
-from celadon.serve.views.served_resources import ESTABLISHED
 
+ESTABLISHED: Final = "Established"
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 APPROVAL: Final = "api-approved.kubernetes.io"
