@@ -11,12 +11,9 @@ NEEDS = {
     "protobuf": "needs the extra celadon[protobuf], which is not installed",
 }
 
-#: Recordings of which another run would give another answer, and cases that were written down
-#: wrongly.
+#: Recordings of which another run would give another answer.
 FAULTY = {
     "macros/14545": "iterates over a map, in Go's random order",
-    "parse/bytes_literals/triple_single_quoted_unescaped_punctuation": "want has `\\?` for `?`",
-    "parse/bytes_literals/triple_double_quoted_unescaped_punctuation": "want has `\\?` for `?`",
 }
 
 

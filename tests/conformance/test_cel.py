@@ -23,6 +23,11 @@ def test_kubernetes(path: Path) -> None:
     assert not _failures(path)
 
 
+@pytest.mark.parametrize("path", recordings("fuzz/cel"))
+def test_what_random_search_found(path: Path) -> None:
+    assert not _failures(path)
+
+
 @pytest.mark.parametrize("path", recordings("cel-spec"))
 def test_public_suite(path: Path) -> None:
     assert not _failures(path)

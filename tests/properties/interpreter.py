@@ -12,7 +12,7 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.errors import EvaluationError
+from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.syntax import (
     Call,
@@ -24,13 +24,16 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
-from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.maps import MISSING, make_map, refuse_unhashable
 from celadon.cel.values.operations import container_access
+from celadon.cel.values.optional_contents import reopened
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.value_display import display
 
 NO_OVERLOAD = "no such overload"
+#: What Go calls the classes of JSON values that are no keys.
+GO_NAMES = {dict: "map[string]interface {}", list: "[]interface {}", type(None): "<nil>"}
 
 
 def failed(value: Any) -> bool:
@@ -51,7 +54,10 @@ class Interpreter:
         self.context, self.activation, self.cost = context, activation, 0
 
     def run(self) -> Any:
-        return self.value(self.context.checked.root, {})
+        try:
+            return self.value(self.context.checked.root, {})
+        except Panicked as panic:
+            return panic
 
     def value(self, node: Expr, names: Mapping[str, Any], *, branch: bool = False) -> Any:
         if self.context.is_constant(node):
@@ -77,7 +83,7 @@ class Interpreter:
     # --- attributes -------------------------------------------------------------------------------
 
     def name(self, node: Ident, names: Mapping[str, Any]) -> Any:
-        if node.id in self.context.constants and node.name not in names:
+        if node.id in self.context.constants:
             return self.context.constants[node.id]
         if node.name in names:
             value = names[node.name]
@@ -100,7 +106,7 @@ class Interpreter:
         steps.reverse()
         conditional = isinstance(node, Call) and node.function == syntax.CONDITIONAL
         if isinstance(node, Ident):
-            constant = node.id in self.context.constants and node.name not in names
+            constant = node.id in self.context.constants
             if not branch and not (constant and not steps):
                 self.cost += 1
             value = self.name(node, names)
@@ -108,7 +114,9 @@ class Interpreter:
             if not branch and not conditional:
                 self.cost += 1
             value = self.value(node, names)
-        optional = value.__class__ is Optional and bool(steps)
+        if not steps:
+            return reopened(value)
+        optional = value.__class__ is Optional
         if optional:
             if value is NONE:
                 return NONE
@@ -153,7 +161,13 @@ class Interpreter:
             return key.value
         if self.context.is_constant(key):
             return self.context.constant(key)
-        return self.value(key, names, branch=True)
+        value = self.value(key, names, branch=True)
+        base: Expr = key
+        while (inner := self.operand(base)) is not None:
+            base = inner
+        if isinstance(base, Ident) and base.name not in names and value.__class__ in GO_NAMES:
+            return EvaluationError(f"invalid qualifier type: {GO_NAMES[value.__class__]}")
+        return value
 
     def presence(self, node: Select, names: Mapping[str, Any]) -> Any:
         before = self.cost
@@ -168,15 +182,16 @@ class Interpreter:
             self.cost -= 1
         if failed(value):
             return value
-        if value.__class__ is Optional:
-            if value is NONE:
-                return False
-            value = value.value
-        self.cost += 1
+        optional = value.__class__ is Optional
+        if value is NONE:
+            return False
         try:
-            return container_access.has_field(value, node.field)
+            present = container_access.has_field(value.value if optional else value, node.field)
         except EvaluationError as error:
+            self.cost += not optional
             return error
+        self.cost += present or not optional
+        return present
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -188,7 +203,7 @@ class Interpreter:
                 test = self.value(node.args[0], names)
                 if test.__class__ is not bool:
                     return test if failed(test) else EvaluationError(NO_OVERLOAD)
-                return self.value(node.args[1 if test else 2], names, branch=True)
+                return reopened(self.value(node.args[1 if test else 2], names, branch=True))
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self.chain(node, names, branch)
             case syntax.NOT_STRICTLY_FALSE:
@@ -200,7 +215,10 @@ class Interpreter:
             case syntax.IN if self.is_set(node):
                 element = self.value(node.args[0], names)
                 items = self.context.constant(node.args[1])
-                return element if failed(element) else container_access.contains(element, items)
+                if failed(element):
+                    return element
+                refuse_unhashable(element)
+                return container_access.contains(element, items)
             case _:
                 return self.general(node, names)
 
@@ -237,10 +255,12 @@ class Interpreter:
 
     def general(self, node: Call, names: Mapping[str, Any]) -> Any:
         operands = node.args if node.target is None else (node.target, *node.args)
+        c = self.context
+        stops = len(operands) > 2 or c.is_chosen_late(node) or c.has_constant_pattern(node)
         args: list[Any] = []
         for operand in operands:
             args.append(self.value(operand, names))
-            if failed(args[-1]) and len(operands) > 2 and len(args) < len(operands):
+            if failed(args[-1]) and stops and len(args) < len(operands):
                 return args[-1]
         result = next((arg for arg in args if failed(arg)), None)
         if result is None:
@@ -248,6 +268,8 @@ class Interpreter:
             assert impl is not None
             try:
                 result = impl(*args)
+            except Panicked:
+                raise
             except EvaluationError as error:
                 result = error
         rule = self.context.cost_rule(node)
@@ -284,11 +306,16 @@ class Interpreter:
         return result
 
     def map_(self, node: MapLiteral, names: Mapping[str, Any]) -> Any:
-        items = self.parts([p for e in node.entries for p in (e.key, e.value)], names)
+        pairs: list[Any] = []
+        for entry in node.entries:
+            pair = self.parts([entry.key, entry.value], names)
+            if isinstance(pair, EvaluationError):
+                self.cost += MAP_CREATE_COST
+                return pair
+            refuse_unhashable(pair[0])
+            pairs.append(pair)
         self.cost += MAP_CREATE_COST
-        if isinstance(items, EvaluationError):
-            return items
-        return make_map(zip(items[::2], items[1::2], strict=True))
+        return make_map(pairs)
 
     def fold(self, node: Comprehension, names: Mapping[str, Any]) -> Any:
         if node.iter_var == syntax.UNUSED:

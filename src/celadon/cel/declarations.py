@@ -70,6 +70,8 @@ class Overload(NamedTuple):
     code generation may write calls; None means that the implementation is called. `examples` are
     pairs of CEL source and the source of its expected value (`('"abc".charAt(1)', '"b"')`).
 
+    Without `guarded` the implementation checks its arguments itself.
+
     Two facts are for estimates alone: `contents` of the result, and `lazily`, the estimate of a
     call that may leave out some of its operands, these included; otherwise all are evaluated.
     """
@@ -86,6 +88,7 @@ class Overload(NamedTuple):
     inline: Inline | None = None
     contents: Contents | None = None
     lazily: Lazily | None = None
+    guarded: bool = True
 
     @property
     def result_growth(self) -> Growth:

@@ -5,7 +5,8 @@
     ├── CompileError       source that cannot become a checked tree; carries its issues
     ├── ProgramError       a checked tree that cannot become a program (constant folding failed)
     └── EvaluationError    a CEL error at run time; inside generated code it *is* the CEL error
-        └── CostLimitExceeded   the metered variant went over its limit
+        ├── CostLimitExceeded   the metered variant went over its limit
+        └── Panicked            cel-go panics here, which ends the evaluation
 
 An `EvaluationError`'s text is exactly the text cel-go gives (no prefix, no position). `cost` is
 filled in where the exception leaves a metered evaluation, not where it is raised: raising must
@@ -69,6 +70,20 @@ class CostLimitExceeded(EvaluationError):
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
+
+
+class Panicked(EvaluationError):
+    """Where cel-go panics: `internal error: ...`. Never absorbed by `&&` or `||`."""
+
+    __slots__ = ()
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"internal error: {message}")
+
+
+def unhashable(go_name: str) -> Panicked:
+    """Go cannot look up a value of that class, nor make it a key."""
+    return Panicked(f"runtime error: hash of unhashable type {go_name}")
 
 
 def no_such_overload(detail: str = "") -> EvaluationError:

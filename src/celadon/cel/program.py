@@ -24,7 +24,7 @@ from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import GeneratedModule
 from celadon.cel.codegen.metered import metered_module
 from celadon.cel.codegen.plain import plain_module
-from celadon.cel.errors import EvaluationError
+from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.issues import Issues
 from celadon.cel.partial.unknowns import AttributePattern
 from celadon.cel.syntax import Ast
@@ -104,6 +104,9 @@ class Program:
         module = self._metered or self._metered_module()
         try:
             value, cost = module.functions["metered"](activation, limit)
+        except Panicked as panic:
+            panic.cost = module.cost_at(panic.__traceback__)
+            raise
         except EvaluationError:
             raise
         except Exception as failure:
@@ -225,6 +228,15 @@ class _Loaded(NamedTuple):
     source: str
     nodes: tuple[int, ...]
     functions: dict[str, Any]
+
+    def cost_at(self, trace: TracebackType | None) -> int:
+        """What had been charged when the innermost function of this module stopped: its `c`."""
+        cost = 0
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.file_name:
+                cost = trace.tb_frame.f_locals.get("c", cost)
+            trace = trace.tb_next
+        return cost
 
     def node_at(self, trace: TracebackType | None) -> int:
         """The id of the node whose line of this module ran last; 0 if none did."""

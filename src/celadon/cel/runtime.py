@@ -16,13 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel.declarations import Function, Impl, Overload
-from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_such_overload
 from celadon.cel.syntax import UNMATCHED
+from celadon.cel.types import DYN
 from celadon.cel.values.list_classes import TypedList
-from celadon.cel.values.maps import MISSING, make_map, make_strict_map
+from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.operations import container_access, equality
 from celadon.cel.values.operations.container_access import index
 from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.optional_contents import (
+    go_integer,
+    go_text,
+    reopened,
+    settled,
+    settled_optional,
+)
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
 from celadon.cel.values.value_display import display
@@ -50,10 +58,9 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     guarded: dict[int, list[tuple[tuple[Guard, ...], Impl, bool]]] = {}
     for overload in overloads:
         if overload.impl is not None:
-            guards = tuple(guard(p) for p in overload.params)
-            by_class = all(
-                is_decided_by_class(p, with_first=len(guards) == 1) for p in overload.params
-            )
+            params = overload.params if overload.guarded else (DYN,) * len(overload.params)
+            guards = tuple(guard(p) for p in params)
+            by_class = all(is_decided_by_class(p, with_first=len(guards) == 1) for p in params)
             row = (guards, overload.impl, by_class)
             guarded.setdefault(len(guards), []).append(row)
 
@@ -100,11 +107,23 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
     return call_two if guarded.keys() == {2} else call
 
 
+def searching(function: Function) -> Impl:
+    """What runs for a call with a constant regular expression: it takes whatever has a text as its
+    Go value, and an int as the limit."""
+    impls = {len(o.params): function.singleton or o.impl for o in function.overloads}
+
+    def search(text: object, pattern: str, *limit: object) -> Any:
+        impl = impls.get(2 + len(limit))
+        assert impl is not None, "regular expressions are searched for by overloads that run"
+        return impl(go_text(text), pattern, *map(go_integer, limit))
+
+    return search
+
+
 def contains_constant(element: object, items: list[Any]) -> bool:
     """`element in [constants]`, which cel-go turns into a look-up in a Go map: that panics for
     bytes, and the panic is the error."""
-    if element.__class__ is bytes:
-        raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
+    refuse_unhashable(element)
     return container_access.contains(element, items)
 
 
@@ -250,10 +269,14 @@ def call_v(impl: Impl, *args: object) -> Any:
         return _value(error)
 
 
+#: What ends an evaluation.
+_ENDING = frozenset({CostLimitExceeded, Panicked})
+
+
 def _value(error: EvaluationError) -> EvaluationError:
     """An error caught to become a value: exactly of the class that generated code tests for.
-    Going over the limit is no value."""
-    if error.__class__ is CostLimitExceeded:
+    What ends the evaluation is no value."""
+    if error.__class__ in _ENDING:
         raise error
     if error.__class__ is not EvaluationError:
         return EvaluationError(error.message)
@@ -362,8 +385,25 @@ def index_v(base: object, key: object) -> Any:
         return _value(error)
 
 
+def native_key_v(key: object, root: object) -> Any:
+    """A computed key that was read from an input, `root`: what cannot be a key is an error that
+    names Go's own classes, unless the input is lazily computed."""
+    if root.__class__ in _JSON_CLASSES and key.__class__ in _JSON_GO_NAMES:
+        return EvaluationError(f"invalid qualifier type: {_JSON_GO_NAMES[key.__class__]}")
+    return key
+
+
+_JSON_GO_NAMES: Mapping[type, str] = {
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    type(None): "<nil>",
+}
+_JSON_CLASSES = _JSON_GO_NAMES.keys()
+
+
 def has_v(operand: object, key: str) -> tuple[Any, int]:
-    """`has(operand.key)`: the answer or error, and 1 if the key was applied."""
+    """`has(operand.key)`: the answer or error, and 1 if the key is charged: always, or if present
+    where the operand is an optional."""
     return _has(operand, key, container_access.has_field)
 
 
@@ -378,7 +418,11 @@ def _has(operand: object, key: str, test: Callable[[Any, str], bool]) -> tuple[A
     if operand.__class__ is Optional:
         if operand is NONE:
             return False, 0
-        operand = operand.value
+        try:
+            present = test(operand.value, key)
+        except EvaluationError as error:
+            return _value(error), 0
+        return present, int(present)
     try:
         return test(operand, key), 1
     except EvaluationError as error:
@@ -450,8 +494,13 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "not_bool": not_bool,
     "not_equal": equality.not_equal,
     "not_v": not_v,
+    "native_key_v": native_key_v,
     "or_v": or_v,
     "over_limit": over_limit,
+    "refuse_unhashable": refuse_unhashable,
+    "reopened": reopened,
+    "settled": settled,
+    "settled_optional": settled_optional,
     "str": str,
     "strict_map_with_optionals": strict_map_with_optionals,
     "walk_optional_strictly_v": walk_optional_strictly_v,

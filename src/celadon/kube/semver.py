@@ -85,7 +85,7 @@ def normalize(text: str) -> str:
 
 
 def _without_leading_zeros(part: str) -> str:
-    if len(part) < 2:
+    if len(part.encode()) < 2:
         return part
     stripped = part.lstrip("0")
     return stripped if stripped[:1] in _DIGITS else "0" + stripped

@@ -232,8 +232,7 @@ def test_libraries_without_functions_still_resolve_types() -> None:
 
 def test_a_variable_is_not_a_message_type() -> None:
     assert _messages("x{a: 1}", _declare(x="int")) == [
-        "'int' is not a type",
-        "unexpected failed resolution of 'x'",
+        "undeclared reference to 'x' (in container '')"
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celadon.cel import syntax
-from celadon.cel.syntax import Call, Expr, Literal, LiteralValue, Select
+from celadon.cel.syntax import Call, Expr, Ident, Literal, LiteralValue, Select
 
 
 class Step(NamedTuple):
@@ -56,6 +56,14 @@ def last_step(node: Expr) -> tuple[Expr, Step] | None:
                 return operand, Step(node, key.value, None, optional)
             return operand, Step(node, None, key, optional)
     return None
+
+
+def is_attribute(node: Expr) -> bool:
+    """Does cel-go evaluate this as an attribute: a name, a chain, a test of presence, a
+    conditional?"""
+    if isinstance(node, Call):
+        return node.function == syntax.CONDITIONAL or last_step(node) is not None
+    return isinstance(node, (Ident, Select))
 
 
 def chain_of(node: Expr) -> Chain:

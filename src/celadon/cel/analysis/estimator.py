@@ -279,7 +279,7 @@ class _Estimator:
             return self.entries[node.id]
         if isinstance(node, ListLiteral):
             return _union([self.sized(element) for element in node.elements]), None
-        if isinstance(node, MapLiteral) and node.entries:
+        if isinstance(node, MapLiteral):
             values = _union([self.sized(entry.value) for entry in node.entries])
             return values, _union([self.sized(entry.key) for entry in node.entries])
         path, type_ = self.paths.get(node.id), self._type(node)
@@ -325,7 +325,7 @@ def _called(
 
 
 def _is_scalar(t: Type) -> bool:
-    return t.kind in _SCALARS or (is_optional(t) and _is_scalar(t.params[0]))
+    return t.kind in _SCALARS or (is_optional(t) and all(map(_is_scalar, t.params)))
 
 
 def _union(parts: list[Sized]) -> Sized:

@@ -9,7 +9,7 @@ from typing import Any
 from celadon.cel import syntax
 from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
 from celadon.cel.pricing.cost_rules import CostRule
-from celadon.cel.runtime import implementation
+from celadon.cel.runtime import implementation, searching
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (
     Call,
@@ -20,8 +20,9 @@ from celadon.cel.syntax import (
     ListLiteral,
     Literal,
     MapLiteral,
+    walk,
 )
-from celadon.cel.types import Kind
+from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
 
@@ -35,6 +36,12 @@ SCALAR_CLASSES: Mapping[Kind, type] = {
     Kind.BYTES: bytes,
 }
 _CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
+
+#: Kinds of values that come out of an attribute as they went in.
+SETTLED_KINDS = frozenset(
+    {*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.LIST, Kind.MAP}
+)
+_OPEN_KINDS = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,18 @@ class Context:
     switches: Switches = DEFAULT_SWITCHES
     find_object: Callable[[str], ObjectType | None] = lambda name: None
     impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
+    mentions_bytes: bool = field(init=False)
+    boxes_optionals: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Looks through the types once: may the expression make bytes (no JSON has any), and may
+        optionals get where the types do not show them?"""
+        types = set(self.checked.types.values())
+        object.__setattr__(self, "mentions_bytes", any(t.kind is Kind.BYTES for t in types))
+        boxes = any(map(is_optional, types)) and (
+            any(map(_holds_optionals, types)) or _has_dynamic_optionals(self.checked)
+        )
+        object.__setattr__(self, "boxes_optionals", boxes)
 
     def presence(self, name: str) -> str:
         """The run-time function of that name, or the one that fails where nothing has fields."""
@@ -68,10 +87,13 @@ class Context:
         strict = self.switches.strict_map_keys
         return "strict_map_with_optionals" if strict else "map_with_optionals"
 
-    @property
-    def mentions_bytes(self) -> bool:
-        """May the expression make bytes? No JSON has any."""
-        return any(t.kind is Kind.BYTES for t in self.checked.types.values())
+    def may_reopen(self, node: Expr) -> bool:
+        """May the value be an optional that does not come out of an attribute as it went in (see
+        `optional_contents`)?"""
+        t = self.checked.types.get(node.id, DYN)
+        if is_optional(t):
+            return not (t.params and t.params[0].kind in SETTLED_KINDS)
+        return self.boxes_optionals and t.kind in _OPEN_KINDS and not self.is_constant(node)
 
     def is_constant(self, node: Expr) -> bool:
         """Is the node's value known before anything runs, as a literal or by folding?"""
@@ -115,6 +137,8 @@ class Context:
         function = self.function(node)
         if function is None:
             return None
+        if self.has_constant_pattern(node):
+            return searching(function)
         if function.singleton is not None:
             return function.singleton
         key = node.function, self.overload_ids(node)
@@ -122,6 +146,28 @@ class Context:
         if impl is None:
             impl = self.impls[key] = implementation(function, key[1])
         return impl
+
+    def is_chosen_late(self, node: Call) -> bool:
+        """Is the overload chosen when the call runs, by the classes of its arguments?"""
+        function = self.function(node)
+        return (
+            function is not None
+            and function.singleton is None
+            and len(function.overloads) > 1
+            and len(self.overload_ids(node)) != 1
+        )
+
+    def has_constant_pattern(self, node: Call) -> bool:
+        """Is it a search for a constant regular expression, which cel-go compiles when it makes the
+        program, and then calls without regard to types?"""
+        function = self.function(node)
+        if function is None or function.pattern is None or not self.switches.fold_constants:
+            return False
+        operands = node.args if node.target is None else (node.target, *node.args)
+        if not function.pattern < len(operands):
+            return False
+        pattern = operands[function.pattern]
+        return self.is_constant(pattern) and self.constant(pattern).__class__ is str
 
     def overload(self, node: Call) -> Overload | None:
         """The overload the checker settled on, or None while several are possible."""
@@ -189,6 +235,17 @@ class Context:
                 return None
             case _:
                 return None
+
+
+def _holds_optionals(t: Type) -> bool:
+    return any(is_optional(part) or _holds_optionals(part) for part in t.params)
+
+
+def _has_dynamic_optionals(checked: CheckedAst) -> bool:
+    calls = (node for node in walk(checked.root) if isinstance(node, Call))
+    return any(
+        is_optional(checked.types[call.args[0].id]) for call in calls if call.function == "dyn"
+    )
 
 
 def terms(node: Call) -> list[Expr]:

@@ -288,7 +288,6 @@ def _field_type(
         checker.substitution.assignable(DYN, operand)
     else:
         checker.report(node_id, check_messages.no_field_selection(operand))
-        result = ERROR
     return optional_of(result) if optional else result
 
 
@@ -456,7 +455,7 @@ def _check_map(checker: _Checker, node: MapLiteral) -> Expr:
 
 
 def _check_struct(checker: _Checker, node: Struct) -> Expr:
-    found = checker.scope.find_identifier(node.type_name)
+    found = checker.scope.find_type(node.type_name)
     if found is None:
         container = checker.scope.container
         checker.report(node.id, check_messages.undeclared_reference(node.type_name, container))
@@ -464,17 +463,13 @@ def _check_struct(checker: _Checker, node: Struct) -> Expr:
         return node
     name = found.reference.name
     checker.references[node.id] = Reference(name)
-    result = ERROR
-    if found.type.kind is not Kind.TYPE:
-        checker.report(node.id, check_messages.not_a_type(found.type.runtime_name))
+    result = found.type.params[0]
+    message_name = well_known.message_name(result)
+    if message_name is None:
+        checker.report(node.id, check_messages.not_a_message_type(result.runtime_name))
+        result = ERROR
     else:
-        result = found.type.params[0]
-        message_name = well_known.message_name(result)
-        if message_name is None:
-            checker.report(node.id, check_messages.not_a_message_type(result.runtime_name))
-            result = ERROR
-        else:
-            name = message_name
+        name = message_name
     checker.types[node.id] = result
     fields = tuple([_check_field(checker, name, field) for field in node.fields])
     resolved = checker.references[node.id].name

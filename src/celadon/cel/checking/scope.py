@@ -194,20 +194,30 @@ class Declarations:
                     break
         return known
 
+    def find_type(self, name: str) -> Identifier | None:
+        """The type of that name, as written, whatever else has the name."""
+        types = map(self._global_type, self.candidates(name))
+        return next((found for found in types if found is not None), None)
+
     def _global(self, name: str) -> Identifier | None:
         if name in self.variables:
             return Identifier(self.variables[name], Reference(name))
+        if (found := self._global_type(name)) is not None:
+            return found
+        value = self.enums.get(name, well_known.ENUMS.get(name))
+        if value is not None:
+            return Identifier(INT, Reference(name, value=value))
+        constant = self.constants(name) if self.constants is not None else None
+        return constant and Identifier(constant.type, Reference(name, value=constant.value))
+
+    def _global_type(self, name: str) -> Identifier | None:
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
         if name in well_known.TYPES:
             return Identifier(type_of(well_known.TYPES[name]), Reference(name))
         if self.objects.get(name) or (self.family is not None and self.family(name)):
             return Identifier(type_of(object_type(name)), Reference(name))
-        value = self.enums.get(name, well_known.ENUMS.get(name))
-        if value is not None:
-            return Identifier(INT, Reference(name, value=value))
-        constant = self.constants(name) if self.constants is not None else None
-        return constant and Identifier(constant.type, Reference(name, value=constant.value))
+        return None
 
     def find_function(self, name: str) -> FunctionIndex | None:
         """The function of that name, as written."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Step, chain_of
+from celadon.cel.analysis.attribute_chains import Step, chain_of, is_attribute
 from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import metered_calls
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
@@ -40,6 +40,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
+from celadon.cel.values.numbers import Uint
 
 _PARAMETERS: Final = {
     "a": "the variables, by name",
@@ -194,11 +195,19 @@ class Metered:
     # --- names and chains -----------------------------------------------------------------------
 
     def _ident(self, node: Ident, *, branch: bool) -> str:
-        if node.name not in self.locals and node.id in self.context.constants:
+        if node.id in self.context.constants:
             return self.emitter.named(self.context.constants[node.id])
         if not branch:
             self.charge()
-        return self._name(node)
+        return self._resolved(node, self._name(node))
+
+    def _resolved(self, node: Expr, atom: str) -> str:
+        """The value of an attribute: an optional may not come out as it went in."""
+        if not self.context.may_reopen(node):
+            return atom
+        e = self.emitter
+        test = f"{atom}.__class__ is {e.runtime('Optional')}"
+        return e.assign(f"{e.runtime('reopened')}({atom}) if {test} else {atom}", node.id)
 
     def _name(self, node: Ident) -> str:
         """The local of an identifier, nothing charged for the identifier itself."""
@@ -230,7 +239,11 @@ class Metered:
         return self.value(base)
 
     def _is_constant_ident(self, node: Ident) -> bool:
-        return node.name not in self.locals and node.id in self.context.constants
+        return node.id in self.context.constants
+
+    def _is_bound(self, node: Ident) -> bool:
+        """Is it a name of the expression's own rather than an input?"""
+        return node.name in self.locals or node.id in self.context.constants
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
         chain = chain_of(node)
@@ -298,9 +311,16 @@ class Metered:
         """A computed key: an attribute as key does not pay for its own root."""
         assert step.expr is not None, "constant keys are handled in runs"
         chain = chain_of(step.expr)
-        if chain.steps or isinstance(chain.base, Ident):
-            return self.steps(self._base(chain.base, branch=True), chain.steps)
-        return self.value(step.expr)
+        if not (chain.steps or isinstance(chain.base, Ident)):
+            return self.value(step.expr)
+        base = self._base(chain.base, branch=True)
+        key = self.steps(base, chain.steps)
+        if not isinstance(chain.base, Ident) or chain.is_optional or self._is_bound(chain.base):
+            return key
+        e = self.emitter
+        key = key if key.isidentifier() else e.assign(key)
+        test = f"{key}.__class__ is {e.runtime('str')}"
+        return e.assign(f"{key} if {test} else {e.runtime('native_key_v')}({key}, {base})")
 
     def _optional_steps(self, base: str, steps: tuple[Step, ...]) -> str:
         e = self.emitter
@@ -403,7 +423,7 @@ class Metered:
     def _map(self, node: MapLiteral) -> str:
         e = self.emitter
         parts = [part for entry in node.entries for part in (entry.key, entry.value)]
-        items, failed = self.sequence(parts)
+        items, failed = self.sequence(parts, after=self._check_key)
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
         result = e.name()
         with self.unless(failed, result, node.id):
@@ -421,10 +441,27 @@ class Metered:
         build = e.runtime(self.context.optional_map_maker)
         return f"{e.runtime('call2_v')}({build}, [{pairs}], {e.bind(optional, 'k')})"
 
-    def sequence(self, parts: Sequence[Expr], *, check_last: bool = True) -> tuple[list[str], str]:
+    def _check_key(self, parts: Sequence[Expr], atoms: Sequence[str], failed: str) -> None:
+        """After each entry of a map: a key that Go cannot hash ends the evaluation."""
+        key = len(atoms) - 2
+        if len(atoms) % 2 or self.context.certain(parts[key]) in _HASHABLE:
+            return
+        e = self.emitter
+        with self.branch(f"if {failed} is None:") if failed else nullcontext():
+            self.flush()
+            e.emit(f"{e.runtime('refuse_unhashable')}({atoms[key]})", parts[key].id)
+
+    def sequence(
+        self,
+        parts: Sequence[Expr],
+        *,
+        check_last: bool = True,
+        after: Callable[[Sequence[Expr], Sequence[str], str], None] | None = None,
+    ) -> tuple[list[str], str]:
         """Evaluate in order and stop at the first error: the atoms, and the local that holds that
         error or None (empty if no part can fail). Without `check_last` the last part's error is
-        left to whoever uses the atoms."""
+        left to whoever uses the atoms. `after` writes what is done after each part, given the
+        parts, the atoms so far and that local."""
         e = self.emitter
         fallible = [not self.never_fails(part) for part in parts]
         if not check_last:
@@ -438,6 +475,8 @@ class Metered:
                 if may_fail:
                     failed = failed or e.assign("None")
                     e.emit(f"if {self.is_error(atom)}: {failed} = {atom}", part.id)
+            if after is not None:
+                after(parts, atoms, failed)
         return atoms, failed
 
     @contextmanager
@@ -484,13 +523,21 @@ class Metered:
         test = self.value(condition)
         result = e.name()
         with self.branch(f"if {test} is True:", node.id):
-            e.emit(f"{result} = {self.value(yes, branch=True)}", yes.id)
+            e.emit(f"{result} = {self._branch(yes)}", yes.id)
         with self.branch(f"elif {test} is False:"):
-            e.emit(f"{result} = {self.value(no, branch=True)}", no.id)
+            e.emit(f"{result} = {self._branch(no)}", no.id)
         with self.branch("else:"):
             e.emit(f"{result} = {e.runtime('no_bool_v')}({test})", node.id)
         return result
 
+    def _branch(self, node: Expr) -> str:
+        """A branch of a conditional: cel-go makes an attribute of it if it is none."""
+        value = self.value(node, branch=True)
+        return value if is_attribute(node) else self._resolved(node, value)
+
+
+#: Classes of keys that Go can hash, as nearly all keys have.
+_HASHABLE = frozenset({str, int, bool, float, Uint})
 
 #: Per operator: the value that decides, the one that goes on, and how other values combine.
 _LOGIC = {

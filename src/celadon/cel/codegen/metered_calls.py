@@ -2,8 +2,9 @@
 
 With one or two arguments all are evaluated and the call is charged even if one failed; with three
 or more, evaluation stops at the first error, and the call is charged only if none was skipped
-(cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). The calls that policies make most
-have inline forms, which stand in the overloads' records (`inline_forms`).
+(cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). Of the latter kind are also calls
+whose overload is chosen when they run, and searches for constant regular expressions. The calls
+that policies make most have inline forms, which stand in the overloads' records (`inline_forms`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def general(w: MeteredWriter, node: Call) -> str:
     e = w.emitter
     parts = operands(node)
     impl = w.context.impl(node) or unknown_function(node.function)
-    if len(parts) > 2:
+    if len(parts) > 2 or (len(parts) == 2 and w.context.is_chosen_late(node)):
         atoms, failed = w.sequence(parts, check_last=False)
         result = e.name()
         with w.unless(failed, result, node.id):
@@ -43,18 +44,25 @@ def general(w: MeteredWriter, node: Call) -> str:
     result = e.name()
     run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
     form = _native(w, node, atoms)
-    if form is None:
+    stops = w.context.has_constant_pattern(node) and not w.never_fails(parts[0])
+    if form is None and not stops:
         e.emit(f"{result} = {run}", node.id)
         charge(w, node, atoms, result)
         return result
     w.flush()
-    with e.block(f"if {form.test}:", node.id):
-        e.emit(f"{result} = {form.value}", node.id)
-        amount = _amount(w, node, form, atoms, result)
-        if amount == 1:
-            e.emit("c += 1")
-        else:
-            w.add(str(amount), node.id)
+    word = "if"
+    if form is not None:
+        with e.block(f"if {form.test}:", node.id):
+            e.emit(f"{result} = {form.value}", node.id)
+            amount = _amount(w, node, form, atoms, result)
+            if amount == 1:
+                e.emit("c += 1")
+            else:
+                w.add(str(amount), node.id)
+        word = "elif"
+    if stops:  # cel-go makes calls with any number of arguments of these
+        with e.block(f"{word} {w.is_error(atoms[0])}:"):
+            e.emit(f"{result} = {atoms[0]}")
     with e.block("else:", node.id):
         e.emit(f"{result} = {run}", node.id)
         charge(w, node, atoms, result)
@@ -74,6 +82,8 @@ def charge(w: MeteredWriter, node: Call, atoms: list[str], result: str) -> None:
     elif rule.fixed is not None:
         w.add(str(rule.fixed), node.id)
     else:
+        if rule.panics:
+            w.flush()
         w.add(_tracked(w, rule, atoms, result), node.id)
 
 

@@ -147,7 +147,7 @@ def _where(w: MeteredWriter, predicate: Expr | None, result: str) -> Iterator[No
 def _collect(w: MeteredWriter, node: Comprehension, shape: Collect) -> str:
     e = w.emitter
     result = e.name()
-    folded = w.context.is_constant(shape.element)
+    folded = w.context.is_constant(shape.element) or shape.element.id in w.context.constants
     with _range(w, node, result, "[]") as listed:
         with _rounds(w, node, listed), _where(w, shape.predicate, result):
             w.charge(_ACCUMULATOR + _CALL + (0 if folded else LIST_CREATE_COST))
@@ -197,9 +197,10 @@ def _insert_entry(
     atoms, failed = w.sequence(entry, check_last=False)
     new = e.name()
     with w.unless(failed, new, node.id):
-        w.charge(_CALL)
         args = ", ".join([insert, result, *atoms])
+        w.flush()
         e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
+        w.charge(_CALL)
     e.emit(f"{result} = {new}")
 
 

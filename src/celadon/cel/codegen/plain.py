@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
+from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of, is_attribute
 from celadon.cel.analysis.comprehension_shapes import (
     Bind,
     Collect,
@@ -28,7 +28,7 @@ from celadon.cel.analysis.comprehension_shapes import (
     classify,
     optional_mapping,
 )
-from celadon.cel.analysis.tree_context import Context, terms
+from celadon.cel.analysis.tree_context import SETTLED_KINDS, Context, terms
 from celadon.cel.codegen import plain_calls
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.shared_prefixes import SharedPrefixes, shared_prefixes
@@ -44,6 +44,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
+from celadon.cel.types import Kind
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
 #: generated parentheses far from CPython's limit of 200.
@@ -173,11 +174,18 @@ class Plain:
     # --- names and chains --------------------------------------------------------------------
 
     def _ident(self, node: Ident) -> str:
-        if node.name in self.locals:
-            return self.locals[node.name]
+        return self._settled(node, self._name(node))
+
+    def _name(self, node: Ident) -> str:
         if node.id in self.context.constants:
             return self.emitter.constant(self.context.constants[node.id])
-        return self._input(node)
+        return self.locals.get(node.name) or self._input(node)
+
+    def _settled(self, node: Expr, code: str) -> str:
+        """The value of an attribute; gives up on an optional that does not come out as it was."""
+        if not self.context.may_reopen(node):
+            return code
+        return f"{self.emitter.runtime('settled_optional')}({code})"
 
     def _input(self, node: Ident) -> str:
         """The local that holds an activation variable, loaded at the head of the function."""
@@ -196,8 +204,10 @@ class Plain:
         start, shared = self.prefixes.longest(base, steps)
         if shared is not None:
             code = shared
+        elif self.context.is_constant(base):
+            code = self.atom(base)
         else:
-            code = self.atom(base) if self.context.is_constant(base) else self.value(base)
+            code = self._name(base) if isinstance(base, Ident) else self.value(base)
         for step in steps[start:]:
             code = self._step(code, step)
             if len(code) > MAX_EXPRESSION:
@@ -241,12 +251,17 @@ class Plain:
         if mapped is None:
             return None
         source, bind = mapped
+        kind = self.context.checked.types[bind.body.id].kind
+        if kind not in SETTLED_KINDS and kind is not Kind.DYN:
+            return None
         parts = self.maybe(source)
         if parts is None or not parts[1].isidentifier():
             return None
         test, value = parts
         with self.emitter.capture() as captured, self.scope({bind.name: value}):
             body = self.value(bind.body)
+        if kind is Kind.DYN:
+            body = f"{self.emitter.runtime('settled')}({body})"
         return None if captured[0] else (test, body)
 
     def optional_parts(self, chain: Chain) -> tuple[str, str]:
@@ -385,9 +400,9 @@ class Plain:
         """`yes if condition else no`, each evaluated only when taken."""
         e = self.emitter
         with e.capture() as first:
-            yes_code = self.value(yes)
+            yes_code = self._branch(yes)
         with e.capture() as second:
-            no_code = self.value(no)
+            no_code = self._branch(no)
         if not first[0] and not second[0]:
             return f"({yes_code} if {condition} else {no_code})"
         result = e.name()
@@ -399,6 +414,11 @@ class Plain:
                 e.splice(captured)
                 e.emit(f"{result} = {code}")
         return result
+
+    def _branch(self, node: Expr) -> str:
+        """A branch of a conditional, which is an attribute, whatever it is."""
+        code = self.value(node)
+        return code if is_attribute(node) else self._settled(node, code)
 
     # --- comprehensions ------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ class IP(Opaque):
     __slots__ = ("addr",)
     cel_type = IP_TYPE
     go_name = "ext.IP"
+    go_content = "netip.Addr"
 
     def __init__(self, addr: Addr) -> None:
         self.addr = addr
@@ -52,6 +53,7 @@ class CIDR(Opaque):
     __slots__ = ("prefix",)
     cel_type = CIDR_TYPE
     go_name = "ext.CIDR"
+    go_content = "netip.Prefix"
 
     def __init__(self, prefix: Prefix) -> None:
         self.prefix = prefix

@@ -130,6 +130,7 @@ class CostRule(NamedTuple):
 
     `fixed` is the cost when it never depends on the arguments, which saves the call. `bound` is
     what no call costs more than; without it nothing is promised, and every evaluation is counted.
+    `panics` says that `tracked` may raise `Panicked`, which ends the evaluation.
     `written` says what `tracked` does as Python source, for arguments that are texts, lists, maps
     or numbers; without it `tracked` is called.
     """
@@ -139,6 +140,7 @@ class CostRule(NamedTuple):
     fixed: int | None = None
     bound: Growth | None = None
     written: Written | None = None
+    panics: bool = False
 
 
 def constant(n: int) -> CostRule:

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Hashable, ItemsView, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from celadon.cel.errors import EvaluationError
+from celadon.cel.errors import EvaluationError, unhashable
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 
@@ -56,9 +57,16 @@ def _identity(key: Any) -> Hashable:
         return (kind, key.seconds, key.nanos, key.offset_minutes)
     if kind is Duration:
         return (kind, key.nanoseconds)
-    if kind is bytes:
-        raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
+    refuse_unhashable(key)
     return (kind, id(key))
+
+
+def refuse_unhashable(key: object) -> None:
+    """Raises `Panicked` for a value that Go cannot hash."""
+    if key.__class__ is bytes:
+        raise unhashable("types.Bytes")
+    if isinstance(key, Opaque) and not key.is_hashable:
+        raise unhashable(key.go_name)
 
 
 class MixedMap(Mapping[Any, Any]):

@@ -12,8 +12,10 @@ class Opaque:
     """A value of an abstract type.
 
     `cel_type` is its type, the same for all values of a class; `go_name` what Go's `%T` prints for
-    it in error texts. Subclasses implement `equals` for another value of their own class; against
-    any other class, CEL equality with an opaque *left* operand is the error `no such overload` (the
+    it in error texts, `go_content` what it prints for a Go value inside that cel-go cannot make a
+    CEL value again, and `is_hashable` whether Go can make it a key. Subclasses implement `equals`
+    for another value of their own class; against any other class, CEL equality with an opaque
+    *left* operand is the error `no such overload` (the
     reference, section 4.2).
     `__eq__` follows CEL, so that generated code may use `==`: it raises for foreign classes.
     `cost_size` is the size the cost model sees (1 unless overridden).
@@ -22,6 +24,8 @@ class Opaque:
     __slots__ = ()
     cel_type: ClassVar[Type]
     go_name: ClassVar[str] = "types.Opaque"
+    go_content: ClassVar[str] = ""
+    is_hashable: ClassVar[bool] = True
 
     def equals(self, other: Opaque) -> bool:
         """Equality with another value of the same class; may raise EvaluationError."""
@@ -33,6 +37,15 @@ class Opaque:
         return self.equals(other)
 
     __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
+
+    def reopened(self) -> Any:
+        """What cel-go makes of the Go value inside (see `optional_contents`): this again, or an
+        EvaluationError, as a value."""
+        if not self.go_content:
+            return self
+        return EvaluationError(
+            f"unsupported conversion to ref.Val: ({self.go_content}){self.display()}"
+        )
 
     @property
     def cost_size(self) -> int:

@@ -21,7 +21,7 @@ from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 Guard: TypeAlias = Callable[[Any], bool]
 
-OPTIONAL = types.optional_of(types.DYN)
+OPTIONAL = types.opaque(types.OPTIONAL_NAME)
 
 _TYPES: dict[type, Type] = {
     type(None): types.NULL,

@@ -13,6 +13,11 @@ _LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})
 
 
+def shown_size(value: Any) -> int:
+    """The size as libraries of functions see it: an optional is 1, whatever is in it."""
+    return 1 if value.__class__ is Optional else size_of(value)
+
+
 def size_of(value: Any) -> int:
     """Code points, bytes, elements or entries; a present optional's content; otherwise 1.
 

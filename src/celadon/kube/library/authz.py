@@ -24,6 +24,7 @@ from celadon.cel.extend import (
     Sized,
     cost_rules,
     growth,
+    no_such_overload,
     types,
 )
 from celadon.cel.value_functions import value_sizes
@@ -51,7 +52,17 @@ _CHARACTERS_PER_REQUIREMENT: Final = 2
 _REQUIREMENT_COST: Final = cost_rules.LIST_CREATE_COST + cost_rules.STRUCT_CREATE_COST
 
 
-class Authorizer(Opaque):
+class _Receiver(Opaque):
+    """What has methods and nothing else: no equality, no Go value inside."""
+
+    __slots__ = ()
+
+    def reopened(self) -> EvaluationError:
+        """An error, as a value."""
+        return no_such_overload()
+
+
+class Authorizer(_Receiver):
     """The variable `authorizer`: a user and who decides about it."""
 
     __slots__ = ("backend", "user")
@@ -85,7 +96,7 @@ class Authorizer(Opaque):
         return ResourceCheck(self, asked)
 
 
-class PathCheck(Opaque):
+class PathCheck(_Receiver):
     """`authorizer.path(...)`: a question about a path that is no resource."""
 
     __slots__ = ("authorizer", "path")
@@ -97,7 +108,7 @@ class PathCheck(Opaque):
         self.path = path
 
 
-class GroupCheck(Opaque):
+class GroupCheck(_Receiver):
     """`authorizer.group(...)`: the beginning of a question about a resource."""
 
     __slots__ = ("authorizer", "group")
@@ -109,7 +120,7 @@ class GroupCheck(Opaque):
         self.group = group
 
 
-class ResourceCheck(Opaque):
+class ResourceCheck(_Receiver):
     """`asked` has no verb yet, and no selectors: they are read when `check` is called."""
 
     __slots__ = ("asked", "authorizer", "field_selector", "label_selector")
@@ -129,7 +140,7 @@ class ResourceCheck(Opaque):
         self.label_selector = label_selector
 
 
-class Decision(Opaque):
+class Decision(_Receiver):
     """What `check(...)` gives: the ruling, or the error that kept it from being made."""
 
     __slots__ = ("error", "reason", "ruling")
@@ -226,7 +237,7 @@ def _error(decision: Decision) -> str:
 
 
 def _track_selector(args: Sequence[Any], result: object) -> int:
-    length = value_sizes.size_of(args[1])
+    length = value_sizes.shown_size(args[1])
     requirements = cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
     return (
         cost_rules.LIST_CREATE_COST

@@ -66,7 +66,8 @@ class NamedFormat(Opaque):
 
     __slots__ = ("rule",)
     cel_type = _FORMAT
-    go_name = "*cel.Format"
+    go_name = "cel.Format"
+    is_hashable = False
 
     def __init__(self, rule: FormatRule) -> None:
         self.rule = rule
@@ -171,7 +172,7 @@ def _track_validate(args: Sequence[Any], result: object) -> int:
     if args[0].__class__ is not NamedFormat:
         return 1
     pattern = cost_rules.ceil_div(args[0].regex_size, cost_rules.REGEX_DIVISOR)
-    return cost_rules.traversal(value_sizes.size_of(args[1]) + 1) * pattern
+    return cost_rules.traversal(value_sizes.shown_size(args[1]) + 1) * pattern
 
 
 def _estimate_validate(args: Sequence[Sized]) -> CallEstimate:

@@ -33,6 +33,7 @@ class AnyQuantity(Opaque):
 
     __slots__ = ("amount",)
     cel_type = _QUANTITY
+    go_content = "*resource.Quantity"
 
     def __init__(self, amount: Quantity) -> None:
         self.amount = amount

@@ -45,8 +45,8 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
 
 def _track_find(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(value_sizes.size_of(args[0]) + 1) * cost_rules.ceil_div(
-        value_sizes.size_of(args[1]), cost_rules.REGEX_DIVISOR
+    return cost_rules.traversal(value_sizes.shown_size(args[0]) + 1) * cost_rules.ceil_div(
+        value_sizes.shown_size(args[1]), cost_rules.REGEX_DIVISOR
     )
 
 

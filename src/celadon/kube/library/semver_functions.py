@@ -24,6 +24,8 @@ class Semver(Opaque):
     __slots__ = ("version",)
     cel_type = _SEMVER
     go_name = "cel.Semver"
+    go_content = "semver.Version"
+    is_hashable = False
 
     def __init__(self, version: Version) -> None:
         self.version = version

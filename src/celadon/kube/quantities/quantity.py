@@ -144,7 +144,7 @@ class Quantity:
             base, exponent = float(self.mantissa), self.scale
         else:
             exponent = _exponent_of(self.exact)
-            base = float(EXACT.scaleb(self.exact, Decimal(-exponent)))
+            base = float(EXACT.scaleb(self.exact, Decimal(-exponent))) + 0.0  # -0 is 0
         return base if exponent == 0 else base * _power_of_ten(exponent)
 
     def compare(self, other: Quantity) -> int:
@@ -166,9 +166,11 @@ class Quantity:
         return _of_exact(_exactly(EXACT.add, self.as_decimal(), other.as_decimal()), chosen)
 
     def sub(self, other: Quantity) -> Quantity:
-        """The difference, in the format of this quantity unless this is zero."""
+        """The difference, in the format of this quantity unless this is zero. Upstream adds the
+        negated int64, which the least one remains."""
         chosen = other.format if self.sign == 0 else self.format
-        small = _small_sum(self, other, -other.mantissa)
+        least = other.mantissa == MIN_INT64
+        small = _small_sum(self, other, MIN_INT64 if least else -other.mantissa)
         if small is not None:
             return Quantity(small[0], small[1], chosen)
         difference = _exactly(EXACT.subtract, self.as_decimal(), other.as_decimal())

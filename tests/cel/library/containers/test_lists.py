@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel import types
-from celadon.cel.errors import EvaluationError
+from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers import lists
 from celadon.cel.library.containers.sorting import sort_by_keys
 from celadon.cel.pricing.cost_rules import MAX_UINT64, CostRule, Range, Sized
 from celadon.cel.syntax import Ident, Literal
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.optional_values import Optional
 from celadon.cel.values.times.timestamps import Timestamp
 
 ERROR = EvaluationError("x")
@@ -29,8 +30,9 @@ ERROR = EvaluationError("x")
         (lists.slice_list, ([1, 2, 3], 1, 2), [2]),
         (lists.slice_list, ([1, 2, 3], 3, 3), []),
         (lists.flatten, ([1, [2, [3]], []],), [1, 2, [3]]),
-        (lists.flatten, ([[1, [2]], 3], 0), [[1, [2]], 3]),
-        (lists.flatten, ([[1, [2, [3]]], 4], 2), [1, 2, [3], 4]),
+        (lists.flatten, ([1, "a"],), [1, "a"]),
+        (lists.flatten_deep, ([[1, [2]], 3], 0), [[1, [2]], 3]),
+        (lists.flatten_deep, ([[1, [2, [3]]], 4], 2), [1, 2, [3], 4]),
         (lists.sort, ([3, 1, 2],), [1, 2, 3]),
         (lists.sort, ([True, False],), [False, True]),
         (lists.sort, ([Timestamp(2), Timestamp(1)],), [Timestamp(1), Timestamp(2)]),
@@ -66,22 +68,16 @@ def test_results(function: Callable[..., Any], args: tuple[Any, ...], result: ob
             "cannot slice(2, 1), start index must be less than or equal to end index",
         ),
         (lists.slice_list, ([1], 0, 2), "cannot slice(0, 2), list is length 1"),
-        (lists.flatten, ([], -1), "level must be non-negative"),
+        (lists.flatten, ("a",), "no such overload: string.flatten()"),
+        (lists.flatten, ({},), "no such overload: map(dyn, dyn).flatten()"),
+        (lists.flatten_deep, ([], -1), "level must be non-negative"),
+        (lists.flatten_deep, ([], "a"), "no such overload: list(dyn).flatten(string)"),
+        (lists.flatten_deep, (None, 1), "no such overload: null_type.flatten(int)"),
+        (lists.distinct, ("a",), "no such overload"),
+        (lists.distinct, (None,), "no such overload: distinct"),
         (lists.sort, ([None],), "list elements must be comparable"),
         (lists.sort, ([1, Uint(1)],), "list elements must have the same type"),
         (lists.sort, (1,), "no such overload: sort"),
-        (
-            lists.distinct,
-            ("a",),
-            "internal error: interface conversion: types.String is not traits.Lister: "
-            "missing method Contains",
-        ),
-        (
-            lists.distinct,
-            (None,),
-            "internal error: interface conversion: types.Null is not traits.Lister: "
-            "missing method Add",
-        ),
         (lists.sort, ("a",), "no such overload"),
         (lists.sort_by_associated_keys, ([1], 1), "no such overload"),
         (lists.sort_by_associated_keys, (1, [1]), "no such overload: @sortByAssociatedKeys"),
@@ -123,7 +119,7 @@ def test_deep_lists_are_flattened() -> None:
     deep: list[Any] = [1]
     for _ in range(5000):
         deep = [deep]
-    assert lists.flatten(deep, 2**63 - 1) == [1]
+    assert lists.flatten_deep(deep, 2**63 - 1) == [1]
 
 
 @pytest.mark.parametrize(
@@ -137,16 +133,39 @@ def test_deep_lists_are_flattened() -> None:
         (costs.FLATTEN, ([[1], [2]], 3), [1, 2], 17),
         (costs.FLATTEN, ([1], -1), ERROR, 10),
         (costs.FLATTEN, ([1] * 20, -1), ERROR, 2**64 - 9),
+        (costs.FLATTEN, ([1] * 2, -(2**63)), ERROR, 2**63 + 11),
+        (costs.FLATTEN, ([1] * 2, 2**63 - 1), ERROR, 2**63 + 11),
+        (costs.FLATTEN, ([1], 2**63 - 1), ERROR, 2**63 + 11),
+        (costs.FLATTEN, (Optional([1, 2, 3]),), ERROR, 12),
         (costs.DISTINCT, ([1, 2, 2, 3],), [1, 2, 3], 43),
         (costs.DISTINCT, (["a"] * 3,), ["a"], 29),
         (costs.DISTINCT, ([],), [], 11),
-        (costs.DISTINCT, ("abc",), ERROR, 0),
         (costs.sort_cost(text=True, keys=0), (["b", "a"],), ["a", "b"], 19),
         (costs.sort_cost(text=False, keys=1), ([1, 2, 3], [3, 2, 1]), [3, 2, 1], 29),
     ],
 )
 def test_tracked_cost(rule: CostRule, args: tuple[Any, ...], result: object, cost: int) -> None:
     assert rule.tracked(args, result) == cost
+
+
+@pytest.mark.parametrize(
+    ("rule", "args", "text"),
+    [
+        (costs.DISTINCT, ("abc",), "types.String is not traits.Lister: missing method Contains"),
+        (costs.DISTINCT, (None,), "types.Null is not traits.Lister: missing method Add"),
+        (costs.DISTINCT, (ERROR,), "*types.Err is not traits.Lister: missing method Add"),
+        (
+            costs.sort_cost(text=False, keys=1),
+            ([1], ERROR),
+            "*types.Err is not traits.Lister: missing method Add",
+        ),
+    ],
+)
+def test_counting_comparisons_panics(rule: CostRule, args: tuple[Any, ...], text: str) -> None:
+    assert rule.panics
+    with pytest.raises(Panicked) as raised:
+        rule.tracked(args, ERROR)
+    assert raised.value.message == f"internal error: interface conversion: {text}"
 
 
 def sized(low: int, high: int) -> Sized:

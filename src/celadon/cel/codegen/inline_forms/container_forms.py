@@ -82,6 +82,7 @@ def _in_constants(w: MeteredWriter, node: Call) -> str:
     """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
     e, c = w.emitter, w.context
     x = w.value(node.args[0])
+    w.flush()  # Go may panic
     items = c.constant(node.args[1])
     function, members = e.runtime("call2_v"), e.runtime("contains_constant")
     code = f"{function}({members}, {x}, {e.constant(items)})"

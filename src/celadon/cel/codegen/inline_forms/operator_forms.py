@@ -16,6 +16,7 @@ from celadon.cel.codegen.inline_forms.native_forms import (
 from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter, Writer
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr
+from celadon.cel.types import Kind
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
 #: Integers that double represents exactly, so that int/double comparison cannot differ.
@@ -35,7 +36,7 @@ def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
     c, e = w.context, w.emitter
     for side, other in ((right, left), (left, right)):
         if c.is_constant(side):
-            code = _equals_constant(w, other, c.constant(side), operator)
+            code = _equals_constant(w, other, c.constant(side), operator, left=other is left)
             if code is not None:
                 return code
     one, two = c.certain(left), c.certain(right)
@@ -46,12 +47,17 @@ def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
     return f"({x} {operator} {y} if {x}.__class__ is {e.runtime('str')} else {slow})"
 
 
-def _equals_constant(w: PlainWriter, node: Expr, value: Any, operator: str) -> str | None:
-    """Comparison with a constant; None where Python's `==` could differ from CEL's."""
+def _equals_constant(
+    w: PlainWriter, node: Expr, value: Any, operator: str, *, left: bool
+) -> str | None:
+    """Comparison with a constant; None where Python's `==` could differ from CEL's. `left` says
+    that the node is the left operand, with which it fails if it is abstract."""
     e, kind = w.emitter, value.__class__
     if w.context.is_constant(node):
         return None
     negated = operator == "!="
+    if kind is bool and left and w.context.checked.types[node.id].kind is not Kind.BOOL:
+        return _equals_bool(w, node, value=value, negated=negated)
     if value is None or kind is bool:
         return f"({w.value(node)} {'is not' if negated else 'is'} {value})"
     if kind is str:
@@ -64,6 +70,18 @@ def _equals_constant(w: PlainWriter, node: Expr, value: Any, operator: str) -> s
             return f"(({t} := {w.value(node)}) != {value} or {t}.__class__ is {bools})"
         return f"(({t} := {w.value(node)}) == {value} and {t}.__class__ is not {bools})"
     return None
+
+
+def _equals_bool(w: PlainWriter, node: Expr, *, value: bool, negated: bool) -> str:
+    """Of a left operand of an open type."""
+    e = w.emitter
+    t = e.name()
+    other = f"{t} is {not value}"
+    if negated:
+        slow = f"{e.runtime('not_equal')}({t}, {value})"
+        return f"(({t} := {w.value(node)}) is not {value} and ({other} or {slow}))"
+    slow = f"({t} is not {not value} and {e.runtime('equal')}({t}, {value}))"
+    return f"(({t} := {w.value(node)}) is {value} or {slow})"
 
 
 def _metered_equality(operator: str, identity: str) -> NativeForm:

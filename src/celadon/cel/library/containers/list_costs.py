@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.pricing.cost_rules import (
     CALL_COST,
     LIST_CREATE_COST,
@@ -24,7 +25,10 @@ from celadon.cel.pricing.cost_rules import (
 from celadon.cel.pricing.growth import UNBOUNDED, Argument, Polynomial, at_most
 from celadon.cel.syntax import Literal
 from celadon.cel.values.list_classes import is_list
-from celadon.cel.values.value_sizes import size_of
+from celadon.cel.values.numbers import Uint
+from celadon.cel.values.runtime_types import go_name
+from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.value_sizes import shown_size
 
 #: A longer range is not built (it could take all memory), but charged as if it were.
 LONGEST_RANGE = 4_000_000
@@ -33,6 +37,7 @@ _BASE = CALL_COST + LIST_CREATE_COST
 _COMPARISON_FACTOR = 2.0
 _TEXT_COMPARISON_FACTOR = 2.1
 _TWO_TO_64 = 1 << 64
+_SIGN_BIT = 1 << 63
 
 
 def _literal(argument: Sized, default: int) -> int:
@@ -53,7 +58,7 @@ def _allocating(size: Range, factor: float = 1.0) -> CallEstimate:
 
 
 def _track_output(args: Sequence[Any], result: object) -> int:
-    return _BASE + size_of(result)
+    return _BASE + shown_size(result)
 
 
 def _track_range(args: Sequence[Any], result: object) -> int:
@@ -76,8 +81,19 @@ def _estimate_same_size(args: Sequence[Sized]) -> CallEstimate:
 
 
 def _track_flatten(args: Sequence[Any], result: object) -> int:
-    depth = args[1] if len(args) == 2 and args[1].__class__ is int else 1
-    return (_BASE + depth * size_of(args[0])) % _TWO_TO_64
+    size = shown_size(args[0])
+    if len(args) == 2 and args[1].__class__ is int:
+        size = _unsigned(float(size) * float(args[1]))
+    return (_BASE + size) % _TWO_TO_64
+
+
+def _unsigned(number: float) -> int:
+    """Go's `uint64(number)` as amd64 computes it: numbers out of range give the sign bit."""
+    if -float(_SIGN_BIT) <= number < _SIGN_BIT:
+        return int(number) % _TWO_TO_64
+    if _SIGN_BIT <= number < _TWO_TO_64:
+        return int(number)
+    return _SIGN_BIT
 
 
 def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
@@ -87,12 +103,24 @@ def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
 
 def _self_comparison(elements: object) -> int:
     if not is_list(elements):
-        return 0  # cel-go panics here, before it adds anything
+        raise _not_a_list(elements)
     size = len(elements)
     factor = _COMPARISON_FACTOR
     if elements and elements[0].__class__ in (str, bytes):
         factor = _TEXT_COMPARISON_FACTOR
     return _BASE + int(size * size * factor)
+
+
+#: Classes that have the first method that a list has, which Go's panic then does not name.
+_ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp})
+
+
+def _not_a_list(value: object) -> Panicked:
+    """cel-go takes for granted that it compares the elements of a list. The text names the first
+    method of a list that the class lacks."""
+    name = "*types.Err" if isinstance(value, EvaluationError) else go_name(value)
+    missing = "Contains" if value.__class__ in _ADDERS else "Add"
+    return Panicked(f"interface conversion: {name} is not traits.Lister: missing method {missing}")
 
 
 def _track_first(args: Sequence[Any], result: object) -> int:
@@ -118,7 +146,8 @@ def sort_cost(*, text: bool, keys: int) -> CostRule:
     def bound(*arguments: Argument) -> Polynomial:
         return arguments[keys].size * arguments[keys].size * _TEXT_COMPARISON_FACTOR + _BASE
 
-    return CostRule(_track_keys if keys else _track_first, estimate, bound=bound)
+    track = _track_keys if keys else _track_first
+    return CostRule(track, estimate, bound=bound, panics=True)
 
 
 def _bound_first(elements: Argument, *others: Argument) -> Polynomial:
@@ -146,4 +175,4 @@ REVERSE = CostRule(_track_output, _estimate_same_size, bound=_bound_first)
 FLATTEN = CostRule(_track_flatten, _estimate_flatten, bound=_bound_first)
 #: To a depth that is given.
 FLATTEN_DEEP = CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep)
-DISTINCT = CostRule(_track_first, _estimate_distinct, bound=_bound_distinct)
+DISTINCT = CostRule(_track_first, _estimate_distinct, bound=_bound_distinct, panics=True)

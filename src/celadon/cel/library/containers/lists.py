@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers.sorting import sort_by_keys
 from celadon.cel.parsing.macros import LISTS_MACROS
@@ -29,16 +29,12 @@ from celadon.cel.types import (
     type_param,
 )
 from celadon.cel.values.list_classes import is_list
-from celadon.cel.values.numbers import Uint
 from celadon.cel.values.operations.equality import equal, refusal
 from celadon.cel.values.operations.typed_lists import LIST_CLASSES
-from celadon.cel.values.runtime_types import go_name
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.runtime_types import type_of
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
-
-_ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp})
 
 _SORTABLE: tuple[tuple[Type, str, str], ...] = (
     (INT, "[3, 1, 2].sort()", "[1, 2, 3]"),
@@ -67,10 +63,23 @@ def slice_list(elements: list[Any], start: int, end: int) -> list[Any]:
     return elements[start:end]
 
 
-def flatten(elements: list[Any], depth: int = 1) -> list[Any]:
+def flatten(elements: object) -> list[Any]:
+    """Lists inside replaced by their elements, one level deep."""
+    if not is_list(elements):
+        raise no_such_overload(f"{type_of(elements)}.flatten()")
+    return _flattened(elements, 1)
+
+
+def flatten_deep(elements: object, depth: Any) -> list[Any]:
     """Lists inside replaced by their elements, so many levels deep."""
+    if not is_list(elements) or depth.__class__ is not int:
+        raise no_such_overload(f"{type_of(elements)}.flatten({type_of(depth)})")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
+    return _flattened(elements, depth)
+
+
+def _flattened(elements: list[Any], depth: int) -> list[Any]:
     result: list[Any] = []
     stack = [(iter(elements), depth)]
     while stack:
@@ -114,12 +123,9 @@ def reverse(elements: list[Any]) -> list[Any]:
 
 
 def distinct(elements: object) -> list[Any]:
-    """The first of equal elements. A comparison that fails counts as different.
-
-    What is no list makes cel-go's cost tracker panic, so the error is not `no such overload`.
-    """
+    """The first of equal elements. A comparison that fails counts as different."""
     if not is_list(elements):
-        raise _not_a_list(elements)
+        raise refusal("distinct", elements, frozenset())
     kinds = {element.__class__ for element in elements}
     if len(kinds) == 1 and kinds <= {str, int, bool, bytes}:
         return list(dict.fromkeys(elements))
@@ -128,15 +134,6 @@ def distinct(elements: object) -> list[Any]:
         if not any(_surely_equal(element, known) for known in result):
             result.append(element)
     return result
-
-
-def _not_a_list(value: object) -> EvaluationError:
-    """The text of Go's panic: it names the first method of a list that the class lacks."""
-    missing = "Contains" if value.__class__ in _ADDERS else "Add"
-    return EvaluationError(
-        f"internal error: interface conversion: {go_name(value)} is not traits.Lister: "
-        f"missing method {missing}"
-    )
 
 
 def _surely_equal(a: object, b: object) -> bool:
@@ -171,6 +168,7 @@ _FLATTEN = Function(
             (list_of(_LIST),),
             _LIST,
             flatten,
+            guarded=False,
             member=True,
             cost=costs.FLATTEN,
             doc="Lists inside replaced by their elements, one level deep.",
@@ -181,7 +179,8 @@ _FLATTEN = Function(
             "list_flatten_int",
             (list_of(DYN), INT),
             list_of(DYN),
-            flatten,
+            flatten_deep,
+            guarded=False,
             member=True,
             cost=costs.FLATTEN_DEEP,
             doc="Lists inside replaced by their elements, so many levels deep.",

@@ -11,7 +11,7 @@ from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, f
 from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values.operations.container_access import contains as is_in
-from celadon.cel.values.value_sizes import size_of
+from celadon.cel.values.value_sizes import shown_size
 
 _LIST = list_of(type_param("T"))
 #: Kinds whose equality Python's sets share, as long as a list has one kind only.
@@ -43,7 +43,7 @@ def intersects(a: list[Any], b: list[Any]) -> bool:
 
 def _cost(factor: int) -> CostRule:
     def tracked(args: Sequence[Any], result: object) -> int:
-        return 1 + factor * size_of(args[0]) * size_of(args[1])
+        return 1 + factor * shown_size(args[0]) * shown_size(args[1])
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:
         return CallEstimate(args[0].size.times(args[1].size).times(fixed(factor)).plus(ONE))

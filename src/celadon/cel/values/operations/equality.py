@@ -112,6 +112,11 @@ def _equal_or_error(x: object, y: object) -> bool:
 def _optionals_equal(a: Optional, b: Optional) -> bool:
     if a is NONE or b is NONE:
         return a is b
+    for content in (a.value, b.value):  # what an attribute may have made of it
+        if content.__class__ is EvaluationError:
+            if content is a.value or isinstance(a.value, Opaque):
+                raise content
+            return False
     if b.value is None and isinstance(a.value, Opaque):
         raise no_such_overload()
     return equal(a.value, b.value)

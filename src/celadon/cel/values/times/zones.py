@@ -35,6 +35,8 @@ def offset_seconds(seconds: int, zone: str) -> int:
 def _load_zone(name: str) -> zoneinfo.ZoneInfo:
     if ".." in name or name[0] in "/\\":
         raise EvaluationError("time: invalid location name")
+    if "\x00" in name:
+        raise EvaluationError("invalid argument")
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:

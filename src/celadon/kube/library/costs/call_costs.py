@@ -31,7 +31,7 @@ TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
 
 
 def _track_first(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(value_sizes.size_of(args[0]))
+    return cost_rules.traversal(value_sizes.shown_size(args[0]))
 
 
 def _estimate_first(args: Sequence[Sized]) -> CallEstimate:
@@ -43,7 +43,7 @@ def _estimate_first_same_size(args: Sequence[Sized]) -> CallEstimate:
 
 
 def track_first_twice(args: Sequence[Any], result: object) -> int:
-    return cost_rules.ceil_div(value_sizes.size_of(args[0]), TWICE_DIVISOR)
+    return cost_rules.ceil_div(value_sizes.shown_size(args[0]), TWICE_DIVISOR)
 
 
 def _estimate_first_twice(args: Sequence[Sized]) -> CallEstimate:

@@ -64,7 +64,7 @@ def _estimate_split(args: Sequence[Sized]) -> CallEstimate:
 
 
 def _track_join(args: Sequence[Any], result: object) -> int:
-    return cost_rules.ceil_div(value_sizes.size_of(result), call_costs.TWICE_DIVISOR)
+    return cost_rules.ceil_div(value_sizes.shown_size(result), call_costs.TWICE_DIVISOR)
 
 
 def _estimate_join(args: Sequence[Sized]) -> CallEstimate:

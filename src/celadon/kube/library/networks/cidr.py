@@ -48,6 +48,7 @@ class CIDR(Opaque):
     __slots__ = ("prefix",)
     cel_type = value_types.CIDR
     go_name = "cel.CIDR"
+    go_content = "netip.Prefix"
 
     def __init__(self, prefix: netaddr.Prefix) -> None:
         self.prefix = prefix
@@ -125,11 +126,11 @@ def _prefix_length(cidr: CIDR) -> int:
 
 
 def _track_contains_ip(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(2 * value_sizes.size_of(args[0]))
+    return cost_rules.traversal(2 * value_sizes.shown_size(args[0]))
 
 
 def _track_contains_cidr(args: Sequence[Any], result: object) -> int:
-    size = value_sizes.size_of(args[0])
+    size = value_sizes.shown_size(args[0])
     return cost_rules.traversal(2 * size) + cost_rules.traversal(size) + 1
 
 
@@ -156,7 +157,7 @@ def _and_parse(rule: CostRule) -> CostRule:
     """The same where the argument is text that is parsed first."""
 
     def tracked(args: Sequence[Any], result: object) -> int:
-        return rule.tracked(args, result) + cost_rules.traversal(value_sizes.size_of(args[1]))
+        return rule.tracked(args, result) + cost_rules.traversal(value_sizes.shown_size(args[1]))
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:
         parse = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)

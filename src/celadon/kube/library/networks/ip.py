@@ -24,6 +24,7 @@ class IP(Opaque):
     __slots__ = ("addr",)
     cel_type = value_types.IP
     go_name = "cel.IP"
+    go_content = "netip.Addr"
 
     def __init__(self, addr: netaddr.Addr) -> None:
         self.addr = addr

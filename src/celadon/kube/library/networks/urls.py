@@ -24,6 +24,7 @@ class URL(Opaque):
     __slots__ = ("url",)
     cel_type = _URL
     go_name = "cel.URL"
+    go_content = "*url.URL"
 
     def __init__(self, url: net_url.URL) -> None:
         self.url = url
