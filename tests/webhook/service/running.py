@@ -1,0 +1,130 @@
+"""A webhook on the loopback, in a thread of its own, and a client for it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from celadon.admission import ObjectWorld, World
+from celadon.admission.engine import Engine
+from celadon.serve.transport import Address
+from celadon.webhook.deciding.rulebook import Rulebook, SourceState
+from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.webhook_process import Webhook
+from celadon.webhook.service.webhook_settings import DecisionLogSettings, WebhookSettings
+from tests.admission.building import binding, policy
+
+PATIENCE = 10.0
+SETTINGS = WebhookSettings(Address("127.0.0.1", 0), None, shutdown_delay=0.0)
+JSON_HEADERS = {"Content-Type": "application/json"}
+
+
+def rulebook(world: World | None = None, **spec: Any) -> Rulebook:
+    """One policy `p` about ConfigMaps with a binding `b` that denies."""
+    found = ObjectWorld(implicit_namespaces=True) if world is None else world
+    return Rulebook(Engine([policy(**spec)], [binding()]), lambda: found, 1)
+
+
+@dataclass
+class FixedSource:
+    """A source that a test changes."""
+
+    rules: Rulebook | None
+    now: SourceState = dataclasses.field(default_factory=SourceState)
+
+    def rulebook(self) -> Rulebook | None:
+        return self.rules
+
+    def state(self) -> SourceState:
+        return self.now
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+
+@dataclass
+class Client:
+    """`webhook` is not to be touched while it runs, but for `end`."""
+
+    port: int
+    webhook: Webhook
+    loop: asyncio.AbstractEventLoop
+
+    def connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+
+    def said(
+        self,
+        path: str,
+        body: bytes | None = None,
+        method: str = "",
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, str]:
+        connection = self.connection()
+        given = JSON_HEADERS if headers is None and body is not None else headers or {}
+        connection.request(method or ("GET" if body is None else "POST"), path, body, given)
+        answer = connection.getresponse()
+        found = answer.status, answer.read().decode()
+        connection.close()
+        return found
+
+    def reviewed(self, document: Any, path: str = "/validate") -> dict[str, Any]:
+        """The response to a review."""
+        code, text = self.said(path, json.dumps(document).encode())
+        assert code == 200, text
+        answer = json.loads(text)
+        assert answer["kind"] == "AdmissionReview"
+        assert answer["apiVersion"] == document["apiVersion"]
+        assert answer["response"]["uid"] == document["request"]["uid"]
+        found: dict[str, Any] = answer["response"]
+        return found
+
+    def end(self) -> None:
+        self.loop.call_soon_threadsafe(self.webhook.end)
+
+
+@contextmanager
+def running(
+    source: FixedSource, settings: WebhookSettings = SETTINGS, log: Path | None = None
+) -> Iterator[Client]:
+    """Until the end of the block."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    listener.setblocking(False)
+    ready = threading.Event()
+    made: list[Client] = []
+
+    async def serve() -> None:
+        kept = settings.decision_log or (None if log is None else DecisionLogSettings(log))
+        written = None if kept is None else DecisionLog(kept, lambda: 0.0, lambda: 0.5)
+        webhook = Webhook(settings, source, written)
+        loop = asyncio.get_running_loop()
+        made.append(Client(listener.getsockname()[1], webhook, loop))
+        await webhook.serve(listener, ready.set)
+        if written is not None:
+            written.close()
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert ready.wait(PATIENCE)
+        yield made[0]
+    finally:
+        if thread.is_alive():
+            made[0].end()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()

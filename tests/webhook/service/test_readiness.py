@@ -1,0 +1,56 @@
+"""What a webhook says about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from celadon.webhook.deciding.rulebook import SourceState
+from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running
+
+pytestmark = pytest.mark.slow
+
+
+def test_pages() -> None:
+    with running(FixedSource(rulebook())) as client:
+        assert client.said("/healthz") == (200, "ok\n")
+        assert client.said("/livez") == (200, "ok\n")
+        assert client.said("/readyz") == (200, "ok\n")
+        assert client.said("/readyz?verbose") == (
+            200,
+            "[+]policies ok (1)\n[+]shutdown ok\nreadyz check passed\n",
+        )
+        assert client.said("/validate")[0] == 405
+        assert client.said("/metrics", b"")[0] == 405
+        code, text = client.said("/else")
+        assert code == 404
+        assert "/validate, /mutate, /healthz" in text
+
+
+def test_a_source_that_waits_is_not_ready() -> None:
+    source = FixedSource(None, SourceState(missing=("its files",)))
+    with running(source) as client:
+        code, text = client.said("/readyz")
+        assert code == 503
+        assert text.startswith("[-]policies waiting for its files\n")
+        source.rules, source.now = rulebook(), SourceState()
+        assert client.said("/readyz") == (200, "ok\n")
+
+
+def test_an_outdated_source_is_ready_and_says_so() -> None:
+    with running(FixedSource(rulebook(), SourceState(problems=("p.yaml:3: no",)))) as client:
+        assert client.said("/readyz") == (200, "ok\n")
+        text = client.said("/readyz?verbose")[1]
+        assert "[+]policies ok, of an earlier version: p.yaml:3: no\n" in text
+        assert "celadon_webhook_policies_outdated 1\n" in client.said("/metrics")[1]
+
+
+def test_the_end_is_told_beforehand() -> None:
+    settings = dataclasses.replace(SETTINGS, shutdown_delay=30.0)
+    with running(FixedSource(rulebook()), settings) as client:
+        client.end()
+        code, text = client.said("/readyz")
+        assert code == 503
+        assert "[-]shutdown in progress\n" in text
+        assert client.said("/healthz") == (200, "ok\n")

@@ -1,0 +1,160 @@
+"""Reviews over HTTP, and what is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.paths import recordings
+from tests.webhook.documents import review_document
+from tests.webhook.service.running import SETTINGS, Client, FixedSource, rulebook, running
+
+pytestmark = pytest.mark.slow
+ANYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Its policy denies ConfigMaps that say so."""
+    text = "!has(object.data) || object.data.denied != 'yes'"
+    rules = rulebook(validations=[{"expression": text, "message": "as asked"}])
+    with running(FixedSource(rules)) as found:
+        yield found
+
+
+def config_map(**data: str) -> dict[str, Any]:
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data}
+    return review_document(object=obj, name="c", namespace="ns")
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_both_versions_are_answered(client: Client, version: str) -> None:
+    asked = {**config_map(denied="no"), "apiVersion": f"admission.k8s.io/{version}"}
+    assert client.reviewed(asked) == {"uid": "u", "allowed": True}
+
+
+def test_a_denial_is_that_of_the_policy(client: Client) -> None:
+    response = client.reviewed(config_map(denied="yes"))
+    text = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: as asked"
+    assert response["allowed"] is False
+    assert response["status"] == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": f'configmaps "c" is forbidden: {text}',
+        "reason": "Invalid",
+        "details": {"name": "c", "kind": "configmaps", "causes": [{"message": text}]},
+        "code": 422,
+    }
+
+
+def test_there_are_no_mutating_policies(client: Client) -> None:
+    assert client.reviewed(config_map(denied="yes"), "/mutate") == {"uid": "u", "allowed": True}
+
+
+def test_errors_of_policies_are_denials(client: Client) -> None:
+    response = client.reviewed(review_document(object={"data": 7}, namespace="ns"))
+    assert response["allowed"] is False
+    assert "denied request: expression" in response["status"]["message"]
+
+
+@pytest.mark.parametrize("path", recordings("admissionreview"))
+def test_recorded_reviews_are_answered(client: Client, path: Path) -> None:
+    recorded = json.loads(path.read_text(encoding="utf-8"))
+    asked = recorded["review"]
+    is_config_map = asked["request"]["resource"]["resource"] == "configmaps"
+    response = client.reviewed(asked, f"/validate?timeout={recorded['timeout']}")
+    assert response["allowed"] or is_config_map
+
+
+GOOD = json.dumps(config_map()).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "text"),
+    [
+        (b"", 400, "the body is empty"),
+        (b"{", 400, "not an AdmissionReview: Expecting property name"),
+        (b"[]", 400, "not an AdmissionReview: the body must be an object, not a list"),
+        (b"\xff{}", 400, "not an AdmissionReview: not in UTF-8"),
+        (b'{"a":NaN}', 400, "not an AdmissionReview: `NaN` is no JSON"),
+        (b'{"a":1e999}', 400, "not an AdmissionReview: `1e999` is out of range"),
+        (b"[" * 100_000, 422, "the review is nested too deeply"),
+        (GOOD.replace(b'"u"', b'""'), 400, "`request.uid` is missing"),
+        (GOOD.replace(b"v1", b"v2", 1), 400, "not an AdmissionReview of admission.k8s.io/v1"),
+        (GOOD[:-1], 400, "not an AdmissionReview"),
+        (b"x" * (SETTINGS.body_bytes + 1), 413, "request entity is too large; limit is 7340032"),
+    ],
+    ids=range(11),
+)
+def test_what_is_no_review(client: Client, body: bytes, code: int, text: str) -> None:
+    found, said = client.said("/validate", body)
+    assert found == code
+    assert text in said
+
+
+@pytest.mark.parametrize(
+    ("content_type", "code"),
+    [
+        ("application/json", 200),
+        ("application/json; charset=utf-8", 200),
+        ("Application/JSON", 200),
+        ("application/yaml", 415),
+        ("application/jsonp", 415),
+        (None, 415),
+    ],
+)
+def test_content_types(client: Client, content_type: str | None, code: int) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    assert client.said("/validate", GOOD, headers=headers)[0] == code
+
+
+def test_a_deep_object_never_ends_the_server(client: Client) -> None:
+    for depth in (100, 400, 700, 900, 5000):
+        deep = '{"a":' * depth + "1" + "}" * depth
+        body = GOOD.replace(b'"data": {}', b'"data": ' + deep.encode())
+        assert client.said("/validate", body)[0] in (200, 422)
+    assert client.said("/healthz") == (200, "ok\n")
+
+
+def test_lone_surrogates_are_repeated(client: Client) -> None:
+    code, text = client.said("/validate", GOOD.replace(b'"u"', b'"\\ud800"'))
+    assert code == 200
+    assert json.loads(text)["response"]["uid"] == "\ud800"
+
+
+def test_audit_only() -> None:
+    settings = dataclasses.replace(SETTINGS, audit_only=True)
+    with running(FixedSource(rulebook()), settings) as client:
+        response = client.reviewed(config_map())
+        metrics = client.said("/metrics")[1]
+    sentence = (
+        'configmaps "c" is forbidden: '
+        "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
+    )
+    assert response == {
+        "uid": "u",
+        "allowed": True,
+        "warnings": [f"would be denied: {sentence}"],
+        "auditAnnotations": {"would_deny": sentence},
+    }
+    assert "celadon_webhook_audit_only_denials_total 1\n" in metrics
+    assert 'policy_decisions_total{policy="p",binding="b",action="deny"} 1\n' in metrics
+
+
+def test_callers_without_certificate() -> None:
+    settings = dataclasses.replace(SETTINGS, known_callers=True)
+    with running(FixedSource(rulebook()), settings) as client:
+        assert client.said("/validate", GOOD) == (401, "a client certificate is required\n")
+        assert client.said("/readyz") == (200, "ok\n")
+
+
+def test_without_policies_nobody_is_let_in() -> None:
+    with running(FixedSource(None)) as client:
+        assert client.said("/validate", GOOD) == (503, "the policies are not loaded yet\n")

@@ -1,0 +1,82 @@
+"""What Prometheus reads."""
+
+from __future__ import annotations
+
+from celadon.admission import Verdict
+from celadon.serve.operation import exposition
+from celadon.webhook.deciding.decider import Decider
+from celadon.webhook.deciding.rulebook import SourceState
+from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
+from tests.admission.building import request
+from tests.webhook.service.running import FixedSource, rulebook
+
+
+def metrics(source: FixedSource | None = None) -> WebhookMetrics:
+    return WebhookMetrics(source or FixedSource(rulebook()), lambda: 3, lambda: 1000.0)
+
+
+def shown(given: WebhookMetrics) -> list[str]:
+    lines = exposition(given.families()).splitlines()
+    return [one for one in lines if not one.startswith(("#", "process_"))]
+
+
+def test_the_state_of_the_source() -> None:
+    state = SourceState(
+        problems=("x",), loads=2, failed_loads=1, loaded_at=5.0, cache_ages={"pods": 1.5}
+    )
+    assert shown(metrics(FixedSource(rulebook(), state))) == [
+        'celadon_webhook_cache_age_seconds{cache="pods"} 1.5',
+        "celadon_webhook_certificate_expiry_timestamp_seconds 1000",
+        "celadon_webhook_in_flight_reviews 3",
+        'celadon_webhook_policies{kind="binding"} 1',
+        'celadon_webhook_policies{kind="policy"} 1',
+        "celadon_webhook_policies_loaded_timestamp_seconds 5",
+        "celadon_webhook_policies_outdated 1",
+        'celadon_webhook_policy_loads_total{result="failure"} 1',
+        'celadon_webhook_policy_loads_total{result="success"} 2',
+    ]
+    without = shown(WebhookMetrics(FixedSource(None), lambda: 0, None))
+    assert 'celadon_webhook_policies{kind="policy"} 0' in without
+    assert not [one for one in without if "certificate" in one]
+
+
+def test_reviews_are_counted_by_what_came_out() -> None:
+    given = metrics()
+    for _ in range(2):
+        given.reviewed("/validate", "CREATE", Verdict(), 0.0002)
+    given.reviewed("/validate", "DELETE", Verdict(allowed=False), 0.3)
+    given.not_answered("/validate", "busy", 429)
+    lines = shown(given)
+    for line in (
+        'celadon_webhook_review_duration_seconds_bucket{path="/validate",operation="CREATE",'
+        'allowed="true",le="0.00025"} 2',
+        'celadon_webhook_review_duration_seconds_count{path="/validate",operation="DELETE",'
+        'allowed="false"} 1',
+        'celadon_webhook_http_requests_total{path="/validate",code="200"} 3',
+        'celadon_webhook_http_requests_total{path="/validate",code="429"} 1',
+        'celadon_webhook_unanswered_reviews_total{path="/validate",reason="busy"} 1',
+    ):
+        assert line in lines
+
+
+def test_findings_are_counted_by_policy() -> None:
+    given = metrics()
+    for spec in ({}, {"validations": [{"expression": "1/0 == 1"}]}):
+        decider = Decider(request(), rulebook(**spec))
+        decider.verdict()
+        given.found(decider.findings)
+    lines = shown(given)
+    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 2'
+    assert counted in lines
+    assert 'celadon_webhook_policy_errors_total{policy="p"} 1' in lines
+
+
+def test_one_review_in_many_is_timed() -> None:
+    given = metrics()
+    chosen = [given.is_timed() for _ in range(2 * TIMED_EVERY)]
+    assert chosen.count(True) == 2
+    decider = Decider(request(), rulebook(), timed=True)
+    decider.verdict()
+    decider.verdict()
+    given.timed(decider.times)
+    assert 'celadon_webhook_policy_duration_seconds_count{policy="p"} 1' in shown(given)
