@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,22 @@ def test_every_command_and_option_is_documented(command: Command) -> None:
         for option in action.option_strings or [str(action.metavar)]:
             if option not in ("-h", "--help"):
                 assert f"`{option}" in section[1], f"{command.name}: {option} is not described"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/webhook.md"])
+def test_webhooks_in_python(page: str, tmp_path: Path) -> None:
+    """The blocks of Python about webhooks are a module whose tests pass."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = [
+        block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "webhook" in block
+    ]
+    file = tmp_path / "rules.py"
+    file.write_text("\n\n".join(blocks), encoding="utf-8")
+    found = runpy.run_path(str(file))
+    assert found["app"].handlers
+    for name, value in found.items():
+        if name.startswith("test_"):
+            value()
 
 
 def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:

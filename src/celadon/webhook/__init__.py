@@ -2,7 +2,32 @@
 
 A review is answered by policies (`reviews`, then `deciding`), which come from files
 (`policy_sources`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.
-This door is light: it loads no server and no package of others.
+This door is for those who write webhooks in Python (`handlers`). It is light: it loads no server
+and no package of others.
 """
 
-__all__: list[str] = []
+from celadon.webhook.handlers import (
+    Answer,
+    Denied,
+    Handler,
+    NoObject,
+    Operation,
+    Request,
+    TestClient,
+    Webhook,
+    mutate,
+    validate,
+)
+
+__all__ = [
+    "Answer",
+    "Denied",
+    "Handler",
+    "NoObject",
+    "Operation",
+    "Request",
+    "TestClient",
+    "Webhook",
+    "mutate",
+    "validate",
+]

@@ -1,0 +1,28 @@
+"""Webhooks written in Python: functions that decide about requests, or change their objects.
+
+Read `webhook_app` (`Webhook`, what holds it together), `decorated_handlers` (what is said about a
+function), `handler_requests` (what it gets) and `review_handling` (what becomes of what it
+returns). `trial_client` asks handlers without a network.
+"""
+
+from celadon.admission import Operation
+from celadon.webhook.handlers.decorated_handlers import Handler, mutate, validate
+from celadon.webhook.handlers.denials import Denied
+from celadon.webhook.handlers.handler_requests import NoObject, Request
+from celadon.webhook.handlers.handler_rules import Targets
+from celadon.webhook.handlers.trial_client import Answer, TestClient
+from celadon.webhook.handlers.webhook_app import Webhook
+
+__all__ = [
+    "Answer",
+    "Denied",
+    "Handler",
+    "NoObject",
+    "Operation",
+    "Request",
+    "Targets",
+    "TestClient",
+    "Webhook",
+    "mutate",
+    "validate",
+]

@@ -1,0 +1,30 @@
+"""Denials as the Status of a response."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.webhook.handlers.denials import Denied
+
+
+def test_the_reason_follows_from_the_code() -> None:
+    assert Denied("no").status() == {
+        "status": "Failure",
+        "message": "no",
+        "code": 403,
+        "reason": "Forbidden",
+    }
+    assert Denied("no", code=422).reason == "Invalid"
+    assert Denied("no", code=422, reason="Mine").reason == "Mine"
+    assert "reason" not in Denied("no", code=418).status()
+
+
+def test_details() -> None:
+    causes = [{"field": "spec.replicas", "message": "too few"}]
+    assert Denied("no", details={"causes": causes}).status()["details"] == {"causes": causes}
+
+
+@pytest.mark.parametrize("code", [0, 200, 399, 600, 1000])
+def test_codes_that_deny_nothing(code: int) -> None:
+    with pytest.raises(ValueError, match="a code from 400 to 599"):
+        Denied("no", code=code)

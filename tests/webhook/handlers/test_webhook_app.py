@@ -1,0 +1,153 @@
+"""The application over ASGI: reviews, and everything that is none."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+import pytest
+
+from celadon.webhook.handlers.asgi_messages import MOST_BYTES, Message
+from celadon.webhook.handlers.decorated_handlers import mutate, validate
+from celadon.webhook.handlers.handler_requests import Request
+from celadon.webhook.handlers.webhook_app import Webhook
+from tests.webhook.handlers.objects import NAME, asked, patch_of, review
+
+app = Webhook(NAME)
+
+
+@app.validate("deployments.apps")
+def fine(request: Request) -> bool:
+    """It is not."""
+    return request.name == "web"
+
+
+@app.mutate("deployments.apps")
+async def label(request: Request) -> None:
+    request.object["metadata"]["labels"]["x"] = "y"
+
+
+@app.validate("pods")
+def broken(request: Request) -> bool:
+    raise RuntimeError("a secret")
+
+
+@app.validate("pods")
+async def slow(request: Request) -> None:
+    await asyncio.sleep(5)
+
+
+@app.validate("pods")
+def blocked(request: Request) -> None:
+    time.sleep(0.2)
+
+
+def test_reviews() -> None:
+    code, body, headers = asked(app, "/validate/fine", review())
+    assert (code, headers["content-type"]) == (200, "application/json")
+    assert body["response"] == {"uid": "u-1", "allowed": True}
+    code, body, _ = asked(app, "/validate/fine", review(name="other"))
+    assert (code, body["response"]["status"]["message"]) == (200, "It is not")
+    code, body, _ = asked(app, "/mutate/label", review())
+    assert patch_of(body["response"])[0]["path"] == "/metadata/labels/x"
+
+
+def test_mounted() -> None:
+    assert asked(app, "/validate/fine", review(), root="/hooks")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
+def test_health(path: str) -> None:
+    assert asked(app, path, method="GET")[:2] == (200, "ok")
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "code", "text"),
+    [
+        ("/validate/nope", {}, 404, "there is no handler at /validate/nope"),
+        ("/mutate/fine", {}, 404, "there is no handler"),
+        ("/validate/fine", {"method": "GET"}, 405, "reviews are posted"),
+        ("/validate/fine", {"content_type": "text/plain"}, 415, "not `text/plain`"),
+        ("/validate/fine", {"body": "{"}, 400, "the body is no JSON"),
+        ("/validate/fine", {"body": "[" * 100_000}, 400, "the body is no JSON"),
+        ("/validate/fine", {"body": {}}, 400, "not an AdmissionReview"),
+        ("/validate/fine", {"body": "5"}, 400, "the body must be an object, not a number"),
+        ("/validate/fine", {"body": " " * (MOST_BYTES + 1)}, 413, "limit is 7340032 bytes"),
+        ("/validate/broken", {}, 500, "handler broken failed"),
+        ("/validate/slow", {"query": b"timeout=50ms"}, 504, "handler slow took too long"),
+        ("/validate/blocked", {"query": b"timeout=10ms"}, 504, "handler blocked took too long"),
+    ],
+)
+def test_what_is_no_answer(path: str, more: dict[str, Any], code: int, text: str) -> None:
+    given = {"body": review(), **more}
+    found, body, headers = asked(app, path, **given)
+    assert found == body["code"] == code
+    assert text in body["message"]
+    assert (body["kind"], body["status"]) == ("Status", "Failure")
+    assert headers.get("allow") == ("POST" if code == 405 else None)
+
+
+def test_failures_are_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "celadon.webhook"):
+        _, body, _ = asked(app, "/validate/broken", review())
+    assert "a secret" not in str(body)
+    assert "a secret" in caplog.text
+
+
+@pytest.mark.parametrize("query", [b"", b"timeout=", b"timeout=x", b"timeout=-1s", b"timeout=10s"])
+def test_timeouts_that_are_none(query: bytes) -> None:
+    assert asked(app, "/validate/fine", review(), query=query)[0] == 200
+
+
+def test_the_life_of_a_server() -> None:
+    waiting = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return waiting.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(app({"type": "lifespan"}, receive, send))
+    assert [one["type"] for one in sent] == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
+    with pytest.raises(ValueError, match="not for `websocket`"):
+        asyncio.run(app({"type": "websocket"}, receive, send))
+
+
+def test_whoever_asks_may_go() -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/validate/fine",
+        "headers": [(b"Content-Type", b"application/json")],
+    }
+    asyncio.run(app(scope, receive, send))
+
+
+def test_handlers_that_cannot_be_added() -> None:
+    one = validate("pods", name="one")(lambda _: None)
+    with pytest.raises(ValueError, match="there are two handlers `one`"):
+        Webhook(NAME, [one, one])
+    Webhook(NAME, [one, mutate("pods", name="one")(lambda _: None)])
+    for wrong, text in (
+        (validate("pods", name="One_")(lambda _: None), "webhooks\\[0\\].name: Invalid value"),
+        (validate("pods", name="x", failure_policy="No")(lambda _: None), "Unsupported value"),
+        (validate("pods", name="x", timeout_seconds=31)(lambda _: None), "between 1 and 30"),
+        (validate("pods", name="x", match_conditions={"a": "1"})(lambda _: None), "must evaluate"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            Webhook(NAME, [wrong])
+    with pytest.raises(ValueError, match="at least three segments"):
+        Webhook("short", [one])
