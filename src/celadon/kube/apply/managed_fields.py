@@ -140,9 +140,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     return entries
 
 
-def entry_of(
-    manager: ManagerId, api_version: str, fields: JsonObject, time: str
-) -> dict[str, Any]:
+def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> dict[str, Any]:
     """One entry; `fields` is FieldsV1."""
     made: dict[str, Any] = {
         "manager": manager.name,
