@@ -32,7 +32,7 @@
         JsonPatchTestFailed       writes               its `test` operation failed
       ProtobufError             protobuf             bytes or an object that cannot be converted
         NoMessageError            protobuf             a kind that has no message
-      UnknownField              schemas              a field that the kind does not have
+      Inexact                   schemas              an unknown field, or what is not kept
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are
 no exceptions but `fieldpath.FieldError` values; those of CEL expressions are `celadon.cel`'s.

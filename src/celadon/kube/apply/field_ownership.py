@@ -77,7 +77,7 @@ class Ownership:
     other_version: Callable[[str], KindVersion | None] = lambda _: None
 
     def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
-        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns.
+        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns. Raises
         ItemError for an item without a key."""
         fields, reset = new_fields(self.type, zero, new), self.writable.reset
         if self.writable.only or reset.children:

@@ -99,3 +99,5 @@ class Run:
     root: dict[str, Any]
     context: DefaultingContext
     gates: frozenset[str]
+    is_disturbed: bool = False
+    """Whether something was changed or taken away after defaulting that defaulting may look at."""

@@ -25,6 +25,7 @@ from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs
 
+ABSENT: Final = object()
 Condition = Callable[[Any, Run], bool]
 Action = Callable[[Any, Any, Run], None]
 
@@ -45,7 +46,8 @@ EXTRA_RULES: Final[Mapping[tuple[str, str], tuple[Rule, ...]]] = {
 }
 """Rules that need more than the pack can say; a plugin's come before those of the pack."""
 
-_ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS}
+ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS}
+"""Functions that are given the object at the path of the rule."""
 _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FIELD_FUNCTIONS}
 
 
@@ -64,13 +66,18 @@ def compiled(
     gvk: GroupVersionKind, phase: str, gates: frozenset[str], plugins: frozenset[str]
 ) -> tuple[Apply, ...]:
     """What a phase does to objects of a kind, in order."""
-    pack = packs.load("defaults")
-    kind = f"{gvk.api_version}/{gvk.kind}"
-    listed = (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
+    listed = listed_rules(gvk, phase)
     if phase == "plugins":
         chosen = (rule for rule in listed if rule["plugin"] in plugins)
         listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER[rule["plugin"]]))
     return compile_rules(listed, gates)
+
+
+def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
+    """The rules of a phase for a kind, whatever their gates and plugins."""
+    pack = packs.load("defaults")
+    kind = f"{gvk.api_version}/{gvk.kind}"
+    return (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
 
 
 @functools.lru_cache(maxsize=256)
@@ -79,10 +86,11 @@ def _set(name: str, gates: frozenset[str]) -> tuple[Apply, ...]:
 
 
 def compile_rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
-    return tuple(_rule(rule, gates) for rule in rules if _gate_allows(rule.get("gate"), gates))
+    return tuple(_rule(rule, gates) for rule in rules if gate_allows(rule.get("gate"), gates))
 
 
-def _gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
+def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
+    """Whether a rule with this gate holds."""
     if gate is None:
         return True
     return gate[1:] not in gates if gate.startswith("!") else gate in gates
@@ -92,8 +100,8 @@ def _rule(rule: Rule, gates: frozenset[str]) -> Apply:
     steps = parse_path(rule["path"])
     if "use" in rule:
         return descend(steps, _apply_all(_set(rule["use"], gates)))
-    if rule.get("fn") in _ON_OBJECTS:
-        return descend(steps, _ON_OBJECTS[rule["fn"]])
+    if rule.get("fn") in ON_OBJECTS:
+        return descend(steps, ON_OBJECTS[rule["fn"]])
     action = _when(rule, _action(rule))
     return descend(steps[:-1], _at(steps[-1], action))
 
@@ -155,8 +163,9 @@ def _action(rule: Rule) -> Action:
     return _set_value(rule["value"], force=force)
 
 
-def _delete(parent: Any, key: Any, _: Run) -> None:
-    parent.pop(key, None)
+def _delete(parent: Any, key: Any, run: Run) -> None:
+    if parent.pop(key, ABSENT) is not ABSENT:
+        run.is_disturbed = True
 
 
 def _call(function: FieldFunction, rule: Rule) -> Action:

@@ -143,17 +143,19 @@ def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
     if parent.get(key):
         return
     versions = run.root.get("spec", {}).get("versions") or ()
-    stored = [version["name"] for version in versions if version.get("storage")]
+    stored = [version.get("name", "") for version in versions if version.get("storage")]
     if stored:
         parent[key] = stored[:1]
 
 
-def drop_stop_signal(parent: Any, key: str, _: Run, __: Rule) -> None:
+def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
     """Without its feature gate `lifecycle.stopSignal` is dropped, and an empty `lifecycle` with
     it."""
     lifecycle = parent.get(key)
-    if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
-        del parent[key]
+    if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None:
+        run.is_disturbed = True
+        if not lifecycle:
+            del parent[key]
 
 
 FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {

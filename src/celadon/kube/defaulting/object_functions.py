@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube.defaulting import pod_defaults, service_defaults, workload_defaults
+from celadon.kube.defaulting import pod_defaults, workload_defaults
 from celadon.kube.defaulting.rule_paths import Apply
+from celadon.kube.defaulting.service_rules import service_defaults
 
 OBJECT_FUNCTIONS: Final[Mapping[str, Apply]] = {
     "appArmorFromAnnotations": pod_defaults.apparmor_from_annotations,

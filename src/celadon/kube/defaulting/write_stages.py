@@ -24,16 +24,17 @@ from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, update_rules
 from celadon.kube.defaulting.field_functions import count_templates
-from celadon.kube.defaulting.service_updates import service_update
+from celadon.kube.defaulting.lasting_defaults import outlasts_creation
+from celadon.kube.defaulting.service_rules.service_updates import service_update
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
+    Inexact,
     Reading,
     StructCodec,
-    UnknownField,
     codec_for,
     decode,
     struct_codec,
@@ -92,13 +93,14 @@ def _apply(run: Run, gvk: GroupVersionKind, phase: str) -> None:
 def _decoded(
     obj: Mapping[str, Any], gvk: GroupVersionKind
 ) -> tuple[dict[str, Any], StructCodec, bool]:
-    """The last says that no field is unknown; of custom resources that is not known."""
+    """The last says that no field is unknown, and none a list or map that the store would not keep;
+    of custom resources that is not known."""
     codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
     if codec is None or exact is None:
         return *_decoded_custom(obj), False
     try:
         made, is_exact = decode(exact, obj), True
-    except UnknownField:
+    except Inexact:
         made, is_exact = decode(codec, obj), False
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
     return made, codec, is_exact
@@ -136,7 +138,8 @@ class Draft:
     codec: StructCodec
     run: Run
     is_exact: bool = False
-    """Whether all fields that were sent are fields of the kind; no says that nobody knows."""
+    """Whether all fields that were sent are fields of the kind, and are kept by the store; no says
+    that nobody knows."""
 
     @property
     def meta(self) -> dict[str, Any] | None:
@@ -189,6 +192,7 @@ def settle_owners(draft: Draft) -> None:
 
 def run_plugins(draft: Draft) -> None:
     """The built-in mutating plugins, in their order."""
+    draft.run.is_disturbed = True
     _apply(draft.run, draft.gvk, PLUGINS)
     settle_plugins(draft)
 
@@ -201,6 +205,7 @@ def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
 def run_plugin(draft: Draft, name: str) -> None:
     """What the rules say of one plugin. `settle_plugins` comes after the last one."""
     run = draft.run
+    run.is_disturbed = True
     for rule in compiled(draft.gvk, PLUGINS, run.gates, frozenset({name})):
         rule(run.root, run)
 
@@ -214,9 +219,18 @@ def finish_create(draft: Draft) -> dict[str, Any]:
     """The object as validating admission sees it; the draft is used up."""
     _identify(draft.meta, draft.gvk, draft.run.context, custom=draft.is_custom)
     _apply(draft.run, draft.gvk, CREATE)
-    _apply(draft.run, draft.gvk, CONVERT)
+    if not is_settled(draft):
+        _apply(draft.run, draft.gvk, CONVERT)
     _complete(draft.made, draft.codec)
     return draft.made
+
+
+def is_settled(draft: Draft) -> bool:
+    """Whether a new object that `finish_create` has finished is as it would be read back after it
+    was stored. Defaulting of what is defaulted changes nothing, so it is, unless something has
+    happened since then that defaulting looks at."""
+    run = draft.run
+    return draft.is_exact and not run.is_disturbed and outlasts_creation(draft.gvk, run.gates)
 
 
 def admit_form(

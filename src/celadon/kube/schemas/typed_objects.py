@@ -46,8 +46,9 @@ class Reading(enum.Enum):
     """How a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
-    nobody needs to look for them. `STORED` leaves out all empty lists and maps of fields, which the
-    wire format of the store cannot hold.
+    nobody needs to look for them. It also gives up at an empty list or map that the store would not
+    keep: where none comes, what is read is what will be read back. `STORED` leaves out all empty
+    lists and maps of fields, which the wire format of the store cannot hold.
     """
 
     TOLERANT = enum.auto()
@@ -55,8 +56,9 @@ class Reading(enum.Enum):
     STORED = enum.auto()
 
 
-class UnknownField(KubeError):
-    """An exact reading has met a field that the kind does not have."""
+class Inexact(KubeError):
+    """An exact reading has met a field that the kind does not have, or what the store would not
+    keep."""
 
 
 def _json_schema(value: object) -> Any:
@@ -100,11 +102,14 @@ def _list(node: Any, reading: Reading, *, keep: bool) -> Converter:
     item_node = node["items"]
     convert, zero = _item(item_node, reading)
     plain = SCALAR_CLASSES.get(item_node) if isinstance(item_node, str) else None
+    is_exact = reading is Reading.EXACT
 
     def convert_list(value: Any) -> Any:
         if value.__class__ is not list:
             raise Mismatch(value, node)
         if not value:
+            if keep and is_exact:
+                raise Inexact
             return [] if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value):
             return value[:]
@@ -117,11 +122,14 @@ def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
     value_node = node["values"]
     convert, zero = _item(value_node, reading)
     plain = SCALAR_CLASSES.get(value_node) if isinstance(value_node, str) else None
+    is_exact = reading is Reading.EXACT
 
     def convert_map(value: Any) -> Any:
         if value.__class__ is not dict:
             raise Mismatch(value, node)
         if not value:
+            if keep and is_exact:
+                raise Inexact
             return {} if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value.values()):
             return value.copy()
@@ -227,7 +235,7 @@ class StructCodec:
         return {key: codec.empty() for key, codec in self._structs}
 
     def decode(self, value: object) -> dict[str, Any]:
-        """A new object; Mismatch or DecodeError where a value does not fit, UnknownField if the
+        """A new object; Mismatch or DecodeError where a value does not fit, Inexact if the
         reading is exact."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
@@ -241,7 +249,7 @@ class StructCodec:
                 field = fields.get(key)
                 if field is None:
                     if self._reading is Reading.EXACT:
-                        raise UnknownField
+                        raise Inexact
                     continue
                 if item is None:
                     continue

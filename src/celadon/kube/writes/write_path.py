@@ -175,6 +175,14 @@ def stored_object(made: JsonObject, target: Target, context: DefaultingContext) 
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
+def stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+    """The same of a new object that `finish_create` made of the draft; `made` itself, where reading
+    it back would give it again."""
+    if target.schema is None and write_stages.is_settled(draft):
+        return made
+    return stored_object(made, target, draft.run.context)
+
+
 def stored_update(
     made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
 ) -> dict[str, Any]:

@@ -158,7 +158,7 @@ class Writer:
         await self._admission.admit(call, Operation.CREATE, made, None)
         preconditions.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
-        return in_order(write_path.stored_object(made, target, context)), generated
+        return in_order(write_path.stored_new(draft, made, target)), generated
 
     def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
         if self._objects.get(call.target.resource, call.target.namespace, name) is not None:

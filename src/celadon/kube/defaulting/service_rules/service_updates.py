@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.service_defaults import allocate
+from celadon.kube.defaulting.service_rules.service_defaults import allocate
 from celadon.kube.well_known_values import WITH_NODE_PORTS
 
 Spec = Mapping[str, Any]

@@ -1,0 +1,77 @@
+"""Whether a create leaves alone what defaulting looks at.
+
+A server reads back what it has stored and defaults it again. For most kinds that changes nothing,
+since a create only resets the status and counts the first generation; then it need not be done.
+Here this is read off the rules of a kind. Rules that take fields away which are not enabled say so
+themselves when they do (`Run.is_disturbed`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from celadon.kube.defaulting.defaulting_rules import ON_OBJECTS, gate_allows, listed_rules
+from celadon.kube.defaulting.field_functions import Rule
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import packs
+
+STATUS: Final = "status"
+GENERATION: Final = "metadata.generation"
+_TELLING: Final = "dropStopSignal"
+_REPEATED: Final = ("default", "convert")
+"""The phases that a stored object goes through again."""
+
+
+@functools.lru_cache(maxsize=256)
+def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
+    """Whether defaulting a new object of the kind again finds nothing to do."""
+    repeated = (one for phase in _REPEATED for one in _places(listed_rules(gvk, phase), gates))
+    if any(_may_see_changes(path, rule) for path, rule in repeated):
+        return False
+    created = _places(listed_rules(gvk, "create"), gates)
+    return all(_is_harmless(path, rule) for path, rule in created)
+
+
+def _places(rules: Iterable[Rule], gates: frozenset[str], above: str = "") -> Iterator[_Place]:
+    """All rules, those of sets at their places, with the paths of their targets."""
+    for rule in rules:
+        if not gate_allows(rule.get("gate"), gates):
+            continue
+        path = ".".join(filter(None, (above, rule["path"])))
+        if "use" in rule:
+            yield from _places(packs.load("defaults")["sets"][rule["use"]], gates, path)
+        else:
+            yield path, rule
+
+
+_Place = tuple[str, Rule]
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}.")
+
+
+def _may_see_changes(path: str, rule: Rule) -> bool:
+    """Whether it is about the status or the generation, or a function of the whole object, or
+    looks at them from elsewhere."""
+    if not path and rule.get("fn") in ON_OBJECTS:
+        return True
+    looked_at = (path, *_roots(rule.get("when", {})), *_roots(_sources(rule)))
+    return any(_is_below(one, STATUS) or _is_below(one, GENERATION) for one in looked_at)
+
+
+def _sources(rule: Rule) -> Iterator[Any]:
+    return (rule[key] for key in ("copyFrom", "from") if key in rule)
+
+
+def _roots(paths: Iterable[str]) -> Iterator[str]:
+    """Those that begin at the root of the object."""
+    return (path[2:] for path in paths if path.startswith("$."))
+
+
+def _is_harmless(path: str, rule: Rule) -> bool:
+    if "delete" in rule or rule.get("fn") == _TELLING:
+        return True
+    return _is_below(path, STATUS) or path == GENERATION

@@ -1,0 +1,1 @@
+"""What Services get: families, addresses and ports, when they are made and when they change."""

@@ -1,0 +1,122 @@
+"""A new object that is said to be settled is what would be read back if it was stored."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any, Final
+
+import pytest
+
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.lasting_defaults import outlasts_creation
+from celadon.kube.defaulting.write_stages import (
+    Draft,
+    begin_create,
+    drafted,
+    finish_create,
+    is_settled,
+    run_plugin,
+    stored_form,
+)
+from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.schemas import packs, schema_model
+from celadon.kube.schemas.pack_schemas import component_name
+from celadon.kube.schemas.typed_objects import struct_codec
+
+CONTEXT: Final = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U")
+DEEPEST: Final = 7
+SCALARS: Final[dict[str, tuple[Any, ...]]] = {
+    "s": ("", "a", "LoadBalancer"), "y": ("", "YQ=="), "b": (True, False), "i": (0, 1, -1),
+    "l": (0, 1, 2), "d": (0, 1),
+}  # fmt: skip
+SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
+    schema_model.QUANTITY: ("1", "100m", "0", 2),
+    schema_model.INT_OR_STRING: (0, 1, "25%"),
+    schema_model.TIME: ("2026-01-01T00:00:00Z",),
+    schema_model.MICRO_TIME: ("2026-01-01T00:00:00.000000Z",),
+    schema_model.RAW_EXTENSION: ({"a": []},),
+    schema_model.FIELDS_V1: ({"f:a": {}},),
+}
+DEPLOYMENT: Final = GroupVersionKind("apps", "v1", "Deployment")
+KINDS: Final = sorted(
+    GroupVersionKind(*parse_api_version(name.rpartition("/")[0]), name.rpartition("/")[2])
+    for name in packs.load("defaults")["kinds"]
+)
+
+
+def _value(node: Any, chance: random.Random, depth: int) -> Any:
+    if isinstance(node, dict) and "ref" in node:
+        if node["ref"] in SPECIAL:
+            return chance.choice(SPECIAL[node["ref"]])
+        return _struct(node["ref"], chance, depth)
+    if isinstance(node, dict) and "items" in node:
+        return [
+            _value(node["items"], chance, depth + 1) for _ in range(chance.choice((0, 1, 1, 2)))
+        ]
+    if isinstance(node, dict) and "values" in node:
+        count = chance.choice((0, 1, 1, 2))
+        return {f"k{n}": _value(node["values"], chance, depth + 1) for n in range(count)}
+    return chance.choice(SCALARS[node if isinstance(node, str) else node["type"]])
+
+
+def _struct(name: str, chance: random.Random, depth: int) -> dict[str, Any]:
+    nodes = struct_codec(name).field_nodes
+    share = 0.0 if depth > DEEPEST else chance.choice((0.1, 0.3, 0.6))
+    chosen = (key for key in nodes if chance.random() < share or (not depth and key == "spec"))
+    return {key: _value(nodes[key], chance, depth + 1) for key in chosen}
+
+
+def _created(obj: dict[str, Any], kind: GroupVersionKind) -> Draft:
+    draft = drafted(obj, kind, CONTEXT)
+    begin_create(draft, "ns")
+    finish_create(draft)
+    return draft
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
+    name, chance = component_name(kind), random.Random(str(kind))
+    assert name is not None
+    drafts = []
+    for _ in range(40):
+        obj = _struct(name, chance, 0)
+        obj.pop("status", None)
+        drafts.append(_created(obj, kind))
+    settled = [draft for draft in drafts if is_settled(draft)]
+    for draft in settled:
+        assert stored_form(copy.deepcopy(draft.made), kind, CONTEXT) == draft.made
+    assert bool(settled) == outlasts_creation(kind, drafts[0].run.gates)
+
+
+def _deployment(**pod_spec: Any) -> dict[str, Any]:
+    return {"spec": {"template": {"spec": {"containers": [{"name": "c"}], **pod_spec}}}}
+
+
+SETTLED: dict[str, tuple[dict[str, Any], bool]] = {
+    "plain": (_deployment(), True),
+    "an empty list that nobody keeps": (_deployment(tolerations=[]), True),
+    "an empty map in a pointer": ({"spec": {"selector": {"matchLabels": {}}}}, True),
+    "an unknown field": (_deployment(wrong=1), False),
+    "a field that is not enabled": (_deployment(schedulingGroup={"podGroupName": "g"}), False),
+    "a signal that is not enabled": (
+        _deployment(containers=[{"name": "c", "lifecycle": {"stopSignal": "SIGTERM"}}]), False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_settled(name: str) -> None:
+    obj, want = SETTLED[name]
+    assert is_settled(_created(obj, DEPLOYMENT)) is want
+
+
+def test_plugins_unsettle() -> None:
+    draft = drafted(_deployment(), DEPLOYMENT, CONTEXT)
+    run_plugin(draft, "LimitRanger")
+    assert not is_settled(draft)
+
+
+def test_an_empty_list_that_is_kept_unsettles() -> None:
+    """`containers` is always written, so that an empty list stays until it is stored."""
+    assert not is_settled(_created(_deployment(containers=[]), DEPLOYMENT))
