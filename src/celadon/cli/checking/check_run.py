@@ -72,6 +72,7 @@ def check(
         settings.question.user,
         settings.now,
         settings.version,
+        namespace=settings.question.namespace,
         defaulting=settings.defaulting,
     )
     world, problems = given_world(manifests, policies, prepare)

@@ -16,7 +16,9 @@ def given_world(
 ) -> tuple[ObjectWorld, list[Problem]]:
     """What policies may look up: the given objects, and any namespace that an object is in.
 
-    Namespaces and params are as they would be in the cluster: defaulted, namespaces labelled.
+    They are as they would be in the cluster: defaulted, namespaces labelled. Of what is to be
+    admitted only namespaces and params are looked up; what is wrong with it is said when it is
+    judged.
     """
     completed = {("v1", "Namespace")}
     for placed in policies.policies.values():
@@ -25,10 +27,14 @@ def given_world(
             completed.add((kind.api_version, kind.kind))
     objects: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    for document in (*manifests.admitted, *manifests.looked_up):
+    for document in manifests.admitted:
         value: dict[str, Any] | Problem = document.value
         if (document.value["apiVersion"], document.value["kind"]) in completed:
             value = prepare.existing(document)
+        if not isinstance(value, Problem):
+            objects.append(value)
+    for document in manifests.looked_up:
+        value = prepare.existing(document)
         if isinstance(value, Problem):
             problems.append(value)
         else:

@@ -2,8 +2,9 @@
 
 `Prepare` takes documents down the write path of the API server (`celadon.kube.writes`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
-cluster. Whatever is only looked up comes through the same door as what is judged. With
-`--no-defaulting` only what cannot be left out is filled in: the namespace and a generated name.
+cluster. Whatever is only looked up comes through the same door as what is judged, and must be valid:
+a definition that cannot be used is no "unknown kind", and a LimitRange no server would have is no
+LimitRange. With `--no-defaulting` only what cannot be left out is filled in: the namespace and a generated name.
 """
 
 from __future__ import annotations
@@ -12,9 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon.admission.writing import errors_of
+from celadon.cli.checking.endpoints import endpoint_of
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, User, metadata
+from celadon.kube import (
+    FieldError,
+    GroupKind,
+    GroupVersionKind,
+    JsonObject,
+    User,
+    metadata,
+    status,
+)
 from celadon.kube.catalogue import ObjectIndex, guessed_resource, known_resources
 from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, Draft, stored_form
@@ -45,6 +56,8 @@ class Prepare:
         "_custom",
         "_defaulting",
         "_definitions",
+        "_existing",
+        "_namespace",
         "surroundings",
     )
 
@@ -55,20 +68,24 @@ class Prepare:
         now: str,
         version: str,
         *,
+        namespace: str,
         defaulting: bool,
     ) -> None:
+        """`namespace` is that of objects that do not say theirs."""
         self._defaulting = defaulting
-        self._definitions = {
-            GroupKind(one.value["spec"]["group"], one.value["spec"]["names"]["kind"]): one.value
-            for one in objects
-            if one.value["kind"] == "CustomResourceDefinition"
-        }
+        self._namespace = namespace
+        self._existing: dict[int, Prepared] = {}
+        self._definitions: dict[GroupKind, dict[str, Any]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        known = known_resources(all_versions=True)
-        self._catalog = known.with_crds(self._definitions.values()) if self._definitions else known
+        self._catalog = known_resources(all_versions=True)
         self._context = DefaultingContext(now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user)
         self.surroundings = Surroundings(version, user)
-        cluster = ObjectIndex(self._found_by_plugins(objects))
+        for definition in self._usable(filter(_is_definition, objects)):
+            kind = GroupKind(definition["spec"]["group"], definition["spec"]["names"]["kind"])
+            self._definitions[kind] = definition
+        if self._definitions:
+            self._catalog = self._catalog.with_crds(self._definitions.values())
+        cluster = ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
         self._context = replace(self._context, cluster=cluster)
         self.surroundings = Surroundings(version, user, cluster)
 
@@ -133,11 +150,24 @@ class Prepare:
             return _undecodable(document, error)
 
     def existing(self, document: Document) -> Prepared:
-        """An object that is only looked up, always with what the cluster adds."""
+        """An object that is only looked up, always with what the cluster adds; it must be one that
+        a cluster would have."""
+        found = self._existing.get(id(document))
+        if found is None:
+            found = self._existing[id(document)] = self._vetted(document)
+        return found
+
+    def _vetted(self, document: Document) -> Prepared:
+        endpoint = endpoint_of(document, "", self._catalog)
+        if isinstance(endpoint, Problem):
+            return endpoint
+        target = self._target(document)
         try:
-            return self._known(document, self._target(document))
+            found = self._known(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        errors = errors_of(target, found, None, self.surroundings)
+        return _invalid(document, target, errors) if errors else found
 
     def target(self, kind: GroupVersionKind, namespace: str) -> Target:
         """Where an object of a kind is created."""
@@ -156,7 +186,10 @@ class Prepare:
 
     def _target(self, document: Document) -> Target:
         value = document.value
-        return self.target(metadata.gvk(value), metadata.namespace(value))
+        target = self.target(metadata.gvk(value), metadata.namespace(value))
+        if target.namespace or not target.resource.namespaced:
+            return target
+        return replace(target, namespace=self._namespace)
 
     def _known(self, document: Document, target: Target) -> dict[str, Any]:
         """What a manifest, or something read from a cluster, is there."""
@@ -170,14 +203,16 @@ class Prepare:
         status = value.get("status")
         return made if status is None else {**made, "status": status}
 
-    def _found_by_plugins(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
-        """What admission plugins find in the cluster, without what it could not have."""
-        for document in documents:
-            resource = self._catalog.by_gvk(metadata.gvk(document.value))
-            if resource is not None and resource.gvr in LOOKED_UP:
-                found = self.existing(document)
-                if not isinstance(found, Problem):
-                    yield found
+    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
+        """Those of the documents that a cluster can have."""
+        for found in map(self.existing, documents):
+            if not isinstance(found, Problem):
+                yield found
+
+    def _is_for_plugins(self, document: Document) -> bool:
+        """Whether admission plugins look at it."""
+        resource = self._catalog.by_gvk(metadata.gvk(document.value))
+        return resource is not None and resource.gvr in LOOKED_UP
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
@@ -189,6 +224,16 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     if prefix and not metadata.name(value):
         found["name"] = prefix[:58] + _GENERATED_SUFFIX
     return {**value, "metadata": found}
+
+
+def _is_definition(document: Document) -> bool:
+    return bool(document.value["kind"] == "CustomResourceDefinition")
+
+
+def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -> Problem:
+    """The API server's sentence about all of the errors, at the first of them."""
+    refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
+    return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
 
 
 def _undecodable(document: Document, error: DecodeError) -> Problem:
