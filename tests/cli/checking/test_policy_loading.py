@@ -42,8 +42,10 @@ def test_what_they_look_up_is_there(tmp_path: Path) -> None:
         " && namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'ns'"
         " && namespaceObject.metadata.labels['tier'] == 'a'"
     )
-    of_params = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
-    reference = {"paramRef": {"name": "p", "namespace": "ns", "parameterNotFoundAction": "Deny"}}
+    of_params: dict[str, Any] = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
+    reference: dict[str, Any] = {
+        "paramRef": {"name": "p", "namespace": "ns", "parameterNotFoundAction": "Deny"}
+    }
     write(
         tmp_path,
         "a.json",

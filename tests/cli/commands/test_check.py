@@ -431,6 +431,8 @@ def test_unknown_kinds_and_custom_resources(capsys: pytest.CaptureFixture[str]) 
     found = report(capsys, path)
     assert [notice["reason"] for notice in found["notices"]] == ["unknown-kind"]
     assert found["objects"][0]["verdict"] == "denied"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -439,7 +441,7 @@ def test_unknown_kinds_and_custom_resources(capsys: pytest.CaptureFixture[str]) 
             "group": "ex.io",
             "scope": "Cluster",
             "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {}}],
+            "versions": [version],
         },
     }
     found = report(capsys, "-f", write(Path("crd.json"), definition), path)

@@ -2,9 +2,10 @@
 
 `Prepare` takes documents down the write path of the API server (`celadon.kube.writes`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
-cluster. Whatever is only looked up comes through the same door as what is judged, and must be valid:
-a definition that cannot be used is no "unknown kind", and a LimitRange no server would have is no
-LimitRange. With `--no-defaulting` only what cannot be left out is filled in: the namespace and a generated name.
+cluster. Whatever is only looked up comes through the same door as what is judged, and must be
+valid: a definition that cannot be used is no "unknown kind", and a LimitRange no server would have
+is no LimitRange. With `--no-defaulting` only what cannot be left out is filled in: the namespace
+and a generated name.
 """
 
 from __future__ import annotations

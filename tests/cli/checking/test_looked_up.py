@@ -1,0 +1,87 @@
+"""What is only looked up is one of the cluster's objects, or an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.cli.exits import Exit
+from tests.cli.files import Json, run, write
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {
+        "containers": [{"name": "c", "image": "i"}],
+        "runtimeClassName": "r",
+        "priorityClassName": "p",
+    },
+}
+
+
+def thing(api_version: str, kind: str, **fields: Any) -> Json:
+    """An object of the cluster."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **fields}
+
+
+def definition(**changes: Any) -> Json:
+    """A CRD, with changes to its version."""
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema, **changes}
+    names = changes.pop("names", {"plural": "as", "kind": "A"})
+    version.pop("names", None)
+    spec = {"group": "b.io", "scope": "Namespaced", "names": names, "versions": [version]}
+    made = thing("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
+    made["metadata"]["name"] = "as.b.io"
+    return made
+
+
+BAD = [
+    (thing("v1", "LimitRange", spec="x"), "cannot unmarshal string"),
+    (thing("v1", "LimitRange", spec={"limits": ["x"]}), "cannot unmarshal string"),
+    (
+        thing("v1", "LimitRange", spec={"limits": [{"type": "Pod", "max": {"cpu": "z"}}]}),
+        "quantities must match",
+    ),
+    (thing("scheduling.k8s.io/v1", "PriorityClass", value="abc"), "cannot unmarshal string"),
+    (thing("node.k8s.io/v1", "RuntimeClass", handler=3), "cannot unmarshal number"),
+    (thing("v1", "ServiceAccount", secrets=3), "cannot unmarshal number"),
+    (thing("rbac.authorization.k8s.io/v1", "Role", rules=3), "cannot unmarshal number"),
+    (definition(names={"plural": "as", "kind": "A", "shortNames": 3}), "cannot unmarshal number"),
+    (definition(subresources="x"), "cannot unmarshal string"),
+    (definition(selectableFields=[{}]), "selectableFields[0].jsonPath: Required value"),
+    (definition(schema=None), "schema.openAPIV3Schema: Required value"),
+    (
+        thing(
+            "apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", spec=definition()["spec"]
+        ),
+        "no matches for kind",
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "said"), BAD)
+def test_an_unusable_one_is_an_error(
+    found: Json, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = write(tmp_path / "cluster.json", found)
+    code, _, err = run(capsys, "check", "-f", cluster, write(tmp_path / "pod.json", POD))
+    assert code == Exit.USAGE
+    assert err.startswith(f"error: {cluster}:")
+    assert said in err
+
+
+def test_amounts_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = [{"type": "Container", "default": {"cpu": 1}}]
+    overhead = {"podFixed": {"cpu": 1}}
+    runtime = thing("node.k8s.io/v1", "RuntimeClass", handler="h", overhead=overhead)
+    runtime["metadata"]["name"] = "r"
+    priority = thing("scheduling.k8s.io/v1", "PriorityClass", value=5)
+    priority["metadata"]["name"] = "p"
+    limited = thing("v1", "LimitRange", spec={"limits": limits})
+    cluster = write(tmp_path / "cluster.json", runtime, priority, limited)
+    code, out, _ = run(capsys, "check", "-f", cluster, write(tmp_path / "pod.json", POD))
+    assert (code, "1 admitted" in out) == (0, True)
