@@ -10,10 +10,11 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
-from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
+from celadon.serve.http_messages import JSON, Handler, HttpAnswer, HttpRequest, plain_text
 
 __all__ = [
     "ADMINISTRATOR",
+    "JSON",
     "AccessSettings",
     "ApiServer",
     "Handler",
@@ -22,4 +23,5 @@ __all__ = [
     "Settings",
     "Signer",
     "TokenFile",
+    "plain_text",
 ]

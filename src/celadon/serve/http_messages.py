@@ -18,6 +18,8 @@ from celadon.kube import User
 Header: TypeAlias = tuple[str, str]
 
 JSON: Final = "application/json"
+"""The content type."""
+
 TEXT: Final = "text/plain; charset=utf-8"
 
 

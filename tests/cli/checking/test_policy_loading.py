@@ -42,15 +42,12 @@ def test_what_they_look_up_is_there(tmp_path: Path) -> None:
         " && namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'ns'"
         " && namespaceObject.metadata.labels['tier'] == 'a'"
     )
-    of_params: dict[str, Any] = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
-    reference: dict[str, Any] = {
-        "paramRef": {"name": "p", "namespace": "ns", "parameterNotFoundAction": "Deny"}
-    }
+    reference = {"name": "p", "namespace": "ns", "parameterNotFoundAction": "Deny"}
     write(
         tmp_path,
         "a.json",
-        policy(expression=asking, **of_params),
-        binding(**reference),
+        policy(expression=asking, paramKind={"apiVersion": "v1", "kind": "ConfigMap"}),
+        binding(paramRef=reference),
         {
             "apiVersion": "v1",
             "kind": "Namespace",

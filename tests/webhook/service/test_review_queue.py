@@ -150,7 +150,8 @@ def test_a_mistake_of_ours_ends_one_review(
 
 def test_a_reply_that_fails_does_not_stop_the_queue() -> None:
     async def run() -> list[HttpAnswer]:
-        rules, found = rulebook(), []
+        rules = rulebook()
+        found: list[HttpAnswer] = []
         metrics = WebhookMetrics(FixedSource(rules), lambda: 0, None)
         handler = ReviewHandler(lambda: rules, metrics, None, most_bytes=1 << 20)
         queue = ReviewQueue(handler, 0, 10.0)

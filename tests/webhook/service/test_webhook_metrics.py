@@ -61,8 +61,8 @@ def test_reviews_are_counted_by_what_came_out() -> None:
 
 def test_findings_are_counted_by_policy() -> None:
     given = metrics()
-    for spec in ({}, {"validations": [{"expression": "1/0 == 1"}]}):
-        decider = Decider(request(), rulebook(**spec))
+    for rules in (rulebook(), rulebook(validations=[{"expression": "1/0 == 1"}])):
+        decider = Decider(request(), rules)
         decider.verdict()
         given.found(decider.findings)
     lines = shown(given)

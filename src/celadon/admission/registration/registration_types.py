@@ -17,7 +17,9 @@ from celadon.kube import JsonObject
 
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
 POLICY_KIND: Final = "ValidatingAdmissionPolicy"
+"""Policies that allow or deny."""
 BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
+"""Where policies that allow or deny hold."""
 MUTATING_POLICY_KIND: Final = "MutatingAdmissionPolicy"
 MUTATING_BINDING_KIND: Final = "MutatingAdmissionPolicyBinding"
 VALIDATING_WEBHOOKS_KIND: Final = "ValidatingWebhookConfiguration"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -14,13 +13,13 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
+from celadon.cli.server_packages import missing_package
 
 if TYPE_CHECKING:
     from celadon.serve.transport import ServerSettings, Serving
 
 T = TypeVar("T")
 G = TypeVar("G")
-_PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
 
 
 REQUESTS_SHOWN: Final = 3
@@ -195,9 +194,9 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
-    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    missing = missing_package()
     if missing:
-        return _failed(f"`{missing[0]}` is not installed: pip install 'celadon[serve]'")
+        return _failed(missing)
     gc.disable()  # until the server is ready: a tenth of its start, and nothing to be found
     from celadon.serve.transport import StartError
     from celadon.serve.transport import run as run_server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
+from celadon.cli.server_packages import missing_package
 
 if TYPE_CHECKING:
     from celadon.serve.transport import Address
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         WebhookSettings,
     )
 
-_PACKAGES: Final = ("cryptography", "httptools", "msgspec", "uvloop")
 _REQUESTS_SHOWN: Final = 3
 
 DESCRIPTION: Final = """\
@@ -158,9 +157,9 @@ def _part(text: str) -> float:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
-    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    missing = missing_package()
     if missing:
-        return _failed(f"`{missing[0]}` is not installed: pip install 'celadon[serve]'")
+        return _failed(missing)
     if not options.files:
         return output.usage_error("celadon webhook", "no policies: give them with `-f`")
     from celadon.serve.transport import StartError

@@ -15,11 +15,13 @@ from celadon.kube.apply.field_tracking import (
     track_create,
     track_update,
 )
+from celadon.kube.apply.last_applied import LAST_APPLIED
 from celadon.kube.apply.managed_fields import renews, with_old_times
 from celadon.kube.apply.mutated_kinds import MutatedKinds, MutationRefused, Patched
 from celadon.kube.apply.typed.foreign_values import ForeignValue
 
 __all__ = [
+    "LAST_APPLIED",
     "FieldSet",
     "FieldWriter",
     "ForeignValue",

@@ -22,6 +22,7 @@ KUBECTL: Final = "kubectl"
 """The only manager that this is done for."""
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which `kubectl apply` keeps what it was given."""
 MAX_ANNOTATIONS: Final = 256 * 1024
 """Bytes of all annotations, keys and values."""
 

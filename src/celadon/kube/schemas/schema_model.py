@@ -21,6 +21,7 @@ from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 
 META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
+"""What the names of the types of metadata begin with."""
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"

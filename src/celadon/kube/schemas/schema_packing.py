@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 REFERENCE_PREFIX: Final = "#/components/schemas/"
+"""What a reference from schema to schema begins with."""
 MAX_DEPTH: Final = 100
 """Levels of nesting that are kept of one type; anything may be below them."""
 

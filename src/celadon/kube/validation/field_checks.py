@@ -19,6 +19,7 @@ METADATA: Final = FieldPath("metadata")
 SPEC: Final = FieldPath("spec")
 
 NEGATIVE: Final = "must be greater than or equal to 0"
+"""Of a number that must not be negative."""
 NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
 

@@ -42,5 +42,9 @@ class ConnectionLimits:
     pipelined: int = 32
     """Requests sent before the answers to earlier ones; more end the connection."""
 
+    linger_seconds: float = 0.0
+    """So long after the server has stopped listening, connections without a request are kept: one
+    may be on its way."""
+
     drain_seconds: int = 10
     """Requests may go on for so long when the server ends."""

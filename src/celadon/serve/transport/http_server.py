@@ -65,6 +65,7 @@ class HttpServer:
     async def drain(self, seconds: float) -> None:
         """End all streams, let requests finish for so long, then cut all connections."""
         self.is_ending = True
+        await asyncio.sleep(self.limits.linger_seconds)
         for connection in tuple(self.connections):
             connection.end()
         deadline = asyncio.get_running_loop().time() + seconds

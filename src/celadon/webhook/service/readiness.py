@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from celadon.serve import HttpAnswer, HttpRequest
+from celadon.serve import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import CONTENT_TYPE, exposition
 from celadon.webhook.deciding.rulebook import PolicySource, described
-from celadon.webhook.service.review_handler import REVIEW_PATHS, TEXT
+from celadon.webhook.service.review_handler import REVIEW_PATHS
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 
 _READING = ("GET", "HEAD")
@@ -70,4 +70,4 @@ class OwnPages:
 
 
 def _text(code: int, text: str, *headers: tuple[str, str]) -> HttpAnswer:
-    return HttpAnswer(code, TEXT, f"{text}\n".encode(), headers)
+    return plain_text(code, f"{text}\n", *headers)

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Final, TypeAlias
 
 from celadon.admission import Verdict
-from celadon.serve import HttpAnswer, HttpRequest
+from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
 from celadon.webhook.deciding.audit_only import without_denial
 from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.rulebook import Rulebook
@@ -27,8 +27,6 @@ from celadon.webhook.service.webhook_metrics import WebhookMetrics
 VALIDATE: Final = "/validate"
 MUTATE: Final = "/mutate"
 REVIEW_PATHS: Final = (VALIDATE, MUTATE)
-JSON: Final = "application/json"
-TEXT: Final = "text/plain; charset=utf-8"
 _MALFORMED: Final = "malformed"
 
 Later: TypeAlias = Coroutine[None, None, HttpAnswer]
@@ -124,7 +122,7 @@ class ReviewHandler:
     def refuse(self, path: str, code: int, text: str, reason: str = _MALFORMED) -> HttpAnswer:
         """An HTTP error in place of a review."""
         self._metrics.not_answered(path, reason, code)
-        return HttpAnswer(code, TEXT, f"{text}\n".encode("utf-8", "replace"))
+        return plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
 
 
 def _is_json(request: HttpRequest) -> bool:

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from celadon.admission import Request
 from celadon.kube import JsonObject
+from celadon.kube.apply import LAST_APPLIED
 
 REDACTED: Final = "[redacted]"
 LEAST_CHARACTERS: Final = 4
 """Shorter values would blacken half of each message, and keep no secret."""
 
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _MEMBERS: Final = ("data", "stringData")
 
 
@@ -67,7 +67,7 @@ def redacted_object(obj: JsonObject | None) -> dict[str, Any] | None:
     shown = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
     meta = obj.get("metadata")
     if isinstance(meta, dict) and isinstance(meta.get("annotations"), dict):
-        kept = {key: one for key, one in meta["annotations"].items() if key != _LAST_APPLIED}
+        kept = {key: one for key, one in meta["annotations"].items() if key != LAST_APPLIED}
         shown["metadata"] = {**meta, "annotations": kept}
     return shown
 

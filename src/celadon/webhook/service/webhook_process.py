@@ -2,8 +2,8 @@
 
 The end has two parts. First, for `shutdown_delay` seconds, the webhook says that it is not ready
 and goes on; each answer is the last of its connection, so that API servers, which keep theirs open,
-go to another replica. Then it stops listening, and what was begun is finished. So no request fails
-for the end of a replica.
+go to another replica. Then it stops listening, and what was begun, or was on its way, is finished.
+So no request fails for the end of a replica.
 """
 
 from __future__ import annotations
@@ -113,7 +113,11 @@ class Webhook:
             pages.handle,
             lambda: self._ready(),
             None if certificate is None else certificate.context,
-            ConnectionLimits(body_bytes=settings.body_bytes, drain_seconds=settings.drain_seconds),
+            ConnectionLimits(
+                body_bytes=settings.body_bytes,
+                linger_seconds=settings.linger_seconds,
+                drain_seconds=settings.drain_seconds,
+            ),
             self._queue,
         )
         self._ready: Callable[[], None] = lambda: None

@@ -44,8 +44,9 @@ class DecisionLogSettings:
 class WebhookSettings:
     """`certificate` None is plain HTTP. `in_flight` is how many reviews may wait or be decided at
     once (0: any number), `seconds` how long one may take whose caller does not say. For
-    `shutdown_delay` seconds after it was told to end, the webhook is not ready and goes on, then
-    what was begun may take `drain_seconds`."""
+    `shutdown_delay` seconds after it was told to end, the webhook is not ready and goes on; then it
+    stops listening, waits `linger_seconds` for requests that are on their way, and what was begun
+    may take `drain_seconds`."""
 
     listen: Address
     certificate: Certificate | None
@@ -55,6 +56,7 @@ class WebhookSettings:
     body_bytes: int = MOST_BYTES
     seconds: float = 10.0
     shutdown_delay: float = 5.0
+    linger_seconds: float = 1.0
     drain_seconds: int = 30
     known_callers: bool = False
     """Whether reviews are taken only from callers with a certificate."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.admission.webhooks import Call, NoReply, Reply
+from celadon.admission.webhooks import REVIEW_KIND, Call, NoReply, Reply
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
@@ -37,7 +37,6 @@ from celadon.cli.suggestions import did_you_mean
 MEMBERS: Final = ("operation", "kind", "resource", "subResource", "namespace", "name")
 """Of a recorded request, what another has to have as well to be given the same answer."""
 _LONGEST: Final = 4
-_REVIEW: Final = "AdmissionReview"
 _STATUS: Final = "Status"
 _FAILURE_CODE: Final = 500
 
@@ -144,11 +143,11 @@ def _problem(document: Document, names: Sequence[str]) -> Problem | None:
         return Problem(document.file, document.line(), text)
     if value["kind"] == _STATUS:
         return None
-    if value["kind"] != _REVIEW:
-        text = f"an {_REVIEW} is expected here, not a {value['kind']}"
+    if value["kind"] != REVIEW_KIND:
+        text = f"an {REVIEW_KIND} is expected here, not a {value['kind']}"
         return Problem(document.file, document.line(("kind",)), text)
     if not isinstance(value.get("response"), dict):
-        return Problem(document.file, document.line(), f"this {_REVIEW} has no `response`")
+        return Problem(document.file, document.line(), f"this {REVIEW_KIND} has no `response`")
     if not isinstance(value.get("request") or {}, dict):
         return Problem(document.file, document.line(("request",)), "`request` is no object")
     return None

@@ -22,7 +22,9 @@ Given = Mapping[str, Any]
 MAX_SELECTABLE_FIELDS: Final = 8
 MAX_WARNING_BYTES: Final = 256
 APPROVAL: Final = "api-approved.kubernetes.io"
+"""Annotation that says where a definition was approved."""
 APPROVAL_PLACE: Final = "https://github.com/kubernetes/enhancements/pull/1111"
+"""Where people read what that is about."""
 
 _SPEC: Final = FieldPath("spec")
 _STRATEGIES: Final = ("None", "Webhook")

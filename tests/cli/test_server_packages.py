@@ -1,0 +1,18 @@
+"""Packages that servers need."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from celadon.cli.server_packages import missing_package
+
+
+def test_all_are_there() -> None:
+    assert missing_package() == ""
+
+
+def test_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if "t" in name else name)
+    assert missing_package() == "`cryptography` is not installed: pip install 'celadon[serve]'"
