@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import JSON_PATCH
 from celadon.serve.operation import LIFE, say, warn
-from celadon.webhook.cluster.cluster_client import JSON_PATCH, ClusterClient, ClusterError
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 
 REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1"
