@@ -33,6 +33,7 @@ NODE_PREFIX: Final = "system:node:"
 """What the name of a node's user begins with."""
 
 HTTPS_PORT: Final = 443
+JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 FOREGROUND: Final = "foregroundDeletion"
 """Finalizer of what waits for its dependents' end."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.well_known_values import JSON_PATCH
 from celadon.serve.outgoing import given_cluster
 from celadon.testing import KubeApi
 from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.cluster_client import (
-    JSON_PATCH,
     ClusterClient,
     ClusterRefusal,
     ClusterUnreachable,

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import __version__
 from celadon.cli import output
+from celadon.cli.cluster_options import (
+    ClusterParts,
+    add_certificates,
+    add_cluster,
+    cluster_parts,
+    uses_cluster,
+)
 from celadon.cli.exits import Exit
 from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
 
 if TYPE_CHECKING:
+    import ssl
+
     from celadon.serve.transport import Address
     from celadon.webhook.policy_sources import WatchedFiles
     from celadon.webhook.service import (
@@ -35,6 +44,7 @@ examples:
   celadon webhook -f policies/
   celadon webhook -f policies/ -f params.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key
   celadon webhook -f policies/ --audit-only --decision-log -
+  celadon webhook --from-cluster --self-signed-secret tls --webhook-configuration celadon
 
 needs: pip install 'celadon[serve]'
 
@@ -69,7 +79,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
     add_version(parser)
-    _add_network(parser.add_argument_group("network"))
+    add_cluster(parser.add_argument_group("the cluster"))
+    network = parser.add_argument_group("network")
+    _add_network(network)
+    add_certificates(network)
     _add_log(parser.add_argument_group("decision log"))
     _add_limits(parser.add_argument_group("limits"))
 
@@ -160,18 +173,25 @@ def run(options: argparse.Namespace) -> Exit:
     missing = missing_package()
     if missing:
         return _failed(missing)
-    if not options.files:
-        return output.usage_error("celadon webhook", "no policies: give them with `-f`")
+    if bool(options.files) == options.from_cluster:
+        problem = "`-f` and `--from-cluster` exclude each other"
+        if not options.files:
+            problem = "no policies: give them with `-f`, or take them `--from-cluster`"
+        return output.usage_error("celadon webhook", problem)
     from celadon.serve.transport import StartError
     from celadon.webhook.policy_sources import LoadError
     from celadon.webhook.service import run_webhook
 
     output.log_to_stderr(options.verbosity)
     try:
-        source = _source(options)
-        settings = _settings(options)
-        source.start()
-        run_webhook(settings, source, lambda url: _announce(url, source))
+        parts = _cluster_parts(options)
+        settings = _settings(options, parts)
+        if parts is not None and parts.policies is not None:
+            run_webhook(settings, parts.policies, _announce)
+        else:
+            source = _source(options)
+            source.start()
+            run_webhook(settings, source, lambda url: _announce(url, _counted(source)))
     except LoadError as error:
         for problem in error.problems:
             output.complain(f"error: {problem}")
@@ -186,12 +206,30 @@ def _failed(message: str) -> Exit:
     return Exit.USAGE
 
 
-def _announce(url: str, source: WatchedFiles) -> None:
+def _announce(url: str, policies: str = "policies of the cluster") -> None:
+    output.complain(f"celadon {__version__} answers reviews at {url}/validate: {policies}")
+
+
+def _counted(source: WatchedFiles) -> str:
     rules = source.rulebook()
-    counts = (
+    return (
         "" if rules is None else f"{len(rules.engine.policies)} policies, {rules.bindings} bindings"
     )
-    output.complain(f"celadon {__version__} answers reviews at {url}/validate: {counts}")
+
+
+def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
+    """None where nothing of the cluster is wanted. Raises StartError."""
+    if not uses_cluster(options):
+        return None
+    from celadon.serve.transport import trust_clients
+
+    authorities = options.client_ca_file
+
+    def prepare(context: ssl.SSLContext) -> None:
+        if authorities is not None:
+            trust_clients(context, authorities)
+
+    return cluster_parts(options, prepare)
 
 
 def _source(options: argparse.Namespace) -> WatchedFiles:
@@ -203,7 +241,7 @@ def _source(options: argparse.Namespace) -> WatchedFiles:
     return WatchedFiles(load, lambda: signatures(options.files))
 
 
-def _settings(options: argparse.Namespace) -> WebhookSettings:
+def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> WebhookSettings:
     """Raises StartError."""
     from celadon.serve.transport import StartError, parse_address
     from celadon.webhook.service import WebhookSettings
@@ -212,9 +250,10 @@ def _settings(options: argparse.Namespace) -> WebhookSettings:
         listen = parse_address(options.listen)
     except ValueError as error:
         raise StartError(f"--listen: {error}") from None
+    certificate = None if parts is None else parts.certificate
     return WebhookSettings(
         listen=listen,
-        certificate=_certificate(options, listen),
+        certificate=_certificate(options, listen) if certificate is None else certificate,
         audit_only=options.audit_only,
         decision_log=_decision_log(options),
         in_flight=options.max_reviews_inflight,
@@ -222,6 +261,9 @@ def _settings(options: argparse.Namespace) -> WebhookSettings:
         seconds=options.review_timeout,
         shutdown_delay=options.shutdown_delay_duration,
         known_callers=options.client_ca_file is not None,
+        denied=None if parts is None else parts.denied,
+        beside=() if parts is None else parts.beside,
+        waits_for=() if parts is None else parts.waits_for,
     )
 
 

@@ -31,7 +31,7 @@ from celadon.serve.transport.server_settings import (
     parse_address,
 )
 from celadon.serve.transport.starting_objects import collection_path, in_creation_order
-from celadon.serve.transport.tls_context import ServerTls, server_tls
+from celadon.serve.transport.tls_context import ServerTls, server_tls, trust_clients
 
 __all__ = [
     "MEMORY",
@@ -61,4 +61,5 @@ __all__ = [
     "runtime_config",
     "server_tls",
     "settle_memory",
+    "trust_clients",
 ]

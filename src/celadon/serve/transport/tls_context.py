@@ -84,11 +84,11 @@ def server_tls(
 def _context(authorities: Path | None) -> ssl.SSLContext:
     context = server_context()
     if authorities is not None:
-        _trust_clients(context, authorities)
+        trust_clients(context, authorities)
     return context
 
 
-def _trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
+def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
     """A client may show a certificate; one that the authorities did not sign is refused."""
     context.verify_mode = ssl.CERT_OPTIONAL
     try:

@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 import httpcore
 
 from celadon.kube import JsonObject
+from celadon.kube.well_known_values import MERGE_PATCH
 from celadon.serve.outgoing import (
     ClusterLocation,
     CredentialsError,
@@ -42,9 +43,6 @@ USER_AGENT: Final = b"celadon-webhook"
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 """Of one event of a watch; an object has a tenth of it."""
-JSON: Final = "application/json"
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
 
 UNAUTHORIZED: Final = 401
 NOT_FOUND: Final = 404
@@ -78,8 +76,8 @@ class _Asked:
     method: str
     target: str
     content: bytes = b""
-    form: str = JSON
-    accept: str = JSON
+    form: str = "application/json"
+    accept: str = "application/json"
 
     @property
     def shown(self) -> str:
@@ -126,8 +124,8 @@ class ClusterClient:
         body: object = None,
         *,
         query: Query | None = None,
-        form: str = JSON,
-        accept: str = JSON,
+        form: str = "application/json",
+        accept: str = "application/json",
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
         """The object that the server answers with. Raises ClusterError."""

@@ -23,12 +23,13 @@ from celadon.admission.registration import (
 )
 from celadon.kube import ApiVersionError, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.catalogue import Catalog, Resource, is_established
+from celadon.kube.well_known_values import NAMESPACES
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
 from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer
 from celadon.webhook.cluster.cluster_caches import ClusterCaches
 from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
-from celadon.webhook.cluster.cluster_world import NAMESPACE, ClusterView, ClusterWorld
+from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
 from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
 from celadon.webhook.deciding.rulebook import Rulebook, SourceState
 
@@ -203,7 +204,7 @@ class ClusterPolicies:
             except ApiVersionError:
                 continue
             found = catalog.by_gvk(GroupVersionKind(*version, policy.spec.param_kind.kind))
-            if found is not None and found.gvr != NAMESPACE:
+            if found is not None and found.gvr != NAMESPACES:
                 yield found
 
 

@@ -11,10 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from celadon.admission import convert
-from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, JsonObject
+from celadon.kube import (
+    Answer,
+    Attributes,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    well_known_values,
+)
 from celadon.kube.catalogue import Catalog
 from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer
 from celadon.webhook.cluster.cluster_caches import NAMESPACES, ClusterCaches
@@ -26,8 +32,6 @@ from celadon.webhook.cluster.cluster_client import (
 )
 from celadon.webhook.cluster.watched_collection import WatchedCollection
 from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
-
-NAMESPACE: Final = GroupVersionResource("", "v1", "namespaces")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +80,13 @@ class ClusterWorld:
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """One object of a kind that policies have params of, or a namespace."""
-        if resource == NAMESPACE:
+        if resource == well_known_values.NAMESPACES:
             return self.namespace(name)
         return self._params(resource).get(namespace, name)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Of a kind that policies have params of."""
-        if resource == NAMESPACE:
+        if resource == well_known_values.NAMESPACES:
             return self._fresh(self._view.caches.namespaces).list("")
         return self._params(resource).list(namespace)
 

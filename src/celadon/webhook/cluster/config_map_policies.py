@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
+from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.goyaml import UnreadableError, read_yaml
 from celadon.kube import JsonObject, metadata
-
-GROUP: Final = "admissionregistration.k8s.io"
-POLICY: Final = "ValidatingAdmissionPolicy"
-BINDING: Final = "ValidatingAdmissionPolicyBinding"
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +77,9 @@ def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
                 if value is None:
                     continue
                 kind = _kind(value)
-                if kind == POLICY:
+                if kind == POLICY_KIND:
                     policies.append(value)
-                elif kind == BINDING:
+                elif kind == BINDING_KIND:
                     bindings.append(value)
                 else:
                     problems.append(f"{place}, line {line}: neither a policy nor a binding")
@@ -96,4 +94,4 @@ def _kind(value: object) -> str:
         return ""
     group = str(value.get("apiVersion")).partition("/")[0]
     named = bool(value["metadata"].get("name"))
-    return str(value.get("kind")) if group == GROUP and named else ""
+    return str(value.get("kind")) if group == ADMISSION_REGISTRATION and named else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from celadon.serve import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import CONTENT_TYPE, exposition
@@ -15,14 +15,19 @@ _READING = ("GET", "HEAD")
 
 class OwnPages:
     """The handler of everything that is no review. `is_ending` says whether the end was asked
-    for."""
+    for; each of `waits_for` what the webhook cannot be ready without, empty when it is there."""
 
     def __init__(
-        self, source: PolicySource, metrics: WebhookMetrics, is_ending: Callable[[], bool]
+        self,
+        source: PolicySource,
+        metrics: WebhookMetrics,
+        is_ending: Callable[[], bool],
+        waits_for: Iterable[Callable[[], str]] = (),
     ) -> None:
         self._source = source
         self._metrics = metrics
         self._is_ending = is_ending
+        self._waits_for = tuple(waits_for)
         self._pages: dict[str, Callable[[HttpRequest], HttpAnswer]] = {
             "/healthz": lambda _: _text(200, "ok"),
             "/livez": lambda _: _text(200, "ok"),
@@ -60,6 +65,8 @@ class OwnPages:
             yield True, f"policies ok, of an earlier version: {described(state.problems)}"
         else:
             yield True, f"policies ok ({len(rules.engine.policies)})"
+        for missing in filter(None, (one() for one in self._waits_for)):
+            yield False, f"waiting for {missing}"
         if self._is_ending():
             yield False, "shutdown in progress"
         else:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Coroutine
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from celadon.admission import Verdict
+from celadon.admission import Request, Verdict
 from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
 from celadon.webhook.deciding.audit_only import without_denial
 from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import Unanswered
+from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
 from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
 from celadon.webhook.reviews.review_answers import answer_review
 from celadon.webhook.service.decision_log import DecisionLog
@@ -34,7 +34,8 @@ Later: TypeAlias = Coroutine[None, None, HttpAnswer]
 
 class ReviewHandler:
     """`rulebook` gives what is in force, None if nothing was loaded yet; `most_bytes` is how large
-    a body may be; with `known_callers`, whoever shows no certificate is refused."""
+    a body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told
+    of requests that were denied."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class ReviewHandler:
         most_bytes: int,
         audit_only: bool = False,
         known_callers: bool = False,
+        denied: Callable[[Request, Verdict], None] | None = None,
     ) -> None:
         self._rulebook = rulebook
         self._metrics = metrics
@@ -52,6 +54,7 @@ class ReviewHandler:
         self._most_bytes = most_bytes
         self._audit_only = audit_only
         self._known_callers = known_callers
+        self._denied = denied
 
     def begin(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer | Later:
         """The answer, or what gives it after others have been asked. `arrived` is when the request
@@ -82,6 +85,8 @@ class ReviewHandler:
             verdict = decider.verdict()
         except Unanswered as question:
             return self._later(path, review, decider, question, arrived)
+        except Unanswerable as failure:
+            return self._unanswerable(path, failure)
         except RecursionError:
             return self._too_deep(path)
         return self._answer(path, review, verdict, decider, arrived)
@@ -89,7 +94,10 @@ class ReviewHandler:
     async def _later(
         self, path: str, review: Review, decider: Decider, question: Unanswered, arrived: float
     ) -> HttpAnswer:
-        verdict = await decider.settled(question)
+        try:
+            verdict = await decider.settled(question)
+        except Unanswerable as failure:
+            return self._unanswerable(path, failure)
         return self._answer(path, review, verdict, decider, arrived)
 
     def _answer(
@@ -101,6 +109,8 @@ class ReviewHandler:
         arrived: float,
     ) -> HttpAnswer:
         metrics = self._metrics
+        if self._denied is not None and not verdict.allowed:
+            self._denied(review.request, verdict)
         if self._audit_only and not verdict.allowed:
             verdict = without_denial(verdict)
             metrics.would_deny.add()
@@ -115,6 +125,10 @@ class ReviewHandler:
         if self._log is not None:
             self._log.decided(path, review, verdict, findings, int(seconds * 1e6))
         return answer
+
+    def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
+        """What could not be found out may have been decisive."""
+        return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
 
     def _too_deep(self, path: str) -> HttpAnswer:
         return self.refuse(path, 422, "the review is nested too deeply")

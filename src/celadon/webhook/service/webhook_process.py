@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import signal
 import socket
@@ -36,6 +37,7 @@ from celadon.webhook.service.review_queue import ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from celadon.webhook.service.webhook_settings import WebhookSettings
 
+_LOG: Final = logging.getLogger("celadon.webhook")
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the certificate and the log file."""
 
@@ -106,9 +108,10 @@ class Webhook:
             most_bytes=settings.body_bytes,
             audit_only=settings.audit_only,
             known_callers=settings.known_callers,
+            denied=settings.denied,
         )
         self._queue = ReviewQueue(handler, settings.in_flight, settings.seconds)
-        pages = OwnPages(source, self.metrics, lambda: self.is_ending)
+        pages = OwnPages(source, self.metrics, lambda: self.is_ending, settings.waits_for)
         self._server = HttpServer(
             pages.handle,
             lambda: self._ready(),
@@ -125,13 +128,23 @@ class Webhook:
     async def serve(self, listener: socket.socket, ready: Callable[[], None]) -> None:
         """Until `end`."""
         self._ready = ready
-        tasks = [self._loop.create_task(one) for one in (self._source.run(), self._look())]
+        beside = (one() for one in self._settings.beside)
+        running = (self._source.run(), self._look(), *beside)
+        tasks = [self._loop.create_task(one) for one in running]
+        for task in tasks:
+            task.add_done_callback(self._noticed)
         try:
             await self._server.serve([listener])
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _noticed(self, task: asyncio.Task[None]) -> None:
+        """What should run as long as we do has ended: a bug, and no state to go on in."""
+        if not task.cancelled() and task.exception() is not None:
+            _LOG.error("the webhook ends: this is a bug in celadon", exc_info=task.exception())
+            self.end()
 
     def end(self) -> None:
         """The first call asks, the second insists."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from celadon.admission import Request, Verdict
 from celadon.serve.transport import Address
 
 MOST_BYTES: Final = 7 << 20
@@ -60,3 +62,9 @@ class WebhookSettings:
     drain_seconds: int = 30
     known_callers: bool = False
     """Whether reviews are taken only from callers with a certificate."""
+    denied: Callable[[Request, Verdict], None] | None = None
+    """Is told of each request that was denied, or would have been without `audit_only`."""
+    beside: tuple[Callable[[], Coroutine[None, None, None]], ...] = ()
+    """What else runs as long as the webhook does; the webhook ends if any of it fails."""
+    waits_for: tuple[Callable[[], str], ...] = ()
+    """Each says what the webhook cannot be ready without; empty when it is there."""

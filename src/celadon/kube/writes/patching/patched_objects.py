@@ -23,7 +23,7 @@ from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
-from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.kube.writes import object_places
 from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.intake.incoming_objects import (
@@ -41,7 +41,6 @@ from celadon.kube.writes.patching.restoring import restore_error
 from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
 from celadon.kube.writes.write_targets import Target
 
-JSON_PATCH: Final = "application/json-patch+json"
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 """The media type of server-side apply."""

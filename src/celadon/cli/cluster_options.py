@@ -1,0 +1,179 @@
+"""The options of `celadon webhook` that are about its cluster, and what they come to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from celadon.cli.option_values import seconds
+
+if TYPE_CHECKING:
+    import ssl
+
+    from celadon.admission import Request, Verdict
+    from celadon.serve.outgoing import ClusterLocation
+    from celadon.webhook.certificates import SecretCertificate
+    from celadon.webhook.cluster import ClusterClient, ClusterPolicies
+
+MAX_STALENESS: Final = 300.0
+DEFAULT_SERVICE: Final = "celadon-webhook"
+
+
+def add_cluster(group: argparse._ArgumentGroup) -> None:
+    """Where policies and what they look up come from, if not from files."""
+    group.add_argument(
+        "--from-cluster",
+        action="store_true",
+        help="policies, bindings, params and namespaces are those of the cluster",
+    )
+    group.add_argument(
+        "--kubeconfig", type=Path, metavar="FILE", help="of the cluster (default: the pod's own)"
+    )
+    group.add_argument("--context", default="", metavar="NAME", help="in the kubeconfig")
+    group.add_argument(
+        "--max-staleness",
+        type=seconds,
+        default=MAX_STALENESS,
+        metavar="DURATION",
+        help="after so long without the cluster nothing is decided (default: 5m)",
+    )
+    group.add_argument(
+        "--events", action="store_true", help="write a Kubernetes Event for each denial"
+    )
+
+
+def add_certificates(group: argparse._ArgumentGroup) -> None:
+    """A certificate that the cluster keeps."""
+    which = group.add_mutually_exclusive_group()
+    which.add_argument(
+        "--tls-secret", metavar="[NAMESPACE/]NAME", help="a Secret that cert-manager keeps, say"
+    )
+    which.add_argument(
+        "--self-signed-secret",
+        metavar="[NAMESPACE/]NAME",
+        help="a Secret for an authority of our own, and what it signs",
+    )
+    group.add_argument(
+        "--tls-names",
+        default="",
+        metavar="NAMES",
+        help=f"in the certificate, with commas (default: {DEFAULT_SERVICE}.NAMESPACE.svc)",
+    )
+    group.add_argument(
+        "--webhook-configuration",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="keep the caBundle of these configurations right; may be repeated",
+    )
+
+
+def uses_cluster(options: argparse.Namespace) -> bool:
+    """Whether anything of the cluster is wanted."""
+    return bool(
+        options.from_cluster or options.events or options.tls_secret or options.self_signed_secret
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterParts:
+    """What a webhook takes from its cluster. `beside` runs as long as it does."""
+
+    policies: ClusterPolicies | None
+    certificate: SecretCertificate | None
+    denied: Callable[[Request, Verdict], None] | None
+    beside: tuple[Callable[[], Coroutine[None, None, None]], ...]
+
+    @property
+    def waits_for(self) -> tuple[Callable[[], str], ...]:
+        """What the webhook cannot be ready without, besides its policies."""
+        certificate = self.certificate
+        return () if certificate is None else (lambda: certificate.missing,)
+
+
+def cluster_parts(
+    options: argparse.Namespace, prepare: Callable[[ssl.SSLContext], None]
+) -> ClusterParts:
+    """`prepare` is what else the contexts of TLS need. Raises StartError."""
+    from celadon.serve.outgoing import KubeconfigError
+    from celadon.serve.transport import StartError
+    from celadon.webhook.cluster import ClusterClient
+
+    try:
+        location = _location(options)
+    except KubeconfigError as error:
+        raise StartError(str(error)) from None
+    client = ClusterClient(location)
+    identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}_{uuid4()}"
+    beside: list[Callable[[], Coroutine[None, None, None]]] = []
+    denied = None
+    if options.events:
+        from celadon.webhook.cluster import DenialEvents
+
+        events = DenialEvents(client, identity.partition("_")[0])
+        denied = events.denied
+        beside.append(events.run)
+    certificate = None
+    if options.tls_secret or options.self_signed_secret:
+        certificate, running = _certificate(options, client, identity, prepare)
+        beside.append(running)
+    return ClusterParts(_policies(options, client), certificate, denied, tuple(beside))
+
+
+def _location(options: argparse.Namespace) -> ClusterLocation:
+    """Raises KubeconfigError."""
+    from celadon.serve.outgoing import given_cluster, own_cluster
+
+    if options.kubeconfig is None and not options.context:
+        own = own_cluster(os.environ, time.time)
+        if own is not None:
+            return own
+    return given_cluster(options.kubeconfig, options.context, os.environ, time.time)
+
+
+def _policies(options: argparse.Namespace, client: ClusterClient) -> ClusterPolicies | None:
+    if not options.from_cluster:
+        return None
+    from celadon.webhook.cluster import ClusterPolicies, PolicySettings
+
+    settings = PolicySettings(
+        options.kubernetes_version, client.location.namespace, options.max_staleness
+    )
+    return ClusterPolicies(client, settings)
+
+
+def _certificate(
+    options: argparse.Namespace,
+    client: ClusterClient,
+    identity: str,
+    prepare: Callable[[ssl.SSLContext], None],
+) -> tuple[SecretCertificate, Callable[[], Coroutine[None, None, None]]]:
+    from celadon.webhook.certificates import (
+        AuthoritySettings,
+        LeaderElection,
+        OwnAuthority,
+        SecretCertificate,
+        leases_path,
+    )
+
+    given = options.tls_secret or options.self_signed_secret
+    namespace, _, name = given.rpartition("/")
+    namespace = namespace or client.location.namespace
+    shown = SecretCertificate(client, namespace, name, prepare)
+    names = [one.strip() for one in options.tls_names.split(",") if one.strip()]
+    settings = AuthoritySettings(
+        tuple(names) or (f"{DEFAULT_SERVICE}.{namespace}.svc",),
+        tuple(options.webhook_configuration),
+        own=not options.tls_secret,
+    )
+    if not settings.own and not settings.configurations:
+        return shown, shown.run
+    election = LeaderElection(client, leases_path(namespace), name, identity)
+    return shown, OwnAuthority(client, shown, settings, election).run

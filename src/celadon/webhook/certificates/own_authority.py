@@ -1,0 +1,158 @@
+"""Our own authority at work: the leader renews what is in the Secret, and keeps bundles right.
+
+All replicas show what the Secret says; only the leader writes it. Without `own`, the Secret is
+somebody else's (cert-manager's), and only the bundles are kept. A Secret that is annotated with
+`celadon.dev/renew: authority` or `certificate` is renewed now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from celadon.kube import JsonObject, metadata
+from celadon.serve.operation import LIFE, say, warn
+from celadon.webhook.certificates.kept_certificates import (
+    SECRET_TYPE,
+    BrokenSecret,
+    KeptCertificates,
+    Wish,
+    kept_in,
+    renewed,
+    secret_data,
+)
+from celadon.webhook.certificates.leader_election import LeaderElection
+from celadon.webhook.certificates.secret_certificate import SecretCertificate
+from celadon.webhook.certificates.trusted_bundles import TrustedBundles
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
+
+RENEW: Final = "celadon.dev/renew"
+LOOK_SECONDS: Final = 60.0
+"""Between two looks at what may have come of age."""
+RETRY_SECONDS: Final = 2.0
+SETTLE_SECONDS: Final = 5.0
+"""So long after all configurations have a new authority, API servers are taken to know it. They
+watch configurations, so it takes them less than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoritySettings:
+    """`names` are those by which the webhook is reached; `configurations` those whose bundles are
+    kept; `settle` is in seconds."""
+
+    names: tuple[str, ...]
+    configurations: tuple[str, ...] = ()
+    own: bool = True
+    settle: float = SETTLE_SECONDS
+
+
+class OwnAuthority:
+    """`run` beside the webhook; `clock` is Unix time."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        shown: SecretCertificate,
+        settings: AuthoritySettings,
+        election: LeaderElection,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = client
+        self._shown = shown
+        self._settings = settings
+        self._election = election
+        self._clock = clock
+        self._bundles = TrustedBundles(client, settings.configurations, shown.changed.set)
+        self._trusted = b""
+        self._trusted_since = float("inf")
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._shown.run())
+            group.create_task(self._bundles.run())
+            group.create_task(self._election.run(self._lead))
+
+    async def _lead(self) -> None:
+        while True:
+            self._shown.changed.clear()
+            pause = RETRY_SECONDS
+            if self._shown.is_known:
+                pause = await self.step()
+            try:
+                async with asyncio.timeout(pause):
+                    await self._shown.changed.wait()
+            except TimeoutError:
+                continue
+
+    async def step(self) -> float:
+        """What is to be done now; the seconds until something could be to do without a change."""
+        bundle = self._shown.trusted()
+        if bundle:
+            await self._bundles.put(bundle)
+        self._notice(bundle)
+        if not self._settings.own:
+            return LOOK_SECONDS
+        try:
+            wrote = await self._renew()
+        except ClusterError as error:
+            warn("the certificates cannot be renewed", {"err": str(error)})
+            return RETRY_SECONDS
+        settled = self._trusted_since + self._settings.settle - self._clock()
+        if wrote or 0 < settled < LOOK_SECONDS:
+            return max(0.05, min(settled, RETRY_SECONDS))
+        return LOOK_SECONDS if settled <= 0 else RETRY_SECONDS
+
+    def _notice(self, bundle: bytes) -> None:
+        """Since when all configurations have had this bundle."""
+        if not bundle or not self._bundles.are(bundle):
+            self._trusted, self._trusted_since = b"", float("inf")
+        elif bundle != self._trusted:
+            self._trusted, self._trusted_since = bundle, self._clock()
+
+    async def _renew(self) -> bool:
+        """Whether the Secret was written. Raises ClusterError."""
+        secret = self._shown.secret()
+        kept = None if secret is None else _kept(secret)
+        is_settled = self._trusted_since + self._settings.settle <= self._clock()
+        renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
+        wish = Wish(self._settings.names, is_settled, renew)
+        made = renewed(kept, wish, datetime.fromtimestamp(self._clock(), UTC))
+        if made is None:
+            return False
+        await self._write(secret, made)
+        what = "authority" if kept is None or made.newest != kept.newest else "certificate"
+        say(LIFE, "the certificates were renewed", {"what": what})
+        return True
+
+    async def _write(self, secret: JsonObject | None, made: KeptCertificates) -> None:
+        """On what was seen of it; somebody else's write is a conflict, and looked at next."""
+        document: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},
+            "type": SECRET_TYPE,
+            "data": secret_data(made),
+        }
+        if secret is None:
+            await self._client.create(self._shown.collection, document)
+            return
+        about = dict(metadata.metadata(secret))
+        about["annotations"] = {
+            key: text for key, text in metadata.annotations(secret).items() if key != RENEW
+        }
+        document |= {"metadata": about, "type": secret.get("type", SECRET_TYPE)}
+        document["data"] = {**(secret.get("data") or {}), **document["data"]}
+        await self._client.update(f"{self._shown.collection}/{self._shown.name}", document)
+
+
+def _kept(secret: JsonObject) -> KeptCertificates | None:
+    try:
+        return kept_in(secret.get("data") or {})
+    except BrokenSecret as error:
+        warn("the secret is made anew", {"secret": metadata.name(secret), "err": str(error)})
+        return None

@@ -1,0 +1,183 @@
+"""Kubernetes Events about requests that were denied, for those who look at their namespace.
+
+An Event is about the object that was refused, in its namespace (`default` for cluster-scoped ones).
+The same denial of the same object is one Event that counts. Nothing waits for an Event: they go out
+from a queue; when it is full, or more come than the rate allows, the rest is dropped and counted.
+Dry runs leave nothing. As k8s.io/client-go `tools/record`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import uuid4
+
+from celadon.admission import Request, Verdict
+from celadon.kube import metadata
+from celadon.serve.operation import warn
+from celadon.webhook.cluster.cluster_client import (
+    NOT_FOUND,
+    ClusterClient,
+    ClusterError,
+    ClusterRefusal,
+)
+from celadon.webhook.service.secret_texts import redacted, secret_texts
+
+REASON: Final = "PolicyDenied"
+COMPONENT: Final = "celadon-webhook"
+MOST_CHARACTERS: Final = 1024
+"""Of the message of an Event, as core/v1 has it."""
+MOST_SERIES: Final = 1024
+"""Denials that are remembered, so that the next one counts."""
+MOST_WAITING: Final = 256
+BURST: Final = 25
+PER_SECOND: Final = 5.0
+"""Events at once, and in the long run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """What makes two denials the same."""
+
+    namespace: str
+    name: str
+    kind: str
+    api_version: str
+    uid: str
+    message: str
+
+
+@dataclass(slots=True)
+class _Series:
+    path: str
+    count: int
+
+
+class DenialEvents:
+    """`instance` says which replica it was. `clock` is Unix time, `monotonic` what the rate is
+    measured by. `run` beside the webhook."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        instance: str,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._instance = instance
+        self._clock = clock
+        self._monotonic = monotonic
+        self._waiting: OrderedDict[_Denial, int] = OrderedDict()
+        self._series: OrderedDict[_Denial, _Series] = OrderedDict()
+        self._wake = asyncio.Event()
+        self._tokens = float(BURST)
+        self._filled = monotonic()
+        self.dropped = 0
+
+    def denied(self, request: Request, verdict: Verdict) -> None:
+        """Take note of a denial; at once."""
+        if request.dry_run:
+            return
+        denial = _denial(request, verdict)
+        if denial not in self._waiting and len(self._waiting) >= MOST_WAITING:
+            self.dropped += 1
+            return
+        self._waiting[denial] = self._waiting.get(denial, 0) + 1
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Send what waits, until it is cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                await self._await_turn()
+                denial, count = self._waiting.popitem(last=False)
+                try:
+                    await self._send(denial, count)
+                except ClusterError as error:
+                    self.dropped += count
+                    warn("an event cannot be written", {"err": str(error)})
+
+    async def _await_turn(self) -> None:
+        while True:
+            now = self._monotonic()
+            self._tokens = min(BURST, self._tokens + (now - self._filled) * PER_SECOND)
+            self._filled = now
+            if self._tokens >= 1:
+                self._tokens -= 1
+                return
+            await asyncio.sleep((1 - self._tokens) / PER_SECOND)
+
+    async def _send(self, denial: _Denial, count: int) -> None:
+        """Raises ClusterError."""
+        now = f"{datetime.fromtimestamp(self._clock(), UTC):%Y-%m-%dT%H:%M:%SZ}"
+        known = self._series.get(denial)
+        if known is not None and await self._counted(known, count, now):
+            self._series.move_to_end(denial)
+            return
+        event = self._event(denial, count, now)
+        place = event["metadata"]["namespace"]
+        path = f"/api/v1/namespaces/{place}/events"
+        await self._client.create(path, event)
+        self._series[denial] = _Series(f"{path}/{event['metadata']['name']}", count)
+        if len(self._series) > MOST_SERIES:
+            self._series.popitem(last=False)
+
+    async def _counted(self, series: _Series, count: int, now: str) -> bool:
+        """Whether there still is an Event to count in: they end after an hour. Raises
+        ClusterError."""
+        series.count += count
+        try:
+            await self._client.patch(series.path, {"count": series.count, "lastTimestamp": now})
+        except ClusterRefusal as refusal:
+            if refusal.code != NOT_FOUND:
+                raise
+            return False
+        return True
+
+    def _event(self, denial: _Denial, count: int, now: str) -> dict[str, Any]:
+        about = {
+            "apiVersion": denial.api_version,
+            "kind": denial.kind,
+            "namespace": denial.namespace,
+            "name": denial.name,
+            "uid": denial.uid,
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": f"{denial.name or 'unnamed'}.{uuid4().hex[:16]}",
+                "namespace": denial.namespace or "default",
+            },
+            "involvedObject": {key: value for key, value in about.items() if value},
+            "type": "Warning",
+            "reason": REASON,
+            "message": denial.message,
+            "count": count,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "reportingInstance": self._instance,
+        }
+
+
+def _denial(request: Request, verdict: Verdict) -> _Denial:
+    obj = request.object or request.old_object or {}
+    name = request.name or metadata.name(obj) or metadata.generate_name(obj)
+    return _Denial(
+        "" if request.kind.kind == "Namespace" else request.namespace,
+        name.rstrip("-."),
+        request.kind.kind,
+        request.kind.api_version,
+        metadata.uid(obj),
+        redacted(verdict.message, secret_texts(request))[:MOST_CHARACTERS],
+    )

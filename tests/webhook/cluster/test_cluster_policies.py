@@ -1,0 +1,317 @@
+"""Policies of a cluster: what is there counts, what comes counts soon."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from celadon.admission import Operation, Request, Verdict
+from celadon.kube import GroupVersionKind, GroupVersionResource, User
+from celadon.testing import KubeApi
+from celadon.webhook.cluster.cluster_client import ClusterClient
+from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
+from celadon.webhook.deciding.decider import Decider
+from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
+from tests.webhook.cluster.against_server import client_of, config_map, until
+
+GROUP = "admissionregistration.k8s.io/v1"
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+RULES = [
+    {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": ["configmaps"],
+        "operations": ["CREATE"],
+    }
+]
+
+
+def policy(name: str, expression: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": GROUP,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "matchConstraints": {"resourceRules": RULES},
+            "validations": [{"expression": expression, "message": f"not {name}"}],
+            **spec,
+        },
+    }
+
+
+def binding(name: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": GROUP,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"], **spec},
+    }
+
+
+CREATE = Request(
+    Operation.CREATE,
+    GroupVersionKind("", "v1", "ConfigMap"),
+    GroupVersionResource("", "v1", "configmaps"),
+    name="new",
+    namespace="default",
+    object={**config_map("new")},
+    user=User("alice", ("system:authenticated",)),
+)
+
+
+@asynccontextmanager
+async def source(
+    client: ClusterClient, max_staleness: float = 60.0
+) -> AsyncIterator[ClusterPolicies]:
+    policies = ClusterPolicies(client, PolicySettings("1.36", "default", max_staleness))
+    running = asyncio.create_task(policies.run())
+    try:
+        await until(lambda: running.done() or policies.rulebook() is not None)
+        yield policies
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def verdict(policies: ClusterPolicies, request: Request = CREATE) -> Verdict:
+    rules = policies.rulebook()
+    assert rules is not None
+    decider = Decider(request, rules)
+    try:
+        return decider.verdict()
+    except Unanswered as question:
+        return await decider.settled(question)
+
+
+def names(policies: ClusterPolicies) -> list[str]:
+    rules = policies.rulebook()
+    return [] if rules is None else [one.name for one in rules.engine.policies]
+
+
+@pytest.fixture
+def api() -> Iterator[KubeApi]:
+    with KubeApi([policy("first", "object.metadata.name == 'x'"), binding("first")]) as started:
+        yield started
+
+
+def run_with(api: KubeApi, work: Callable[[ClusterPolicies], Any]) -> None:
+    async def run() -> None:
+        async with client_of(api.admin) as client, source(client) as policies:
+            await work(policies)
+
+    asyncio.run(run())
+
+
+def test_policies_come_and_go(api: KubeApi) -> None:
+    async def work(policies: ClusterPolicies) -> None:
+        assert (await verdict(policies)).message.endswith(
+            "ValidatingAdmissionPolicy 'first' with binding 'first' denied request: not first"
+        )
+        state = policies.state()
+        assert (state.missing, state.problems) == ((), ())
+        assert set(state.cache_ages) == {
+            "configmaps", "customresourcedefinitions", "namespaces",
+            "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+        }  # fmt: skip
+        api.request("DELETE", f"{POLICIES}/first")
+        await until(lambda: names(policies) == [])
+        assert (await verdict(policies)).allowed
+        api.create(policy("second", "false"))
+        await until(lambda: names(policies) == ["second"])
+        assert (await verdict(policies)).allowed, "nothing binds it"
+
+    run_with(api, work)
+
+
+def test_what_has_not_changed_is_not_compiled_again(api: KubeApi) -> None:
+    async def work(policies: ClusterPolicies) -> None:
+        rules = policies.rulebook()
+        assert rules is not None
+        (compiled,) = rules.engine.policies
+        api.create(policy("second", "true"))
+        await until(lambda: names(policies) == ["first", "second"])
+        now = policies.rulebook()
+        assert now is not None
+        assert now.engine.policies[0] is compiled
+        assert now.world().catalog is rules.world().catalog
+
+    run_with(api, work)
+
+
+def test_config_maps_have_policies_too(api: KubeApi) -> None:
+    text = "\n---\n".join(
+        map(str, (policy("first", "false"), policy("third", "false"), binding("third")))
+    )
+
+    async def work(policies: ClusterPolicies) -> None:
+        labelled = config_map("x", **{"all.yaml": text})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: names(policies) == ["first", "third"])
+        assert policies.state().problems == (
+            "`first` in a configmap is not used: there is another one before it",
+        )
+
+    run_with(api, work)
+
+
+def test_a_binding_may_select_namespaces(api: KubeApi) -> None:
+    selector = {"namespaceSelector": {"matchLabels": {"strict": "yes"}}}
+    api.create(policy("second", "false"), binding("second", matchResources=selector))
+    api.request("DELETE", f"{POLICIES}/first")
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert (await verdict(policies)).allowed
+        api.request(
+            "PATCH", "/api/v1/namespaces/default", {"metadata": {"labels": {"strict": "yes"}}}
+        )
+        await until(lambda: not asyncio_verdict(policies).allowed)
+
+    run_with(api, work)
+
+
+def asyncio_verdict(policies: ClusterPolicies) -> Verdict:
+    rules = policies.rulebook()
+    assert rules is not None
+    return Decider(CREATE, rules).verdict()
+
+
+def test_a_namespace_in_no_cache_is_asked_for(api: KubeApi) -> None:
+    api.create(policy("second", "namespaceObject.metadata.name != 'later'"), binding("second"))
+    api.request("DELETE", f"{POLICIES}/first")
+    request = Request(CREATE.operation, CREATE.kind, CREATE.resource, namespace="later", object={})
+
+    async def work(policies: ClusterPolicies) -> None:
+        missing = await verdict(policies, request)
+        assert (missing.code, missing.message) == (404, 'namespaces "later" not found')
+        policies.caches.namespaces._objects.pop("", None)  # as if the cache lagged behind
+        api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"}})
+        policies.caches.namespaces._objects.get("", {}).pop("later", None)
+        assert (await verdict(policies, request)).message.endswith("not second")
+
+    run_with(api, work)
+
+
+def test_the_authorizer_is_asked(api: KubeApi) -> None:
+    expression = (
+        "authorizer.group('').resource('secrets').namespace('default').check('get').allowed()"
+    )
+    api.create(policy("second", expression), binding("second"))
+    api.request("DELETE", f"{POLICIES}/first")
+    root = Request(**{**_members(CREATE), "user": User("root", ("system:masters",))})
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert not (await verdict(policies)).allowed
+        assert (await verdict(policies, root)).allowed
+        assert policies.authorizer.asked == 2
+        await verdict(policies)
+        assert policies.authorizer.asked == 2
+
+    run_with(api, work)
+
+
+def _members(request: Request) -> dict[str, Any]:
+    named = ("operation", "kind", "resource", "name", "namespace", "object")
+    return {name: getattr(request, name) for name in named}
+
+
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "limits.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "limits", "kind": "Limit"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {"most": {"type": "integer"}},
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def limit(most: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Limit",
+        "metadata": {"name": "l", "namespace": "default"},
+        "most": most,
+    }
+
+
+def test_params_of_a_kind_that_is_defined_later(api: KubeApi) -> None:
+    kind = {"apiVersion": "example.com/v1", "kind": "Limit"}
+    api.request("DELETE", f"{POLICIES}/first")
+    api.create(
+        policy("second", "size(object.metadata.name) <= params.most", paramKind=kind),
+        binding("second", paramRef={"name": "l", "parameterNotFoundAction": "Deny"}),
+    )
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert (
+            "failed to find resource referenced by paramKind" in (await verdict(policies)).message
+        )
+        api.create(DEFINITION)
+        await until(lambda: len(policies.caches.params) == 1)
+        assert "no params found" in (await verdict(policies)).message
+        api.create(limit(1))
+        await until(lambda: list(next(iter(policies.caches.params.values()))))
+        assert (await verdict(policies)).message.endswith("not second")
+        api.request("PATCH", "/apis/example.com/v1/namespaces/default/limits/l", {"most": 5})
+        await until(lambda: asyncio_verdict(policies).allowed)
+        api.request("DELETE", f"{POLICIES}/second")
+        await until(lambda: not policies.caches.params)
+
+    run_with(api, work)
+
+
+def test_nothing_is_decided_by_caches_that_are_too_old(api: KubeApi) -> None:
+    async def run() -> None:
+        async with client_of(api.admin) as client:
+            now = [0.0]
+            settings = PolicySettings("1.36", "default", 60.0)
+            policies = ClusterPolicies(client, settings, monotonic=lambda: now[0])
+            running = asyncio.create_task(policies.run())
+            await until(lambda: policies.rulebook() is not None)
+            rules = policies.rulebook()
+            assert rules is not None
+            now[0] = 61.0
+            assert policies.rulebook() is None
+            assert any("not known for 61s" in one for one in policies.state().missing)
+            with pytest.raises(Unanswerable, match="namespaces: not known for 61s"):
+                rules.world().namespace("default")
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+def test_what_is_waited_for_has_its_reason(api: KubeApi) -> None:
+    nobody = api.as_user("nobody")
+
+    async def run() -> None:
+        async with client_of(nobody) as client:
+            policies = ClusterPolicies(client, PolicySettings("1.36", "default", 60.0))
+            running = asyncio.create_task(policies.run())
+            await until(
+                lambda: all("forbidden" in one for one in list(policies.state().missing)[:5])
+            )
+            assert policies.rulebook() is None
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
