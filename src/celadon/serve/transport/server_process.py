@@ -176,6 +176,7 @@ async def _serve(
         address=f"{host}:{port}",
         extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
+        plugin_settings=settings.plugin_settings,
         webhook_services=settings.webhook_services,
         limits=settings.limits,
         gates=settings.gates,
