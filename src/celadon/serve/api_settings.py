@@ -54,6 +54,8 @@ class Settings:
     """Seconds that deleted owners keep their finalizer at least."""
     root_certificates: str = ""
     """PEM: what clients inside should trust."""
+    client_ca: str = ""
+    """PEM: whose client certificates are trusted, for those who check them elsewhere."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates that are not as they are by default."""
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)

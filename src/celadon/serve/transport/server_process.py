@@ -159,6 +159,10 @@ def _start_errors() -> Iterator[None]:
         raise StartError(f"{where}{error.strerror or error}") from error
 
 
+def _text(path: Path | None) -> str:
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
 def _tokens(path: Path | None) -> TokenFile:
     if path is None:
         return TokenFile()
@@ -183,6 +187,7 @@ async def _serve(
         runtime_config=settings.runtime_config,
         controller_names=settings.controllers,
         collection_lag=settings.collection_lag,
+        client_ca=_text(settings.tls.client_authorities),
         root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
     )
     with _start_errors():
