@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath
-from celadon.kube.custom.definitions.structural_schemas import branches, members
+from celadon.kube.custom.definitions.structural_schemas import PRESERVE, branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
 
 Errors = Iterator[FieldError]
@@ -20,7 +20,6 @@ Given = Mapping[str, Any]
 _LIST_TYPE: Final = "x-kubernetes-list-type"
 _LIST_KEYS: Final = "x-kubernetes-list-map-keys"
 _MAP_TYPE: Final = "x-kubernetes-map-type"
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED: Final = (
     *("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"),

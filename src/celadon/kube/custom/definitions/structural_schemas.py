@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
-from celadon.kube.custom.definitions.schema_keywords import PRESERVE
 from celadon.kube.fieldpath import FieldError, FieldPath
 
 Errors = Iterator[FieldError]
@@ -22,6 +21,7 @@ AT_ROOT: Final = "at the root"
 IN_ITEMS: Final = "for specified array items"
 IN_FIELDS: Final = "for specified object fields"
 
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
