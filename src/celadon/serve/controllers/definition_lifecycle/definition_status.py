@@ -19,7 +19,6 @@ from celadon.serve.controllers.conditions import (
     with_condition,
 )
 
-ESTABLISHED: Final = "Established"
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
