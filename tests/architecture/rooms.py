@@ -41,6 +41,7 @@ DOORS = {
     "celadon.admission.lint",
     "celadon.admission.mutating",
     "celadon.admission.plugins",
+    "celadon.admission.plugins.configuration",
     "celadon.admission.registration",
     "celadon.admission.webhooks",
     "celadon.admission.writing",

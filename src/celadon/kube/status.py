@@ -261,9 +261,10 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
     return _failure("Invalid", message, details)
 
 
-def too_many_requests(why: str, retry_after_seconds: int) -> StatusError:
-    """429, with the seconds to wait."""
-    details = StatusDetails(retry_after_seconds=retry_after_seconds)
+def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:
+    """429, with the seconds to wait, if they are known."""
+    waiting = StatusDetails(retry_after_seconds=retry_after_seconds)
+    details = waiting if retry_after_seconds else None
     return _failure("TooManyRequests", f"Too many requests: {why}", details)
 
 

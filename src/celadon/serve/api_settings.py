@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
@@ -40,6 +41,8 @@ class Settings:
     controllers: bool = True
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""
+    plugin_settings: PluginSettings = field(default_factory=PluginSettings)
+    """What they are told beside."""
     webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     namespace_grace: float = GRACE_SECONDS
@@ -51,6 +54,8 @@ class Settings:
     """Seconds that deleted owners keep their finalizer at least."""
     root_certificates: str = ""
     """PEM: what clients inside should trust."""
+    client_ca: str = ""
+    """PEM: whose client certificates are trusted, for those who check them elsewhere."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates that are not as they are by default."""
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)

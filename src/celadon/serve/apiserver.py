@@ -19,7 +19,7 @@ from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.initial_state import create_initial_objects
+from celadon.serve.initial_state import create_initial_objects, objects_of_server
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.publication.server_version import ServerVersion
@@ -78,7 +78,9 @@ class ApiServer:
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done."""
         catalog = self.served.current().catalog
-        await create_initial_objects(self.objects, catalog, self.core.new_context)
+        settings, now = self.core.settings, self.core.sources.timestamp()
+        own = objects_of_server(settings.address, settings.client_ca, now)
+        await create_initial_objects(self.objects, catalog, self.core.new_context, own)
         if self.core.settings.controllers:
             self.controllers.start()
 

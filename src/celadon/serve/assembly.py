@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -27,6 +28,7 @@ from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation.policy_timer import PolicyTimer
 from celadon.serve.rest.admitting.admission_chain import Admission
+from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
 from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
@@ -47,6 +49,7 @@ from celadon.serve.views.webhook_view import WebhookView
 MUTATING_POLICIES: Final = "MutatingAdmissionPolicy"
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
+EVENT_RATE_LIMIT: Final = "EventRateLimit"
 
 Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 
@@ -83,7 +86,9 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
 def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> Admission:
     """Whether a write may happen; `caller` calls webhooks."""
     settings = core.settings
-    plugins = PluginChain(settings.plugins, settings.version)
+    told = settings.plugin_settings
+    plugins = PluginChain(settings.plugins, settings.version, told)
+    limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
     webhooks = _webhooks(core, plugins.names, caller)
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
     provision = NamespaceProvision(core.world, create)
@@ -105,8 +110,10 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
             core.objects,
             core.sources.timestamp,
             core.charges,
+            told.limited_resources,
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
+        event_rates=EventRates(limits, time.monotonic),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a new server has before the first request: namespaces, roles, priority classes.
+"""What a new server has before the first request: namespaces, roles, what there is of its network.
 
 Objects that are there already stay as they are: after a restart nothing is done.
 """
@@ -6,7 +6,9 @@ Objects that are there already stay as they are: after a restart nothing is done
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+import ipaddress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -16,14 +18,18 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import Target, write_path
 from celadon.serve.access.bootstrap_roles import bootstrap_roles
 from celadon.serve.access.initial_objects import (
+    authentication_config_map,
     default_service_account,
     initial_namespaces,
     initial_priority_classes,
+    kubernetes_endpoints,
     kubernetes_service,
+    service_range,
 )
 from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.rest.object_writes import in_order
+from celadon.serve.views.service_network_view import CLUSTER_ADDRESSES
 
 FIRST_ADDRESS: Final = "10.0.0.1"
 """Of the Services: that of the server's own."""
@@ -34,26 +40,48 @@ API_PORT: Final = 6443
 
 @cache
 def initial_objects() -> Sequence[JsonObject]:
-    """In an order in which each finds what it needs."""
+    """Those that are the same everywhere, in an order in which each finds what it needs."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
     service = kubernetes_service(FIRST_ADDRESS, API_PORT)
     return (*namespaces, *accounts, *initial_priority_classes(), *bootstrap_roles(), service)
 
 
+def objects_of_server(address: str, client_ca: str, now: str) -> Iterator[JsonObject]:
+    """Those that depend on it: `address` is its host and port, `client_ca` PEM or empty, `now` the
+    time as objects have it."""
+    yield service_range(CLUSTER_ADDRESSES, now)
+    yield authentication_config_map(client_ca)
+    host, _, port = address.rpartition(":")
+    with contextlib.suppress(ValueError):  # the name of a host
+        listened = ipaddress.ip_address(host.strip("[]"))
+        if not (listened.is_loopback or listened.is_unspecified):
+            yield from kubernetes_endpoints(str(listened), int(port))
+
+
 async def create_initial_objects(
-    objects: ObjectStore, catalog: Catalog, new_context: Callable[[], DefaultingContext]
+    objects: ObjectStore,
+    catalog: Catalog,
+    new_context: Callable[[], DefaultingContext],
+    of_server: Iterable[JsonObject] = (),
 ) -> None:
-    """`new_context` gives a new uid each time. All are written at once: with one flush to disk."""
+    """`new_context` gives a new uid each time, `of_server` are those of this one. All are written
+    at once: with one flush to disk."""
     writes = []
-    for obj in initial_objects():
+    for obj in (*initial_objects(), *of_server):
         resource = catalog.by_gvk(metadata.gvk(obj))
-        assert resource is not None, f"no resource for {metadata.gvk(obj)}"
+        if resource is None:  # a version that is not to be served
+            continue
         namespace, name = metadata.namespace(obj), metadata.name(obj)
         if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
             made = write_path.created(obj, target, context)
-            kept = in_order(write_path.stored_object(made, target, context))
+            kept = in_order({**write_path.stored_object(made, target, context), **_status(obj)})
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
+
+
+def _status(obj: JsonObject) -> JsonObject:
+    """Which no client could have given it."""
+    return {"status": obj["status"]} if "status" in obj else {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.plugin_table import behaviours
 from celadon.kube.catalogue import PLUGINS
 from celadon.kube.defaulting.defaulting_rules import EXTRA_RULES
 from celadon.kube.schemas import packs
 
-BEHAVIOURS = behaviours("1.36")
+BEHAVIOURS = behaviours("1.36", PluginSettings())
 OWN_AFFAIRS = {
     "AlwaysAdmit",
     "MutatingAdmissionPolicy",

@@ -128,6 +128,7 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
             'enable-admission-plugins plugin "Nope" is unknown',
         ),
         (["--enable-admission-plugins", "EventRateLimit"], "`EventRateLimit` is not supported"),
+        (["--admission-control-config-file", "/nonexistent"], "`/nonexistent`: No such file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
+from celadon.admission.plugins.plugin_settings import PluginSettings
 from celadon.admission.plugins.plugin_table import behaviours
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
@@ -38,10 +39,13 @@ class PluginChain:
     policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
 
     def __init__(
-        self, names: Iterable[str] = DEFAULT_PLUGINS, release: str = DEFAULT_VERSION
+        self,
+        names: Iterable[str] = DEFAULT_PLUGINS,
+        release: str = DEFAULT_VERSION,
+        settings: PluginSettings | None = None,
     ) -> None:
         self.names = frozenset(names)
-        self._behaviours = behaviours(release)
+        self._behaviours = behaviours(release, settings or PluginSettings())
         self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
         self._validating: dict[Endpoint, tuple[Behaviour, ...]] = {}

@@ -17,6 +17,7 @@ from celadon.admission.plugins.namespace_plugins import EXISTS, LIFECYCLE
 from celadon.admission.plugins.node_restriction import NODE_RESTRICTION
 from celadon.admission.plugins.owner_permissions import OWNER_PERMISSIONS
 from celadon.admission.plugins.plugin_answers import Behaviour
+from celadon.admission.plugins.plugin_settings import PluginSettings
 from celadon.admission.plugins.pod_plugins.account_checks import SERVICE_ACCOUNT
 from celadon.admission.plugins.pod_plugins.image_pulling import IMAGE_PULLING
 from celadon.admission.plugins.pod_plugins.limit_ranges import LIMIT_RANGER
@@ -64,7 +65,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 }
 
 
-def behaviours(release: str) -> Behaviours:
+def behaviours(release: str, settings: PluginSettings) -> Behaviours:
     """By the names of plugins, as they are in a release: `1.36`."""
     minor = int(release.rpartition(".")[2])
-    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor)}
+    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}

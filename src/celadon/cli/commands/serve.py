@@ -16,7 +16,7 @@ from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
 
 if TYPE_CHECKING:
-    from celadon.serve.transport import ServerSettings, Serving
+    from celadon.serve.transport import PluginSettings, RequestLimits, ServerSettings, Serving
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -79,6 +79,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             metavar="NAMES",
             help=f"{name} these, {what}, separated by commas",
         )
+    plugins.add_argument(
+        "--admission-control-config-file",
+        type=Path,
+        metavar="FILE",
+        help="an AdmissionConfiguration: what plugins are told beside",
+    )
     plugins.add_argument(
         "--webhook-service",
         action="append",
@@ -231,7 +237,6 @@ def _announce(serving: Serving, settings: ServerSettings) -> None:
 def _settings(options: argparse.Namespace) -> ServerSettings:
     """Raises StartError."""
     from celadon.serve.transport import (
-        RequestLimits,
         Rotation,
         ServerSettings,
         StartError,
@@ -248,6 +253,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _read("--feature-gates", ",".join(options.feature_gates), feature_gates)
+    told = _told(options.admission_control_config_file)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     manifests = _ManifestFiles(options.manifests)
@@ -272,33 +278,53 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         gates=gates,
         runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
-        plugins=_plugins(options.enable_admission_plugins, options.disable_admission_plugins),
+        plugins=_plugins(options, told.configured),
+        plugin_settings=told,
         webhook_services=services,
         manifests=tuple(manifests.read()),
         read_manifests=manifests.read if options.watch_manifests else None,
-        limits=RequestLimits(
-            options.max_requests_inflight,
-            options.max_mutating_requests_inflight,
-            options.max_watches,
-            options.request_timeout,
-            options.min_request_timeout,
-        ),
+        limits=_limits(options),
         shutdown_delay=options.shutdown_delay_duration,
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
     )
 
 
-def _plugins(enable: list[str], disable: list[str]) -> frozenset[str]:
-    """The names that the two options leave. Raises StartError."""
+def _limits(options: argparse.Namespace) -> RequestLimits:
+    from celadon.serve.transport import RequestLimits
+
+    return RequestLimits(
+        options.max_requests_inflight,
+        options.max_mutating_requests_inflight,
+        options.max_watches,
+        options.request_timeout,
+        options.min_request_timeout,
+    )
+
+
+def _told(path: Path | None) -> PluginSettings:
+    """What a configuration file says of the plugins. Raises StartError."""
+    from celadon.serve.transport import PluginSettings, StartError, read_admission_file
+
+    if path is None:
+        return PluginSettings()
+    try:
+        return _read("--admission-control-config-file", path, read_admission_file)
+    except OSError as error:
+        raise StartError(f"`{error.filename}`: {error.strerror}") from None
+
+
+def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozenset[str]:
+    """The names that two options leave. Raises StartError."""
     from celadon.kube.catalogue import UnusablePlugins, enabled_plugins
     from celadon.serve.transport import StartError
 
     more, fewer = (
-        [name for one in given for name in one.split(",") if name] for given in (enable, disable)
+        [name for one in given for name in one.split(",") if name]
+        for given in (options.enable_admission_plugins, options.disable_admission_plugins)
     )
     try:
-        return enabled_plugins(more, fewer)
+        return enabled_plugins(more, fewer, configured)
     except UnusablePlugins as error:
         raise StartError(str(error)) from None
 

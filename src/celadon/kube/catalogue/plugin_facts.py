@@ -7,7 +7,7 @@ the rest in `celadon.admission.plugins`; both go by the names that stand here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,8 +84,13 @@ class UnusablePlugins(MalformedText):
     """Names that a server cannot start with."""
 
 
-def enabled_plugins(enable: Iterable[str] = (), disable: Iterable[str] = ()) -> frozenset[str]:
-    """What `--enable-admission-plugins` and `--disable-admission-plugins` leave of the defaults.
+def enabled_plugins(
+    enable: Iterable[str] = (),
+    disable: Iterable[str] = (),
+    configured: Collection[str] = (),
+) -> frozenset[str]:
+    """What `--enable-admission-plugins` and `--disable-admission-plugins` leave of the defaults;
+    `configured` are those that have the configuration without which they cannot run.
 
     Raises UnusablePlugins, for unknown names in the words of k8s.io/apiserver
     `pkg/server/options/admission.go`.
@@ -101,6 +106,6 @@ def enabled_plugins(enable: Iterable[str] = (), disable: Iterable[str] = ()) -> 
             f"[{both}] in enable-admission-plugins and disable-admission-plugins overlapped"
         )
     for plugin in PLUGINS:
-        if plugin.name in more and plugin.lacks:
+        if plugin.name in more and plugin.lacks and plugin.name not in configured:
             raise UnusablePlugins(f"`{plugin.name}` is not supported: it needs {plugin.lacks}")
     return (DEFAULT_PLUGINS | more) - fewer

@@ -15,6 +15,10 @@ from celadon.kube.well_known_values import HTTPS_PORT
 NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 SERVICE: Final = "kubernetes"
 
+MANAGED_BY: Final = "ipaddress.kubernetes.io/managed-by"
+ADDRESS_ALLOCATOR: Final = "ipallocator.k8s.io"
+"""Label and value of the records that the server keeps itself."""
+
 ROOT_CA_CONFIG_MAP: Final = "kube-root-ca.crt"
 _ROOT_CA_DESCRIPTION: Final = (
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
@@ -71,6 +75,40 @@ def kubernetes_service(cluster_ip: str, port: int) -> dict[str, Any]:
             "sessionAffinity": "None",
             "type": "ClusterIP",
         },
+    }
+
+
+def service_range(cidr: str, now: str) -> dict[str, Any]:
+    """From where Services get their addresses."""
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "",
+        "message": "Kubernetes default Service CIDR is ready",
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "ServiceCIDR",
+        "metadata": {"name": SERVICE},
+        "spec": {"cidrs": [cidr]},
+        "status": {"conditions": [ready]},
+    }
+
+
+def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
+    """Who has an address: a Service."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "IPAddress",
+        "metadata": {
+            "name": address,
+            "labels": {
+                "ipaddress.kubernetes.io/ip-family": "IPv6" if ":" in address else "IPv4",
+                MANAGED_BY: ADDRESS_ALLOCATOR,
+            },
+        },
+        "spec": {"parentRef": {"resource": "services", "namespace": namespace, "name": name}},
     }
 
 

@@ -8,11 +8,11 @@ k8s.io/apiserver `pkg/admission/plugin/resourcequota`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
 from celadon.admission import Request
-from celadon.admission.plugins import Charge, fit, given_back, is_counted
+from celadon.admission.plugins import Charge, LimitedResource, fit, given_back, is_counted
 from celadon.kube import GroupVersionResource, metadata
 from celadon.kube.catalogue import known_resources
 from celadon.serve.charging.open_charges import OpenCharges
@@ -24,11 +24,17 @@ QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")
 
 
 class QuotaCharging:
-    """Charges of one server. `now` gives the time as objects have it. Where it is not `enabled`,
-    nothing is charged."""
+    """Charges of one server. `now` gives the time as objects have it. Nobody may use what is
+    `limited` where no quota allows for it. Where it is not `enabled`, nothing is charged."""
 
     def __init__(
-        self, objects: ObjectStore, now: Callable[[], str], charges: OpenCharges, *, enabled: bool
+        self,
+        objects: ObjectStore,
+        now: Callable[[], str],
+        charges: OpenCharges,
+        limited: Sequence[LimitedResource] = (),
+        *,
+        enabled: bool,
     ) -> None:
         resource = known_resources().by_gvr(QUOTAS)
         assert resource is not None, "a catalogue without quotas"
@@ -37,10 +43,13 @@ class QuotaCharging:
         self._now = now
         self._enabled = enabled
         self._open = charges
+        self._limited = limited
 
     def are_in(self, namespace: str) -> bool:
         """Whether there is anything to ask for."""
-        return self._enabled and bool(namespace) and bool(self._quotas(namespace))
+        if not self._enabled or not namespace:
+            return False
+        return bool(self._limited) or bool(self._quotas(namespace))
 
     @contextlib.asynccontextmanager
     async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:
@@ -65,7 +74,8 @@ class QuotaCharging:
                 for one in self._quotas(request.namespace)
                 if (name := metadata.name(one.object)) not in taken
             }
-            found = fit([one.object for one in quotas.values()], request, self._now())
+            given = [one.object for one in quotas.values()]
+            found = fit(given, request, self._now(), () if taken else self._limited)
             if found.refusal is not None:
                 raise found.refusal
             for name, charge in found.charges.items() if for_good else ():

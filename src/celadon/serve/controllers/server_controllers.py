@@ -13,6 +13,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNTS
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
+from celadon.serve.controllers.address_records import AddressRecords
 from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.controller_names import ROOT_CERTIFICATES
 from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
@@ -37,6 +38,8 @@ from celadon.serve.views.policy_view import VALIDATING
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
+ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
 
 
@@ -83,8 +86,9 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions are looked after in any case."""
-    always = (_definitions(given), _definition_cleanup(given))
+    """Those that run, ready to be run. Definitions, and addresses of Services, are looked after in
+    any case."""
+    always = (_definitions(given), _definition_cleanup(given), _addresses(given))
     return [*always, *(make(given) for name, make in _MAKERS.items() if name in given.names)]
 
 
@@ -100,6 +104,11 @@ def _definition_cleanup(given: ControllerSurroundings) -> Controller:
         given.requests("custom-resource-finalizer"),
         given.timestamp,
     )
+
+
+def _addresses(given: ControllerSurroundings) -> Controller:
+    services, records = built_in(SERVICES), built_in(ADDRESSES)
+    return AddressRecords(given.objects, services, records, given.new_context)
 
 
 def _default_accounts(given: ControllerSurroundings) -> Controller:

@@ -4,9 +4,11 @@ Needs the packages of `celadon[serve]`. Read first `server_process` (how it all 
 then `http_server` and `http_connection` (between HTTP and the handler).
 """
 
+from celadon.admission.plugins import PluginSettings
 from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.calling.given_services import given_services
 from celadon.serve.controllers.controller_names import controllers_named
+from celadon.serve.operation.admission_file import read_admission_file
 from celadon.serve.operation.feature_gates import feature_gates
 from celadon.serve.operation.log_lines import LogLines
 from celadon.serve.operation.log_lines import level_of as log_level
@@ -40,6 +42,7 @@ __all__ = [
     "CredentialsFolder",
     "HttpServer",
     "LogLines",
+    "PluginSettings",
     "RequestLimits",
     "Rotation",
     "ServerSettings",
@@ -57,6 +60,7 @@ __all__ = [
     "log_level",
     "open_listener",
     "parse_address",
+    "read_admission_file",
     "run",
     "runtime_config",
     "server_tls",

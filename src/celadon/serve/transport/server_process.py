@@ -159,6 +159,10 @@ def _start_errors() -> Iterator[None]:
         raise StartError(f"{where}{error.strerror or error}") from error
 
 
+def _text(path: Path | None) -> str:
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
 def _tokens(path: Path | None) -> TokenFile:
     if path is None:
         return TokenFile()
@@ -176,12 +180,14 @@ async def _serve(
         address=f"{host}:{port}",
         extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
         plugins=settings.plugins,
+        plugin_settings=settings.plugin_settings,
         webhook_services=settings.webhook_services,
         limits=settings.limits,
         gates=settings.gates,
         runtime_config=settings.runtime_config,
         controller_names=settings.controllers,
         collection_lag=settings.collection_lag,
+        client_ca=_text(settings.tls.client_authorities),
         root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
     )
     with _start_errors():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
@@ -102,6 +103,8 @@ class ServerSettings:
     """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""
+    plugin_settings: PluginSettings = field(default_factory=PluginSettings)
+    """What they are told beside."""
     webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()

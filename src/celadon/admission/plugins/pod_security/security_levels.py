@@ -22,6 +22,7 @@ PREFIX: Final = "pod-security.kubernetes.io/"
 """Of the labels of namespaces, and of audit annotations."""
 MODES: Final = ("enforce", "audit", "warn")
 
+LATEST: Final = "latest"
 _VERSION: Final = re.compile(r"v1\.(0|[1-9][0-9]*)")
 _LABELS: Final = FieldPath("metadata", "labels")
 
@@ -50,41 +51,65 @@ class SecurityPolicy:
 UNLABELLED: Final = SecurityPolicy()
 
 
-def policy_of(labels: Mapping[str, str]) -> tuple[SecurityPolicy, list[FieldError]]:
-    """What the labels of a namespace choose, and what is wrong with them. A wrong level stands for
-    the strictest where it is enforced, and for none elsewhere; a wrong version for the latest."""
+def policy_of(
+    labels: Mapping[str, str], defaults: SecurityPolicy = UNLABELLED
+) -> tuple[SecurityPolicy, list[FieldError]]:
+    """What the labels of a namespace choose, and what is wrong with them; `defaults` hold for what
+    they do not say. A wrong level stands for the strictest where it is enforced, and for none
+    elsewhere; a wrong version for the latest."""
     if not any(label.startswith(PREFIX) for label in labels):
-        return UNLABELLED, []
+        return defaults, []
     errors: list[FieldError] = []
     found = {}
+    untold = {"enforce": defaults.enforce, "audit": defaults.audit, "warn": defaults.warn}
     for mode in MODES:
         wrong = RESTRICTED if mode == "enforce" else PRIVILEGED
-        level = _level(labels, mode, wrong, errors)
-        found[mode] = LevelVersion(level, _minor(labels, f"{mode}-version", errors))
+        level = _level(labels, mode, (untold[mode].level, wrong), errors)
+        found[mode] = LevelVersion(level, _minor(labels, mode, untold[mode].minor, errors))
     return SecurityPolicy(found["enforce"], found["audit"], found["warn"]), errors
 
 
-def _level(labels: Mapping[str, str], mode: str, wrong: str, errors: list[FieldError]) -> str:
-    label = PREFIX + mode
-    given = labels.get(label, PRIVILEGED)
-    if given in LEVELS:
-        return given
-    why = f"must be one of {', '.join(LEVELS)}"
-    errors.append(fieldpath.invalid(_LABELS.key(label), given, why))
-    return wrong
-
-
-def _minor(labels: Mapping[str, str], name: str, errors: list[FieldError]) -> int | None:
-    label = PREFIX + name
-    given = labels.get(label, "latest")
-    if given == "latest":
-        return None
-    found = _VERSION.fullmatch(given)
-    if found is None:
-        why = 'must be "latest" or "v1.x"'
+def _level(
+    labels: Mapping[str, str], mode: str, otherwise: tuple[str, str], errors: list[FieldError]
+) -> str:
+    """`otherwise` are the levels that stand for none and for a wrong one."""
+    label, (untold, wrong) = PREFIX + mode, otherwise
+    given = labels.get(label, untold)
+    why = level_error(given)
+    if why:
         errors.append(fieldpath.invalid(_LABELS.key(label), given, why))
-        return None
-    return int(found[1])
+        return wrong
+    return given
+
+
+def _minor(
+    labels: Mapping[str, str], mode: str, untold: int | None, errors: list[FieldError]
+) -> int | None:
+    label = f"{PREFIX}{mode}-version"
+    if label not in labels:
+        return untold
+    given = labels[label]
+    why = version_error(given)
+    if why:
+        errors.append(fieldpath.invalid(_LABELS.key(label), given, why))
+    return minor_of(given)
+
+
+def level_error(text: str) -> str:
+    """What is wrong with the name of a level; empty if nothing."""
+    return "" if text in LEVELS else f"must be one of {', '.join(LEVELS)}"
+
+
+def version_error(text: str) -> str:
+    """What is wrong with a version; empty if nothing."""
+    is_version = text == LATEST or _VERSION.fullmatch(text)
+    return "" if is_version else 'must be "latest" or "v1.x"'
+
+
+def minor_of(text: str) -> int | None:
+    """Of a version; None for the latest, which a wrong one stands for, too."""
+    found = _VERSION.fullmatch(text)
+    return int(found[1]) if found else None
 
 
 def is_stricter(a: str, b: str) -> bool:

@@ -3,13 +3,13 @@
 Pods are refused, or warned of and noted in the audit log; of objects that make pods the template is
 warned of and noted. A namespace that becomes stricter is told which of its pods would no longer be
 let in. As k8s.io/pod-security-admission `admission` and k8s.io/kubernetes
-`plugin/pkg/admission/security/podsecurity`; there are no exemptions, and an unlabelled namespace is
-privileged.
+`plugin/pkg/admission/security/podsecurity`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -29,6 +29,11 @@ from celadon.admission.plugins.pod_security.security_levels import (
     SecurityPolicy,
     is_stricter,
     policy_of,
+)
+from celadon.admission.plugins.pod_security.security_settings import (
+    UNTOLD,
+    SecuritySettings,
+    exempt_note,
 )
 from celadon.admission.plugins.pod_security.standard_checks import NEWEST, violations
 from celadon.admission.plugins.pod_security.violation_texts import Violation
@@ -72,20 +77,38 @@ _ANYTHING_GOES: Final = Opinion(
 )
 
 
-def _advise_pod(request: Request, world: World, newest: int) -> Opinion:
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """`newest` is the latest minor version of the standards that the server knows."""
+
+    newest: int
+    settings: SecuritySettings
+
+
+def _exempt(by: str) -> Opinion:
+    return Opinion(audit_annotations=exempt_note(by))
+
+
+def _advise_pod(request: Request, world: World, rules: _Rules) -> Opinion:
     if request.subresource in IGNORED:
         return FINE
-    policy, errors = policy_of(_labels(request, world))
+    exempt = rules.settings.exemption(request)
+    if exempt:
+        return _exempt(exempt)
+    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
     if not errors and _allows_everything(policy):
         return _ANYTHING_GOES
     pod, old = request.object, request.old_object
     if pod is None or (old is not None and not _matters(pod, old)):
         return FINE
-    return _judged(policy, errors, pod, request, newest, enforced=True)
+    return _judged(policy, errors, pod, request, rules, enforced=True)
 
 
-def _advise_template(request: Request, world: World, newest: int) -> Opinion:
-    policy, errors = policy_of(_labels(request, world))
+def _advise_template(request: Request, world: World, rules: _Rules) -> Opinion:
+    exempt = rules.settings.exemption(request)
+    if exempt:
+        return _exempt(exempt)
+    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
     if not errors and policy.warn.level == policy.audit.level == PRIVILEGED:
         return FINE
     template: Any = request.object
@@ -93,7 +116,7 @@ def _advise_template(request: Request, world: World, newest: int) -> Opinion:
         template = (template or {}).get(field)
     if template is None:
         return FINE
-    return _judged(policy, errors, template, request, newest, enforced=False)
+    return _judged(policy, errors, template, request, rules, enforced=False)
 
 
 def _labels(request: Request, world: World) -> dict[str, str]:
@@ -110,11 +133,13 @@ def _judged(
     errors: Sequence[FieldError],
     pod: Object,
     request: Request,
-    newest: int,
+    rules: _Rules,
     *,
     enforced: bool,
 ) -> Opinion:
-    meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+    meta, spec, newest = pod.get("metadata") or {}, pod.get("spec") or {}, rules.newest
+    if rules.settings.exempts(spec):
+        return _exempt("runtimeClass")
     notes: dict[str, str] = {}
     refusal = None
     if errors:
@@ -163,11 +188,16 @@ def _matters(pod: Object, old: Object) -> bool:
 # --- namespaces ---
 
 
-def _advise_namespace(request: Request, world: World, newest: int) -> Opinion:
-    policy, errors = policy_of(metadata.labels(request.object))
+def _advise_namespace(request: Request, world: World, rules: _Rules) -> Opinion:
+    settings = rules.settings
+    policy, errors = policy_of(metadata.labels(request.object), settings.defaults)
+    is_exempt = request.name in settings.namespaces
+    remark = settings.remark(request.name, policy) if is_exempt else ""
     if request.operation is Operation.CREATE:
-        return _invalid(request, errors) if errors else FINE
-    old, old_errors = policy_of(metadata.labels(request.old_object))
+        if errors:
+            return _invalid(request, errors)
+        return Opinion(warnings=(remark,)) if remark else FINE
+    old, old_errors = policy_of(metadata.labels(request.old_object), settings.defaults)
     if errors and list(map(str, errors)) != list(map(str, old_errors)):
         return _invalid(request, errors)
     new = policy.enforce
@@ -175,7 +205,9 @@ def _advise_namespace(request: Request, world: World, newest: int) -> Opinion:
         return FINE
     if new.minor == old.enforce.minor and not is_stricter(new.level, old.enforce.level):
         return FINE
-    return Opinion(warnings=tuple(_pod_warnings(request.name, new, world, newest)))
+    if is_exempt:
+        return Opinion(None, (remark,) if remark else (), exempt_note("namespace"))
+    return Opinion(warnings=tuple(_pod_warnings(request.name, new, world, rules.newest)))
 
 
 def _invalid(request: Request, errors: Sequence[FieldError]) -> Opinion:
@@ -228,11 +260,11 @@ def _with_others(names: list[str]) -> str:
     return f"{first} (and {others} other {'pod' if others == 1 else 'pods'})"
 
 
-def pod_security(minor: int) -> tuple[Behaviour, ...]:
+def pod_security(minor: int, settings: SecuritySettings = UNTOLD) -> tuple[Behaviour, ...]:
     """Of a server of this minor release: it knows no later version of the standards."""
-    newest = min(minor, NEWEST)
+    rules = _Rules(min(minor, NEWEST), settings)
     return (
-        Behaviour(advise=partial(_advise_pod, newest=newest), resources=PODS, subresources=None),
-        Behaviour(advise=partial(_advise_template, newest=newest), resources=frozenset(_TEMPLATES)),
-        Behaviour(advise=partial(_advise_namespace, newest=newest), resources=core("namespaces")),
+        Behaviour(advise=partial(_advise_pod, rules=rules), resources=PODS, subresources=None),
+        Behaviour(advise=partial(_advise_template, rules=rules), resources=frozenset(_TEMPLATES)),
+        Behaviour(advise=partial(_advise_namespace, rules=rules), resources=core("namespaces")),
     )

@@ -1,7 +1,6 @@
 """Whether a request fits into the quotas of its namespace, and what they count afterwards.
 
-As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRequest`), without
-resources that are limited by configuration.
+As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRequest`).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import forbidden
+from celadon.admission.plugins.quotas.limited_resources import LimitedResource, uncovered
 from celadon.admission.plugins.quotas.object_usage import (
     DEVICE_CLAIM,
     POD,
@@ -78,12 +78,18 @@ def is_counted(request: Request) -> bool:
     return resource in _COUNTED_WHEN_UPDATED
 
 
-def fit(quotas: Sequence[Object], request: Request, now: str) -> Fit:
-    """`quotas` are those of the request's namespace, `now` is the time as objects have it."""
+def fit(
+    quotas: Sequence[Object],
+    request: Request,
+    now: str,
+    limited: Sequence[LimitedResource] = (),
+) -> Fit:
+    """`quotas` are those of the request's namespace, `now` is the time as objects have it; without
+    a quota nobody may use what is `limited`."""
     resource, new = request.resource.group_resource, request.object
     if new is None:
         return FITS
-    concerned = []
+    concerned: list[tuple[Object, Sequence[str]]] = []
     for quota in quotas:
         names = matching(resource, _status(quota, "hard"))
         if not names or not is_in_scope(quota, resource, new):
@@ -91,10 +97,14 @@ def fit(quotas: Sequence[Object], request: Request, now: str) -> Fit:
         refusal = _incomplete(quota, names, resource, request)
         if refusal is not None:
             return Fit(refusal)
-        concerned.append(quota)
-    if not concerned:
+        concerned.append((quota, names))
+    if not concerned and not limited:
         return FITS
-    return _charged(concerned, request, usage_of(resource, new, now), now)
+    usage = usage_of(resource, new, now)
+    why = uncovered(limited, resource, new, usage, concerned)
+    if why:
+        return Fit(forbidden(request, why))
+    return _charged([quota for quota, _ in concerned], request, usage, now)
 
 
 def _status(quota: Object, field: str) -> dict[str, str]:

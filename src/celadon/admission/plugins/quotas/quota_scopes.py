@@ -6,7 +6,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from celadon.admission.plugins.quotas.object_usage import POD, VOLUME_CLAIM
@@ -18,7 +18,14 @@ Object = Mapping[str, Any]
 
 def is_in_scope(quota: Object, resource: GroupResource, obj: Object) -> bool:
     """Whether an object is one that a quota counts, as far as its scopes say."""
-    return all(_matches(selector, resource, obj) for selector in _selectors(quota))
+    return all(_matches(selector, resource, obj) for selector in selectors_of(quota))
+
+
+def matched_selectors(
+    selectors: Iterable[Object], resource: GroupResource, obj: Object
+) -> list[Object]:
+    """Those that an object meets."""
+    return [one for one in selectors if _matches(one, resource, obj)]
 
 
 def is_terminating(pod: Object) -> bool:
@@ -27,7 +34,8 @@ def is_terminating(pod: Object) -> bool:
     return seconds is not None and seconds >= 0
 
 
-def _selectors(quota: Object) -> Iterator[Object]:
+def selectors_of(quota: Object) -> Iterator[Object]:
+    """What a quota says of what it counts, in the longer form."""
     spec = quota.get("spec") or {}
     for scope in spec.get("scopes") or ():
         yield {"scopeName": scope, "operator": "Exists"}

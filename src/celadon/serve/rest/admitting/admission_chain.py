@@ -20,6 +20,7 @@ from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.operation.policy_timer import VALIDATING_POLICIES, PolicyTimer
+from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
@@ -51,6 +52,7 @@ class Admission:
     webhooks: Webhooks
     timer: PolicyTimer
     quotas: QuotaCharging
+    event_rates: EventRates
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -98,6 +100,7 @@ class Admission:
         )
         if operation in _UNDRAFTED:
             request = await self.mutation.looked_at(call, request)
+        self.event_rates.check(request)
         opinion = self.plugins.validate(request, self.world)
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)

@@ -1,0 +1,55 @@
+"""AdmissionConfiguration: which part of a file, or which other file, is for which plugin.
+
+As k8s.io/apiserver `pkg/admission/config.go`: a plugin's part stands in its entry or in a file that
+the entry names; of several entries for a plugin the first counts, and plugins that nothing can be
+told to are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.configuration.configuration_errors import (
+    BadConfiguration,
+    Object,
+    objects_in,
+    require_kind,
+)
+from celadon.admission.plugins.configuration.event_configuration import event_limits
+from celadon.admission.plugins.configuration.quota_configuration import limited_resources
+from celadon.admission.plugins.configuration.security_configuration import security_settings
+from celadon.admission.plugins.plugin_settings import PluginSettings
+
+VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
+    "PodSecurity": ("security", security_settings),
+    "ResourceQuota": ("limited_resources", limited_resources),
+    "EventRateLimit": ("event_limits", event_limits),
+}
+"""By the names of plugins: the field of PluginSettings, and what makes it of a document."""
+
+
+def plugin_settings(document: object, read: Callable[[str], object]) -> PluginSettings:
+    """`read` gives the document in a file that is named in this one. Raises BadConfiguration, and
+    what `read` raises."""
+    given = require_kind(document, "AdmissionConfiguration", VERSIONS)
+    found: dict[str, Any] = {}
+    for entry in objects_in(given, "plugins"):
+        name = str(entry.get("name"))
+        if name not in _READERS or _READERS[name][0] in found:
+            continue
+        field, reader = _READERS[name]
+        try:
+            found[field] = reader(_part(entry, read))
+        except BadConfiguration as error:
+            raise BadConfiguration(f"configuration of {name}: {error}") from None
+    return PluginSettings(**found)
+
+
+def _part(entry: Object, read: Callable[[str], object]) -> object:
+    path = entry.get("path")
+    if isinstance(path, str) and path:
+        return read(path)
+    return entry.get("configuration")
