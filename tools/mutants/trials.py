@@ -31,6 +31,9 @@ import yaml  # noqa: F401 - likewise
 from tools.mutants.mutations import Mutation, mutated
 from tools.mutants.relevant_tests import PYTEST_OPTIONS
 
+PATIENCE = 6
+"""How many times the processor time that a trial may take it may last."""
+
 
 class Fate(enum.Enum):
     """What became of a mutation."""
@@ -110,7 +113,8 @@ def run_all(
         while waiting and len(running) < workers and time.monotonic() < until:
             trial = waiting.pop()
             if trial.tests:
-                running[_begin(trial, run)] = (trial, time.monotonic() + trial.seconds)
+                # On a busy machine a second of the processor takes many on the clock.
+                running[_begin(trial, run)] = (trial, time.monotonic() + PATIENCE * trial.seconds)
             else:
                 yield trial, Fate.UNTESTED
         if not running:

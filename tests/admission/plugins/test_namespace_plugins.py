@@ -76,3 +76,16 @@ def test_reviews_need_no_namespace() -> None:
 )
 def test_namespace_exists(cluster: ObjectWorld, message: str) -> None:
     assert refusal("NamespaceExists", asked(MAP, MAP), cluster) == message
+
+
+def test_namespaces_and_what_is_in_none_need_no_namespace() -> None:
+    nowhere = ObjectWorld()
+    assert refusal("NamespaceExists", asked(namespace()), nowhere) == ""
+    assert refusal("NamespaceExists", asked(obj("Node", "n")), nowhere) == ""
+
+
+def test_a_namespace_that_is_marked_takes_nothing_new() -> None:
+    marked = namespace(phase="Active")
+    marked["metadata"]["deletionTimestamp"] = "2025-01-01T00:00:00Z"
+    found = text(namespace_lifecycle(asked(MAP), ObjectWorld([marked])))
+    assert found.endswith("in namespace ns because it is being terminated")

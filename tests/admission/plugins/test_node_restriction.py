@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from celadon.admission import Operation, Request
 from celadon.admission.plugins import PluginChain
 from celadon.admission.plugins.node_restriction import forbidden_labels, node_name
-from celadon.kube import User
+from celadon.kube import GroupVersionKind, GroupVersionResource, User
 from tests.admission.plugins.asking import ALICE, asked, obj, pod, text, world
 
 KUBELET = User("system:node:n", ("system:nodes",))
@@ -150,3 +151,206 @@ def test_who_is_a_node() -> None:
 def test_labels(label: str, forbidden: bool) -> None:
     assert forbidden_labels({label: "a"}, {}) == ([label] if forbidden else [])
     assert forbidden_labels({label: "a"}, {label: "a"}) == []
+
+
+# --- what belongs to a node ---
+
+
+@pytest.mark.parametrize(
+    ("running", "message"),
+    [
+        (HERE, ""),
+        (ELSEWHERE, "node n can only evict pods with spec.nodeName set to itself"),
+        (None, '404 pods "p" not found'),
+    ],
+)
+def test_evictions(running: dict[str, Any] | None, message: str) -> None:
+    request = asked(pod(), subresource="eviction", user=KUBELET)
+    assert refused(request, *([running] if running else [])) == message
+
+
+def labelled(made: dict[str, Any], **labels: str) -> dict[str, Any]:
+    return {**made, "metadata": {**made["metadata"], "labels": labels}}
+
+
+CLAIMS = {"resourceClaimStatuses": [{"name": "r"}]}
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "message"),
+    [
+        ({**HERE, "status": {"phase": "Running"}}, HERE, ""),
+        ({**HERE, "status": {"resourceClaimStatuses": []}}, HERE, ""),
+        ({**HERE, "status": CLAIMS}, {**HERE, "status": CLAIMS}, ""),
+        ({**HERE, "status": CLAIMS}, HERE, 'node "n" cannot update resource claim statues'),
+        (labelled(HERE, a="b"), labelled(HERE, a="b"), ""),
+        (
+            labelled(HERE, a="b"),
+            labelled(HERE, a="c"),
+            'node "n" cannot update labels through pod status',
+        ),
+        (
+            HERE,
+            ELSEWHERE,
+            'node "n" can only update pod status for pods with spec.nodeName set to itself',
+        ),
+    ],
+)
+def test_the_status_of_pods(new: dict[str, Any], old: dict[str, Any], message: str) -> None:
+    assert refused(asked(new, old, subresource="status", user=KUBELET)) == message
+
+
+TRUSTING = {"sources": [{"clusterTrustBundle": {"path": "p"}}]}
+
+
+def test_mirror_pods_of_strangers() -> None:
+    elsewhere = mirror()
+    elsewhere["spec"]["nodeName"] = "m"
+    whose = 'node "n" can only create pods with '
+    assert refused(asked(elsewhere, user=KUBELET), NODE) == f"{whose}spec.nodeName set to itself"
+    shared = mirror()
+    shared["metadata"]["ownerReferences"] *= 2
+    assert refused(asked(shared, user=KUBELET), NODE) == (
+        f"{whose}a single owner reference set to itself"
+    )
+    alone = mirror()
+    del alone["metadata"]["ownerReferences"]
+    assert refused(asked(alone, user=KUBELET), NODE) == f"{whose}an owner reference set to itself"
+    assert refused(asked(mirror(), user=KUBELET)) == '404 nodes "n" not found'
+    trusting = mirror(volumes=[{"name": "v", "projected": TRUSTING}])
+    assert refused(asked(trusting, user=KUBELET), NODE) == (
+        'node "n" can not create pods that reference clustertrustbundles'
+    )
+
+
+RESERVED = "node-restriction.kubernetes.io/a"
+UNKNOWN = "x.k8s.io/b"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "message"),
+    [
+        ({"plain": "x"}, None, ""),
+        (
+            {UNKNOWN: "x", RESERVED: "y", "plain": "z"},
+            None,
+            f'node "n" is not allowed to set the following labels: {RESERVED}, {UNKNOWN}',
+        ),
+        ({UNKNOWN: "x"}, {UNKNOWN: "x"}, ""),
+        ({UNKNOWN: "x"}, {UNKNOWN: "y"}, f"is not allowed to modify labels: {UNKNOWN}"),
+        ({}, {RESERVED: "y"}, f"is not allowed to modify labels: {RESERVED}"),
+    ],
+)
+def test_labels_of_nodes(new: dict[str, str], old: dict[str, str] | None, message: str) -> None:
+    before = None if old is None else labelled(obj("Node", "n"), **old)
+    assert refused(asked(labelled(obj("Node", "n"), **new), before, user=KUBELET)) == message
+
+
+def test_a_node_goes_without_a_word() -> None:
+    assert refused(asked(None, obj("Node", "n"), Operation.DELETE, user=KUBELET)) == ""
+    tainted = obj("Node", "n", spec={"taints": [{"key": "k"}]})
+    assert refused(asked(tainted, tainted, user=KUBELET)) == ""
+    assert (
+        refused(asked(obj("Node", "n", spec={"taints": []}), obj("Node", "n"), user=KUBELET)) == ""
+    )
+
+
+def claim(size: str = "1", version: str = "1", **status: Any) -> dict[str, Any]:
+    made = obj("PersistentVolumeClaim", "c", spec={"size": size}, status=status)
+    made["metadata"] |= {"resourceVersion": version, "managedFields": [version]}
+    return made
+
+
+TOO_MUCH = (
+    'node "n" is not allowed to update fields other than status.quantity and status.conditions: '
+)
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (claim(phase="Bound"), ""),
+        (claim(version="2", phase="Bound"), ""),
+        (claim(phase="Bound", capacity={"storage": "2"}, conditions=[{}]), ""),
+        (claim(phase="Bound", allocatedResources={}, allocatedResourceStatuses={}), ""),
+        (claim(phase="Lost"), TOO_MUCH),
+        (claim("2", phase="Bound"), TOO_MUCH),
+        (labelled(claim(phase="Bound"), a="b"), TOO_MUCH),
+    ],
+)
+def test_the_status_of_claims(new: dict[str, Any], message: str) -> None:
+    request = asked(new, claim(phase="Bound"), subresource="status", user=KUBELET)
+    assert refused(request) == message
+
+
+BOUND = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "pu"}
+TOKEN_KIND = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+ACCOUNTS = GroupVersionResource("", "v1", "serviceaccounts")
+
+
+def with_uid(made: dict[str, Any], uid: str = "pu") -> dict[str, Any]:
+    return {**made, "metadata": {**made["metadata"], "uid": uid}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "running", "message"),
+    [
+        (BOUND, [with_uid(HERE)], ""),
+        (None, [], "node requested token not bound to a pod"),
+        (BOUND | {"kind": "Secret"}, [], "node requested token not bound to a pod"),
+        (BOUND | {"apiVersion": "v2"}, [], "node requested token not bound to a pod"),
+        (BOUND | {"name": ""}, [], "node requested token not bound to a pod"),
+        (BOUND | {"uid": ""}, [], "node requested token with a pod binding without a uid"),
+        (BOUND, [], '404 pods "p" not found'),
+        (
+            BOUND,
+            [with_uid(HERE, "other")],
+            "the UID in the bound object reference (pu) does not match the UID in record. The "
+            "object might have been deleted and then recreated",
+        ),
+        (
+            BOUND,
+            [with_uid(ELSEWHERE)],
+            "node requested token bound to a pod scheduled on a different node",
+        ),
+    ],
+)
+def test_tokens(reference: Any, running: list[dict[str, Any]], message: str) -> None:
+    wanted = obj("TokenRequest", "default", "authentication.k8s.io/v1")
+    wanted["spec"] = {"boundObjectRef": reference}
+    request = asked(wanted, subresource="token", user=KUBELET, kind=TOKEN_KIND, resource=ACCOUNTS)
+    assert refused(request, *running) == message
+    assert refused(replace(request, subresource="")) == ""
+    assert refused(replace(request, operation=Operation.UPDATE)) == ""
+
+
+def lease(name: str, namespace: str = "kube-node-lease") -> Request:
+    about = asked(obj("Lease", name, "coordination.k8s.io/v1"), user=KUBELET)
+    return replace(about, namespace=namespace)
+
+
+def resource_slice(node: str) -> dict[str, Any]:
+    return obj("ResourceSlice", "s", "resource.k8s.io/v1", spec={"nodeName": node})
+
+
+SLICE = "ResourceSlice with the same NodeName as the requesting node"
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (lease("n"), ""),
+        (lease("m"), "can only access node lease with the same name as the requesting node"),
+        (asked(obj("CSINode", "n", "storage.k8s.io/v1"), user=KUBELET), ""),
+        (asked(resource_slice("n"), user=KUBELET), ""),
+        (asked(resource_slice("m"), user=KUBELET), f"can only create {SLICE}"),
+        (asked(resource_slice("m"), resource_slice("m"), user=KUBELET), ""),
+        (asked(None, resource_slice("n"), Operation.DELETE, user=KUBELET), ""),
+        (
+            asked(None, resource_slice("m"), Operation.DELETE, user=KUBELET),
+            f"can only delete {SLICE}",
+        ),
+    ],
+)
+def test_what_is_named_after_a_node(request_: Request, message: str) -> None:
+    assert refused(request_) == message

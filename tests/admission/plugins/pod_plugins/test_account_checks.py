@@ -121,3 +121,41 @@ def test_ephemeral_containers() -> None:
         f'secret.secretName="b" {NOT_ALLOWED}'
     )
     assert refusal("ServiceAccount", asked(new, old), world(account())) == ""
+
+
+@pytest.mark.parametrize(
+    ("says", "strict"),
+    [("true", True), ("1", True), ("T", True), ("TRUE", True), ("false", False), ("yes", False)],
+)
+def test_what_an_account_says_is_read_as_go_does(says: str, strict: bool) -> None:
+    holder = account()
+    holder["metadata"]["annotations"] = {"kubernetes.io/enforce-mountable-secrets": says}
+    asking = asked(pod(serviceAccountName="strict", volumes=[{"name": "v", "secret": {}}]))
+    text = f'403 pods "p" is forbidden: volume with secret.secretName="" {NOT_ALLOWED}'
+    assert refusal("ServiceAccount", asking, world(holder)) == (text if strict else "")
+
+
+def test_references_without_a_name_name_nothing() -> None:
+    nameless = {"name": "E", "valueFrom": {"secretKeyRef": {"key": "k"}}}
+    elsewhere = {"name": "F", "valueFrom": {"fieldRef": {"fieldPath": "p"}}}
+    plain = [elsewhere, {"name": "G", "value": "v"}]
+    sources = [{"configMapRef": {"name": "m"}}, {"secretRef": {"name": "a"}}]
+    fine = {"name": "c", "env": plain, "envFrom": sources}
+    around = world(account(secrets=[{"name": "a"}]))
+
+    def said(*containers: dict[str, Any]) -> str:
+        asking = asked(pod(serviceAccountName="strict", containers=list(containers)))
+        return refusal("ServiceAccount", asking, around).partition(": ")[2]
+
+    assert said(fine) == ""
+    assert said(fine, {"env": [nameless]}) == (
+        f'container  with envVar E referencing secret.secretName="" {NOT_ALLOWED}'
+    )
+    assert said(fine, {"name": "d", "envFrom": [{"secretRef": {}}]}) == (
+        f'container d with envFrom referencing secret.secretName="" {NOT_ALLOWED}'
+    )
+
+
+def test_updates_are_not_looked_at() -> None:
+    asking = asked(pod(serviceAccountName="bot"), pod())
+    assert mutated("ServiceAccount", asking)[1] == refusal("ServiceAccount", asking) == ""

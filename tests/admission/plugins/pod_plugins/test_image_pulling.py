@@ -34,3 +34,27 @@ def test_what_changes_later_is_refused() -> None:
         ]
         == "Always"
     )
+
+
+def test_all_complaints_are_told() -> None:
+    never = {"name": "c", "image": "i", "imagePullPolicy": "Never"}
+    unsaid = {"name": "e", "image": "i"}
+    pulled = {"name": "i", "image": "i", "imagePullPolicy": "Always"}
+    new = pod(initContainers=[pulled], containers=[pulled, never], ephemeralContainers=[unsaid])
+    who = 'pods "p" is forbidden: spec.'
+    what = 'imagePullPolicy: Unsupported value: "{}": supported values: "Always"'
+    assert refusal("AlwaysPullImages", asked(new)) == (
+        f"500 [{who}containers[1].{what.format('Never')}, "
+        f"{who}ephemeralContainers[0].{what.format('')}]"
+    )
+    assert refusal("AlwaysPullImages", asked(pod(containers=[pulled]))) == ""
+
+
+def test_updates_without_new_images_stay_as_they_are() -> None:
+    old = pod(containers=[{"name": "c", "image": "i"}, {"name": "d", "image": "j"}])
+    new = pod(containers=[{"name": "c", "image": "j", "imagePullPolicy": "Never"}])
+    made, refused = mutated("AlwaysPullImages", asked(new, old))
+    assert (made["spec"]["containers"][0]["imagePullPolicy"], refused) == ("Never", "")
+    volumes = [{"name": "v", "image": {"reference": "y", "pullPolicy": "Never"}}]
+    again = mutated("AlwaysPullImages", asked({**new, "spec": {**new["spec"], "volumes": volumes}}))
+    assert again[0]["spec"]["volumes"][0]["image"]["pullPolicy"] == "Always"

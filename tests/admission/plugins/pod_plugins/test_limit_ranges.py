@@ -127,3 +127,42 @@ def test_a_pod_may_say_for_itself() -> None:
     text = "maximum cpu usage per Pod is 1, but limit is 2"
     limits = limit_range("Pod", max={"cpu": "1"})
     assert exceeded_limits({"kind": "Pod", "spec": spec}, [limits]) == text
+
+
+def test_what_a_pod_needs_leaves_its_overhead_out() -> None:
+    spec = {"containers": [container(**needs("1", "1"))], "overhead": {"cpu": "1"}}
+    least = limit_range("Pod", min={"cpu": "2"})
+    text = "minimum cpu usage per Pod is 2, but request is 1"
+    assert exceeded_limits({"kind": "Pod", "spec": spec}, [least]) == text
+    assert (
+        exceeded_limits({"kind": "Pod", "spec": spec}, [limit_range("Pod", max={"cpu": "1"})]) == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "resources", "message"),
+    [
+        ({"min": {"cpu": "2"}}, needs("2", "1"), f"minimum {CPU} 2, but limit is 1"),
+        ({"min": {"cpu": "2"}}, needs("2", "2"), ""),
+        ({"max": {"cpu": "1"}}, needs("2", "1"), f"maximum {CPU} 1, but request is 2"),
+        (
+            {"maxLimitRequestRatio": {"cpu": "2"}},
+            needs("0", "1"),
+            "cpu max limit to request ratio per Container is 2, but no request is specified or "
+            "request is 0",
+        ),
+        ({"maxLimitRequestRatio": {"cpu": "2"}}, needs("1", "2"), ""),
+    ],
+)
+def test_bounds(limit: dict[str, Any], resources: dict[str, Any], message: str) -> None:
+    given = {"kind": "Pod", "spec": {"initContainers": [container(**resources)]}}
+    assert exceeded_limits(given, [limit_range(**limit)]) == message
+
+
+def test_claims_say_what_they_want() -> None:
+    limits = limit_range("PersistentVolumeClaim", min={"storage": "1"}, max={"storage": "2"})
+    unsaid = "storage usage per PersistentVolumeClaim is"
+    assert exceeded_limits({"kind": "PersistentVolumeClaim"}, [limit_range(), limits]) == (
+        f"[minimum {unsaid} 1.  No request is specified, "
+        f"maximum {unsaid} 2.  No request is specified]"
+    )
