@@ -143,9 +143,7 @@ RULE: Json = {
 
 def covered(*matches: Json, bindings: tuple[Json, ...] = ({},)) -> Any:
     policies = [policy(i, match) for i, match in enumerate(matches)]
-    bound = [
-        binding(i, j, one) for i in range(len(matches)) for j, one in enumerate(bindings)
-    ]
+    bound = [binding(i, j, one) for i in range(len(matches)) for j, one in enumerate(bindings)]
     return coverages(policies, bound)
 
 

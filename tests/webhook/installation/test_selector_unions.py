@@ -21,9 +21,7 @@ EXPRESSIONS = st.one_of(
             "values": st.lists(VALUES, min_size=1, max_size=3, unique=True),
         }
     ),
-    st.fixed_dictionaries(
-        {"key": KEYS, "operator": st.sampled_from(["Exists", "DoesNotExist"])}
-    ),
+    st.fixed_dictionaries({"key": KEYS, "operator": st.sampled_from(["Exists", "DoesNotExist"])}),
 )
 SELECTORS = st.fixed_dictionaries(
     {},
@@ -52,9 +50,7 @@ def test_of_one_key_a_union_takes_nothing_else(selector: Any, labels: dict[str, 
 
 @given(st.lists(SELECTORS, max_size=3), LABELS)
 def test_a_conjunction_takes_what_all_take(selectors: list[Any], labels: dict[str, str]) -> None:
-    assert matches(conjunction(selectors), labels) == all(
-        matches(one, labels) for one in selectors
-    )
+    assert matches(conjunction(selectors), labels) == all(matches(one, labels) for one in selectors)
 
 
 def within(*values: str) -> dict[str, Any]:

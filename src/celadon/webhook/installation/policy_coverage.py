@@ -50,8 +50,8 @@ def coverages(
     """For policies that have a binding; those that fail closed come first."""
     bound: dict[str, list[MatchResources]] = {}
     for binding in bindings:
-        match = binding.spec.match_resources or MatchResources({}, {})
-        bound.setdefault(binding.spec.policy_name, []).append(match)
+        narrowed = binding.spec.match_resources or MatchResources({}, {})
+        bound.setdefault(binding.spec.policy_name, []).append(narrowed)
     groups: dict[tuple[str, str], list[_Part]] = {}
     for policy in sorted(policies, key=lambda one: one.name):
         match = policy.spec.match_constraints

@@ -9,7 +9,7 @@ asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 Selector = Mapping[str, Any]
@@ -21,6 +21,7 @@ class _Values:
     """What is taken at one key: the values, or all but the values; and absence."""
 
     values: frozenset[str] = frozenset()
+    _: KW_ONLY
     others: bool = True
     absent: bool = True
 
@@ -31,22 +32,22 @@ class _Values:
     def __and__(self, other: _Values) -> _Values:
         absent = self.absent and other.absent
         if self.others and other.others:
-            return _Values(self.values | other.values, True, absent)
+            return _Values(self.values | other.values, others=True, absent=absent)
         if self.others:
-            return _Values(other.values - self.values, False, absent)
+            return _Values(other.values - self.values, others=False, absent=absent)
         if other.others:
-            return _Values(self.values - other.values, False, absent)
-        return _Values(self.values & other.values, False, absent)
+            return _Values(self.values - other.values, others=False, absent=absent)
+        return _Values(self.values & other.values, others=False, absent=absent)
 
     def __or__(self, other: _Values) -> _Values:
         absent = self.absent or other.absent
         if self.others and other.others:
-            return _Values(self.values & other.values, True, absent)
+            return _Values(self.values & other.values, others=True, absent=absent)
         if self.others:
-            return _Values(self.values - other.values, True, absent)
+            return _Values(self.values - other.values, others=True, absent=absent)
         if other.others:
-            return _Values(other.values - self.values, True, absent)
-        return _Values(self.values | other.values, False, absent)
+            return _Values(other.values - self.values, others=True, absent=absent)
+        return _Values(self.values | other.values, others=False, absent=absent)
 
     def requirements(self, key: str) -> list[dict[str, Any]]:
         """As expressions of a selector; none where everything is taken, or more can be said than a
@@ -56,7 +57,7 @@ class _Values:
             if not self.absent:
                 return [{"key": key, "operator": "In", "values": values}]
             return [] if values else [{"key": key, "operator": "DoesNotExist"}]
-        found = [] if self.absent else [{"key": key, "operator": "Exists"}]
+        found: list[dict[str, Any]] = [] if self.absent else [{"key": key, "operator": "Exists"}]
         if values:
             found.append({"key": key, "operator": "NotIn", "values": values})
         return found
@@ -106,7 +107,9 @@ def union(selectors: Sequence[Selector]) -> Selector:
 def _keys(selector: Selector) -> _Keys:
     found: dict[str, _Values] = {}
     for key, value in (selector.get("matchLabels") or {}).items():
-        found[key] = found.get(key, _EVERYTHING) & _Values(frozenset([value]), False, False)
+        found[key] = found.get(key, _EVERYTHING) & _Values(
+            frozenset([value]), others=False, absent=False
+        )
     for expression in selector.get("matchExpressions") or ():
         key = expression["key"]
         found[key] = found.get(key, _EVERYTHING) & _expression(expression)
@@ -117,7 +120,7 @@ def _expression(expression: Mapping[str, Any]) -> _Values:
     values = frozenset(expression.get("values") or ())
     operator = expression["operator"]
     if operator == "In":
-        return _Values(values, False, False)
+        return _Values(values, others=False, absent=False)
     if operator == "NotIn":
         return _Values(values)
     return _Values(absent=False) if operator == "Exists" else _Values(others=False)
