@@ -58,7 +58,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="KIND[,KIND]", help="print only these"
     )
-    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml")
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("yaml", "json", "values"),
+        default="yaml",
+        help="`values` are for the Helm chart (default: yaml)",
+    )
     add_version(parser)
     _add_place(parser.add_argument_group("the webhook"))
     _add_requests(parser.add_argument_group("what it is sent"))
@@ -211,6 +217,7 @@ def _printed(
     from celadon.webhook.installation import (
         EVERYTHING,
         access_manifests,
+        chart_values,
         coverages,
         validating_configuration,
         workload_manifests,
@@ -229,16 +236,18 @@ def _printed(
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
-    documents = [
-        *access_manifests(settings),
-        *workload_manifests(settings, {POLICY_FILE: text}),
-        validating_configuration(covered or [EVERYTHING], settings),
-    ]
+    covered = covered or [EVERYTHING]
+    configuration = validating_configuration(covered, settings)
+    files = {POLICY_FILE: text}
+    if options.output == "values":
+        output.write(yaml_text(chart_values(settings, files, covered)))
+        return Exit.OK
+    documents = [*access_manifests(settings), *workload_manifests(settings, files), configuration]
     only = {kind.lower() for option in options.only for kind in option.split(",")}
     shown = [one for one in documents if not only or one["kind"].lower() in only]
     if options.output == "json":
-        shown_list = {"apiVersion": "v1", "kind": "List", "items": shown}
-        output.write(json.dumps(shown_list, indent=2) + "\n")
+        found = {"apiVersion": "v1", "kind": "List", "items": shown}
+        output.write(json.dumps(found, indent=2) + "\n")
     else:
         output.write("---\n".join(yaml_text(one) for one in shown))
     return Exit.OK

@@ -2,10 +2,11 @@
 of there.
 
 Read `policy_coverage` (from policies to rules and selectors), then `webhook_configurations`,
-`workload_manifests` and `access_manifests`; `helm_chart` makes a chart of the same.
+`workload_manifests` and `access_manifests`; `chart_values` is for the Helm chart of the same.
 """
 
 from celadon.webhook.installation.access_manifests import access_manifests
+from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
 from celadon.webhook.installation.webhook_configurations import (
@@ -20,6 +21,7 @@ __all__ = [
     "Coverage",
     "InstallationSettings",
     "access_manifests",
+    "chart_values",
     "coverages",
     "validating_configuration",
     "workload_manifests",

@@ -122,6 +122,7 @@ def _container(settings: InstallationSettings) -> Document:
     return {
         "name": CONTAINER,
         "image": settings.image,
+        "imagePullPolicy": "IfNotPresent",
         "args": arguments(settings),
         "ports": [{"name": "https", "containerPort": PORT}],
         "readinessProbe": {**_probe("/readyz"), "periodSeconds": 5},
