@@ -27,7 +27,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_command_has_help_with_examples(
     command: main_module.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = run(capsys, command.name, "--help")
+    code, out, _ = run(capsys, *command.name.split(), "--help")
     assert code == 0
     assert "examples:\n  celadon" in out
     assert "exit codes:" in out

@@ -20,7 +20,8 @@ from celadon.cli.suggestions import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: its name, one line of help, and the module that has the rest."""
+    """A subcommand: its name (of one word or more), one line of help, and the module that has the
+    rest."""
 
     name: str
     summary: str
@@ -34,6 +35,11 @@ COMMANDS: Final = (
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
     Command("webhook", "run a webhook that enforces policies", "celadon.cli.commands.webhook"),
+    Command(
+        "webhook manifest",
+        "print what it takes to run a webhook in a cluster",
+        "celadon.cli.commands.webhook_manifest",
+    ),
 )
 
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."
@@ -94,6 +100,12 @@ def _overview() -> argparse.ArgumentParser:
     return parser
 
 
+def command_of(words: Sequence[str]) -> Command | None:
+    """The command that these words begin with, of several the longest."""
+    found = [one for one in COMMANDS if one.name.split() == list(words[: len(one.name.split())])]
+    return max(found, key=lambda one: len(one.name), default=None)
+
+
 def load(command: Command) -> CommandModule:
     """The module of a command."""
     return cast(CommandModule, importlib.import_module(command.module))
@@ -122,10 +134,10 @@ def _run(words: Sequence[str]) -> int:
     if not words:
         output.write(_overview().format_help())
         return Exit.USAGE
-    command = next((one for one in COMMANDS if one.name == words[0]), None)
+    command = command_of(words)
     try:
         if command is not None:
-            return load(command).run(_options(command, list(words[1:])))
+            return load(command).run(_options(command, list(words[len(command.name.split()) :])))
         if words[0].startswith("-"):
             _overview().parse_args(list(words))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help

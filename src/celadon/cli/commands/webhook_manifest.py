@@ -1,0 +1,258 @@
+"""`celadon webhook manifest`: what it takes to run a webhook in a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.option_values import count
+from celadon.cli.release_option import add_version
+
+if TYPE_CHECKING:
+    from celadon.cli.checking.manifests import Manifests
+    from celadon.cli.checking.policy_set import PolicySet
+    from celadon.webhook.installation import InstallationSettings
+
+DESCRIPTION: Final = """\
+Print the manifests of `celadon webhook`: a ValidatingWebhookConfiguration that covers just what the
+given policies match, two replicas with what is around them, and the least rights they need.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon webhook manifest -f policies/ | kubectl apply -f -
+  celadon webhook manifest -f policies/ --only ValidatingWebhookConfiguration --ca-bundle ca.crt
+  celadon webhook manifest --from-cluster --certificates own
+
+exit codes:
+  0  the manifests were printed
+  2  wrong usage, or an input that cannot be read
+  3  a policy that the API server would not accept
+"""
+
+POLICY_FILE: Final = "policies.yaml"
+MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
+"""What a ConfigMap may hold (k8s.io/kubernetes `pkg/apis/core/types.go`, MaxSecretSize)."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon webhook manifest --help` shows."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        dest="files",
+        help="policies, bindings and what they look up; may be repeated",
+    )
+    parser.add_argument(
+        "--from-cluster",
+        action="store_true",
+        help="the webhook enforces the cluster's policies; those of -f only say what it is sent",
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="KIND[,KIND]", help="print only these"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("yaml", "json", "values"),
+        default="yaml",
+        help="`values` are for the Helm chart (default: yaml)",
+    )
+    add_version(parser)
+    _add_place(parser.add_argument_group("the webhook"))
+    _add_requests(parser.add_argument_group("what it is sent"))
+
+
+def _add_place(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--name",
+        default="celadon-webhook",
+        metavar="NAME",
+        help="of everything (default: celadon-webhook)",
+    )
+    group.add_argument(
+        "-n",
+        "--namespace",
+        default="celadon",
+        metavar="NAME",
+        help="where it is (default: celadon)",
+    )
+    group.add_argument("--image", metavar="IMAGE", help="(default: celadon and its version)")
+    group.add_argument("--replicas", type=count, default=2, metavar="N", help="(default: 2)")
+    group.add_argument(
+        "--certificates",
+        choices=("secret", "cert-manager", "own"),
+        default="secret",
+        help="a Secret NAME-tls that you keep, or cert-manager, or the webhook (default: secret)",
+    )
+    group.add_argument(
+        "--ca-bundle", type=Path, metavar="FILE", help="the authority of that certificate, PEM"
+    )
+    group.add_argument("--audit-only", action="store_true", help="deny nothing")
+    group.add_argument("--events", action="store_true", help="denials become Events")
+    group.add_argument(
+        "--no-service-monitor",
+        action="store_true",
+        help="no ServiceMonitor, for clusters without the Prometheus operator",
+    )
+
+
+def _add_requests(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--failure-policy",
+        choices=("Fail", "Ignore"),
+        default="",
+        help="if the webhook cannot be asked (default: what the policies say)",
+    )
+    group.add_argument(
+        "--timeout",
+        type=count,
+        default=5,
+        metavar="SECONDS",
+        help="the API server waits so long, 1 to 30 (default: 5)",
+    )
+    group.add_argument(
+        "--exclude-namespace",
+        action="append",
+        metavar="NAME",
+        help="send nothing of this one; may be repeated (default: kube-system)",
+    )
+    group.add_argument(
+        "--include-own-namespace",
+        action="store_true",
+        help="send what happens in the webhook's namespace, too, which can lock it out",
+    )
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read the policies, print the manifests."""
+    wrong = _wrong_use(options)
+    if wrong:
+        return output.usage_error("celadon webhook manifest", wrong)
+    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.policy_set import policy_set
+
+    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    policies = policy_set(manifests, options.kubernetes_version)
+    for problem in manifests.problems:
+        output.complain(f"error: {problem.text()}")
+    for error in policies.errors:
+        output.complain(f"error: {error.place}: {error.message}")
+    if manifests.problems:
+        return Exit.USAGE
+    if policies.errors:
+        return Exit.POLICY
+    try:
+        settings = _settings(options, policies)
+    except OSError as failure:
+        return output.usage_error("celadon webhook manifest", str(failure))
+    return _printed(options, manifests, policies, settings)
+
+
+def _wrong_use(options: argparse.Namespace) -> str:
+    if not options.files and not options.from_cluster:
+        return "no policies: give them with `-f`, or `--from-cluster`"
+    if not 1 <= options.timeout <= 30:
+        return "`--timeout` is 1 to 30 seconds"
+    if options.events and not options.from_cluster:
+        return "`--events` goes with `--from-cluster`"
+    return ""
+
+
+def _settings(options: argparse.Namespace, policies: PolicySet) -> InstallationSettings:
+    """Raises OSError."""
+    from celadon.webhook.installation import Certificates, InstallationSettings
+
+    excluded = options.exclude_namespace
+    bundle = options.ca_bundle
+    return InstallationSettings(
+        name=options.name,
+        namespace=options.namespace,
+        image=options.image or InstallationSettings().image,
+        replicas=options.replicas,
+        from_cluster=options.from_cluster,
+        certificates=Certificates(options.certificates),
+        ca_bundle="" if bundle is None else bundle.read_text(encoding="ascii"),
+        failure_policy=options.failure_policy,
+        timeout_seconds=options.timeout,
+        excluded_namespaces=("kube-system",) if excluded is None else tuple(excluded),
+        excludes_own_namespace=not options.include_own_namespace,
+        params=_params(policies),
+        events=options.events,
+        audit_only=options.audit_only,
+        service_monitor=not options.no_service_monitor,
+    )
+
+
+def _params(policies: PolicySet) -> tuple[str, ...]:
+    """The resources of the policies' params."""
+    from celadon.kube import GroupVersionKind, parse_api_version
+    from celadon.kube.catalogue import guessed_resource, known_resources
+
+    known = known_resources(all_versions=True)
+    found = []
+    for placed in policies.policies.values():
+        param = placed.value.spec.param_kind
+        if param is not None:
+            kind = GroupVersionKind(*parse_api_version(param.api_version), param.kind)
+            resource = known.by_gvk(kind) or guessed_resource(kind)
+            found.append(str(resource.gvr.group_resource))
+    return tuple(sorted(set(found)))
+
+
+def _printed(
+    options: argparse.Namespace,
+    manifests: Manifests,
+    policies: PolicySet,
+    settings: InstallationSettings,
+) -> Exit:
+    from celadon.goyaml import yaml_text
+    from celadon.webhook.installation import (
+        EVERYTHING,
+        access_manifests,
+        chart_values,
+        coverages,
+        validating_configuration,
+        workload_manifests,
+    )
+
+    covered = coverages(
+        (placed.value for placed in policies.policies.values()),
+        (placed.value for placed in policies.bindings.values()),
+    )
+    if not covered and not options.from_cluster:
+        return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
+    if not settings.from_cluster and any(one["kind"] == "Secret" for one in _given(manifests)):
+        text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
+        return output.usage_error("celadon webhook manifest", text)
+    text = "---\n".join(yaml_text(one) for one in _given(manifests))
+    if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
+        limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
+        return output.usage_error("celadon webhook manifest", f"{limit} bytes")
+    covered = covered or [EVERYTHING]
+    configuration = validating_configuration(covered, settings)
+    files = {POLICY_FILE: text}
+    if options.output == "values":
+        output.write(yaml_text(chart_values(settings, files, covered)))
+        return Exit.OK
+    documents = [*access_manifests(settings), *workload_manifests(settings, files), configuration]
+    only = {kind.lower() for option in options.only for kind in option.split(",")}
+    shown = [one for one in documents if not only or one["kind"].lower() in only]
+    if options.output == "json":
+        found = {"apiVersion": "v1", "kind": "List", "items": shown}
+        output.write(json.dumps(found, indent=2) + "\n")
+    else:
+        output.write("---\n".join(yaml_text(one) for one in shown))
+    return Exit.OK
+
+
+def _given(manifests: Manifests) -> list[dict[str, object]]:
+    every = (*manifests.policies, *manifests.bindings, *manifests.looked_up, *manifests.admitted)
+    return [one.value for one in every]

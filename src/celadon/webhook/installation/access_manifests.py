@@ -1,0 +1,103 @@
+"""Who the webhook is in the cluster, and the least it has to be allowed.
+
+With policies from files and a certificate from a Secret it asks the API server for nothing, and
+gets no token. Policies of the cluster need what they look up; a certificate of its own needs one
+Secret, one Lease and the `caBundle` of its configurations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+
+Document = dict[str, Any]
+
+RBAC: Final = "rbac.authorization.k8s.io"
+REGISTRATION: Final = "admissionregistration.k8s.io"
+_READ: Final = ("get", "list", "watch")
+
+
+def access_manifests(settings: InstallationSettings) -> Iterator[Document]:
+    """ServiceAccount, roles and their bindings."""
+    yield {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": _meta(settings, settings.namespace),
+        "automountServiceAccountToken": False,
+    }
+    everywhere = [*_cluster_rules(settings), *_bundle_rules(settings)]
+    at_home = [*_config_map_rules(settings), *_certificate_rules(settings)]
+    if everywhere:
+        yield from _granted(settings, everywhere, "")
+    if at_home:
+        yield from _granted(settings, at_home, settings.namespace)
+
+
+def _meta(settings: InstallationSettings, namespace: str) -> Document:
+    found: Document = {"name": settings.name, "labels": settings.labels}
+    return {**found, "namespace": namespace} if namespace else found
+
+
+def _rule(group: str, resources: Sequence[str], verbs: Sequence[str], *names: str) -> Document:
+    found: Document = {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+    return {**found, "resourceNames": list(names)} if names else found
+
+
+def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
+    """What policies of the cluster are, and what they look up."""
+    if not settings.from_cluster:
+        return
+    policies = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]
+    yield _rule(REGISTRATION, policies, _READ)
+    yield _rule("", ["namespaces"], _READ)
+    yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ)
+    yield _rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"])
+    for param in settings.params:
+        resource, _, group = param.partition(".")
+        yield _rule(group, [resource], _READ)
+    if settings.events:
+        yield _rule("events.k8s.io", ["events"], ["create"])
+
+
+def _bundle_rules(settings: InstallationSettings) -> Iterator[Document]:
+    if settings.certificates is Certificates.OWN:
+        kinds = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
+        verbs = [*_READ, "update", "patch"]
+        yield _rule(REGISTRATION, kinds, verbs, settings.name)
+
+
+def _config_map_rules(settings: InstallationSettings) -> Iterator[Document]:
+    """ConfigMaps with policies, for clusters that do not know the kinds."""
+    if settings.from_cluster:
+        yield _rule("", ["configmaps"], _READ)
+
+
+def _certificate_rules(settings: InstallationSettings) -> Iterator[Document]:
+    """A creation cannot be restricted to a name."""
+    if settings.certificates is Certificates.OWN:
+        verbs = [*_READ, "update", "patch"]
+        yield _rule("", ["secrets"], ["create"])
+        yield _rule("", ["secrets"], verbs, settings.secret)
+        yield _rule("coordination.k8s.io", ["leases"], ["create"])
+        yield _rule("coordination.k8s.io", ["leases"], verbs, settings.name)
+
+
+def _granted(
+    settings: InstallationSettings, rules: Sequence[Document], namespace: str
+) -> Iterator[Document]:
+    kind = "Role" if namespace else "ClusterRole"
+    head = {"apiVersion": f"{RBAC}/v1", "metadata": _meta(settings, namespace)}
+    account = {
+        "kind": "ServiceAccount",
+        "name": settings.name,
+        "namespace": settings.namespace,
+    }
+    yield {**head, "kind": kind, "rules": list(rules)}
+    yield {
+        **head,
+        "kind": f"{kind}Binding",
+        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": settings.name},
+        "subjects": [account],
+    }

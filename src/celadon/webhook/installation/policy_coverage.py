@@ -1,0 +1,149 @@
+"""What an API server has to send a webhook for the policies to see all that they match.
+
+Policies with the same `failurePolicy` and `matchPolicy` share a webhook: its rules are theirs, its
+selectors take whatever any of theirs takes. What only the policies can say (excluded resources,
+names, match conditions, the rules of bindings but for their operations) is left to them: they get
+more than they match, never less.
+
+Two selectors for objects are not put together into one: each may be satisfied by another of the old
+and the new object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from celadon.admission import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
+from celadon.admission.registration import MatchResources, Rule
+from celadon.webhook.installation.selector_unions import Selector, conjunction, union
+
+ANY: Final = "*"
+REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
+"""Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
+the webhook itself asks for."""
+_OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The requests of one webhook."""
+
+    failure_policy: str
+    match_policy: str
+    rules: tuple[Rule, ...]
+    namespace_selector: Selector
+    object_selector: Selector
+
+    @property
+    def takes_reviews(self) -> bool:
+        """Whether the rules cover groups of which no policy sees anything."""
+        taken = {group for rule in self.rules for group in rule.api_groups}
+        return bool(taken & {ANY, *REVIEW_GROUPS})
+
+
+def coverages(
+    policies: Iterable[ValidatingAdmissionPolicy],
+    bindings: Iterable[ValidatingAdmissionPolicyBinding],
+) -> list[Coverage]:
+    """For policies that have a binding; those that fail closed come first."""
+    bound: dict[str, list[MatchResources]] = {}
+    for binding in bindings:
+        narrowed = binding.spec.match_resources or MatchResources({}, {})
+        bound.setdefault(binding.spec.policy_name, []).append(narrowed)
+    groups: dict[tuple[str, str], list[_Part]] = {}
+    for policy in sorted(policies, key=lambda one: one.name):
+        match = policy.spec.match_constraints
+        if match is None or policy.name not in bound:
+            continue
+        kind = (policy.spec.failure_policy or "Fail", match.match_policy or "Equivalent")
+        groups.setdefault(kind, []).append(_part(match, bound[policy.name]))
+    return [
+        Coverage(
+            failure_policy,
+            match_policy,
+            merged([rule for part in parts for rule in part.rules]),
+            union([selector for part in parts for selector in part.namespaces]),
+            union([selector for part in parts for selector in part.objects]),
+        )
+        for (failure_policy, match_policy), parts in sorted(groups.items())
+        if any(part.rules for part in parts)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one policy takes: of each list of selectors, any."""
+
+    rules: tuple[Rule, ...]
+    namespaces: tuple[Selector, ...]
+    objects: tuple[Selector, ...]
+
+
+def _part(match: MatchResources, bindings: Sequence[MatchResources]) -> _Part:
+    wanted = _operations(bindings)
+    rules = (_narrowed(rule, wanted) for rule in match.resource_rules)
+    objects = match.object_selector or {}
+    return _Part(
+        tuple(rule for rule in rules if rule.operations),
+        tuple(
+            conjunction([match.namespace_selector or {}, one.namespace_selector or {}])
+            for one in bindings
+        ),
+        (objects,) if objects else tuple(one.object_selector or {} for one in bindings),
+    )
+
+
+def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
+    """Those that any binding takes."""
+    if not all(one.resource_rules for one in bindings):
+        return frozenset([ANY])
+    return frozenset(
+        operation
+        for one in bindings
+        for rule in one.resource_rules
+        for operation in rule.operations
+    )
+
+
+def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
+    if ANY in wanted:
+        operations = rule.operations
+    elif ANY in rule.operations:
+        operations = tuple(one for one in _OPERATIONS if one in wanted)
+    else:
+        operations = tuple(one for one in rule.operations if one in wanted)
+    return replace(rule, operations=operations, resource_names=())
+
+
+def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The same rules, those about the same resources as one with all their operations."""
+    found: dict[tuple[object, ...], Rule] = {}
+    for rule in rules:
+        key = (
+            frozenset(rule.api_groups),
+            frozenset(rule.api_versions),
+            frozenset(rule.resources),
+            rule.scope or ANY,
+        )
+        known = found.get(key)
+        operations = rule.operations if known is None else (*known.operations, *rule.operations)
+        found[key] = replace(known or rule, operations=_ordered(operations))
+    return tuple(found.values())
+
+
+def _ordered(operations: Iterable[str]) -> tuple[str, ...]:
+    taken = frozenset(operations)
+    return (ANY,) if ANY in taken else tuple(one for one in _OPERATIONS if one in taken)
+
+
+def rule_document(rule: Rule) -> Mapping[str, Any]:
+    """A rule as a configuration has it."""
+    return {
+        "apiGroups": list(rule.api_groups),
+        "apiVersions": list(rule.api_versions),
+        "operations": list(rule.operations),
+        "resources": list(rule.resources),
+        "scope": rule.scope or ANY,
+    }

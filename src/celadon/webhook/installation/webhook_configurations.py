@@ -1,0 +1,82 @@
+"""The ValidatingWebhookConfiguration that sends a webhook what its policies match."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission.registration import Rule
+from celadon.webhook.installation.installation_settings import (
+    CONFIGURATION_DOMAIN,
+    Certificates,
+    InstallationSettings,
+)
+from celadon.webhook.installation.policy_coverage import (
+    ANY,
+    REVIEW_GROUPS,
+    Coverage,
+    rule_document,
+)
+from celadon.webhook.installation.selector_unions import Selector, conjunction
+
+Document = dict[str, Any]
+
+EVERYTHING: Final = Coverage(
+    "Fail", "Equivalent", (Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
+)
+"""For policies that are not known beforehand."""
+PATH: Final = "/validate"
+INJECT: Final = "cert-manager.io/inject-ca-from"
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+
+
+def validating_configuration(
+    coverages: Sequence[Coverage], settings: InstallationSettings
+) -> Document:
+    """A webhook for each of the coverages; requests that no policy ever sees are left out."""
+    meta: Document = {"name": settings.name, "labels": settings.labels}
+    if settings.certificates is Certificates.CERT_MANAGER:
+        meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": meta,
+        "webhooks": [_webhook(one, settings) for one in coverages],
+    }
+
+
+def _webhook(coverage: Coverage, settings: InstallationSettings) -> Document:
+    exact = "-exact" if coverage.match_policy == "Exact" else ""
+    found: Document = {
+        "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
+        "clientConfig": _client(settings),
+        "rules": [rule_document(rule) for rule in coverage.rules],
+        "failurePolicy": settings.failure_policy or coverage.failure_policy,
+        "matchPolicy": coverage.match_policy,
+        "namespaceSelector": _without(coverage.namespace_selector, settings.exclusions),
+        "objectSelector": dict(coverage.object_selector),
+        "sideEffects": "None",
+        "timeoutSeconds": settings.timeout_seconds,
+        "admissionReviewVersions": ["v1", "v1beta1"],
+    }
+    if coverage.takes_reviews:
+        groups = ", ".join(f'"{group}"' for group in REVIEW_GROUPS)
+        expression = f"!(request.resource.group in [{groups}])"
+        found["matchConditions"] = [{"name": "no-reviews", "expression": expression}]
+    return found
+
+
+def _client(settings: InstallationSettings) -> Document:
+    service = {"namespace": settings.namespace, "name": settings.name, "path": PATH, "port": 443}
+    found: Document = {"service": service}
+    if settings.ca_bundle:
+        found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
+    return found
+
+
+def _without(selector: Selector, namespaces: Sequence[str]) -> Mapping[str, Any]:
+    if not namespaces:
+        return dict(selector)
+    outside = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(namespaces)}
+    return conjunction([selector, {"matchExpressions": [outside]}])

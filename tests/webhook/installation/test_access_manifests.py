@@ -1,0 +1,88 @@
+"""The least rights, by what the webhook does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.webhook.installation.access_manifests import access_manifests
+from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+
+READ = "get list watch"
+CHANGE = "get list watch update patch"
+
+
+def rights(settings: InstallationSettings) -> set[tuple[str, str, str, str]]:
+    """Kind of role, resource, verbs, names."""
+    return {
+        (one["kind"], resource, " ".join(rule["verbs"]), " ".join(rule.get("resourceNames", ())))
+        for one in access_manifests(settings)
+        for rule in one.get("rules", ())
+        for resource in rule["resources"]
+    }
+
+
+CLUSTER = {
+    ("ClusterRole", "validatingadmissionpolicies", READ, ""),
+    ("ClusterRole", "validatingadmissionpolicybindings", READ, ""),
+    ("ClusterRole", "namespaces", READ, ""),
+    ("ClusterRole", "customresourcedefinitions", READ, ""),
+    ("ClusterRole", "subjectaccessreviews", "create", ""),
+    ("Role", "configmaps", READ, ""),
+}
+OWN = {
+    ("ClusterRole", "validatingwebhookconfigurations", CHANGE, "celadon-webhook"),
+    ("ClusterRole", "mutatingwebhookconfigurations", CHANGE, "celadon-webhook"),
+    ("Role", "secrets", "create", ""),
+    ("Role", "secrets", CHANGE, "celadon-webhook-tls"),
+    ("Role", "leases", "create", ""),
+    ("Role", "leases", CHANGE, "celadon-webhook"),
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (InstallationSettings(), set()),
+        (InstallationSettings(certificates=Certificates.CERT_MANAGER), set()),
+        (InstallationSettings(certificates=Certificates.OWN), OWN),
+        (InstallationSettings(from_cluster=True), CLUSTER),
+        (InstallationSettings(from_cluster=True, certificates=Certificates.OWN), CLUSTER | OWN),
+        (
+            InstallationSettings(from_cluster=True, events=True, params=("limits.example.com",)),
+            CLUSTER
+            | {("ClusterRole", "events", "create", ""), ("ClusterRole", "limits", READ, "")},
+        ),
+    ],
+)
+def test_rights(settings: InstallationSettings, expected: Any) -> None:
+    assert rights(settings) == expected
+
+
+def test_every_role_is_bound_to_the_account_and_nobody_else() -> None:
+    settings = InstallationSettings(from_cluster=True, namespace="infra")
+    found = list(access_manifests(settings))
+    bindings = [one for one in found if one["kind"].endswith("Binding")]
+    assert [one["roleRef"]["kind"] for one in bindings] == ["ClusterRole", "Role"]
+    for one in bindings:
+        assert one["subjects"] == [
+            {"kind": "ServiceAccount", "name": "celadon-webhook", "namespace": "infra"}
+        ]
+    assert not found[0]["automountServiceAccountToken"]
+
+
+def test_all_groups_are_right() -> None:
+    settings = InstallationSettings(
+        from_cluster=True, certificates=Certificates.OWN, events=True, params=("x.example.com",)
+    )
+    groups = {
+        resource: rule["apiGroups"]
+        for one in access_manifests(settings)
+        for rule in one.get("rules", ())
+        for resource in rule["resources"]
+    }
+    assert groups["secrets"] == groups["namespaces"] == groups["configmaps"] == [""]
+    assert groups["leases"] == ["coordination.k8s.io"]
+    assert groups["events"] == ["events.k8s.io"]
+    assert groups["x"] == ["example.com"]
