@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance check coverage mutants packs bench bench-server soak fuzz-webhook clean
+.PHONY: demo test conformance check coverage mutants packs bench bench-server soak fuzz fuzz-webhook clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -39,6 +39,10 @@ mutants: $(VENV)/.developed
 # A server that is killed 200 times while clients write, and floods of clients without manners.
 soak: $(VENV)/.developed
 	$(BIN)/python -m tests.faults
+
+# Random expressions, policies and schemas, five minutes (`python -m tests.fuzz --help`).
+fuzz: $(VENV)/.developed
+	$(BIN)/python -m tests.fuzz --seconds 300 $(FUZZ)
 
 # A million damaged reviews for the webhook: each gets a review or a 4xx; half an hour or so.
 fuzz-webhook: $(VENV)/.developed

@@ -25,6 +25,7 @@ from celadon.cel.syntax import (
     Select,
 )
 from celadon.cel.values.maps import MISSING, make_map, refuse_unhashable
+from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.operations import container_access
 from celadon.cel.values.optional_contents import reopened
 from celadon.cel.values.optional_values import NONE, Optional
@@ -98,7 +99,13 @@ class Interpreter:
         return self.activation[name]
 
     def chain(self, node: Expr, names: Mapping[str, Any], branch: bool = False) -> Any:
-        """A name with selects and indexes: 1 for the attribute, 1 for each step that is applied."""
+        """An attribute with its qualifiers, an optional if one of them is."""
+        value, optional = self.qualified(node, names, branch)
+        return Optional(value) if optional and value is not NONE and not failed(value) else value
+
+    def qualified(self, node: Expr, names: Mapping[str, Any], branch: bool) -> tuple[Any, bool]:
+        """A name with selects and indexes: 1 for the attribute, 1 for each step that is applied.
+        Also, whether it is an optional, which is then unwrapped."""
         steps: list[Expr] = []
         while (operand := self.operand(node)) is not None:
             steps.append(node)
@@ -114,22 +121,20 @@ class Interpreter:
             if not branch and not conditional:
                 self.cost += 1
             value = self.value(node, names)
-        if not steps:
-            return reopened(value)
+        value = value if steps else reopened(value)
         optional = value.__class__ is Optional
-        if optional:
-            if value is NONE:
-                return NONE
-            value = value.value
+        if value is NONE:
+            return NONE, True
+        value = value.value if optional else value
         for step in steps:
             if failed(value):
-                return value
+                return value, optional
             marked = isinstance(step, Call) and step.function != syntax.INDEX
             optional = optional or marked
             key = self.key(step, names)
             if failed(key):
                 self.cost += 0 if optional else 1
-                return key
+                return key, optional
             try:
                 if not optional:
                     self.cost += 1
@@ -137,11 +142,11 @@ class Interpreter:
                     continue
                 value = container_access.find_index(value, key)
             except EvaluationError as error:
-                return error
+                return error, optional
             if value is MISSING:
-                return NONE
+                return NONE, True
             self.cost += 1
-        return Optional(value) if optional and not failed(value) else value
+        return value, optional
 
     @staticmethod
     def operand(node: Expr) -> Expr | None:
@@ -171,7 +176,7 @@ class Interpreter:
 
     def presence(self, node: Select, names: Mapping[str, Any]) -> Any:
         before = self.cost
-        value = self.chain(node.operand, names)
+        value, optional = self.qualified(node.operand, names, branch=False)
         if isinstance(node.operand, Ident | Select) or self.operand(node.operand) is not None:
             base = node.operand
             while (inner := self.operand(base)) is not None:
@@ -182,11 +187,11 @@ class Interpreter:
             self.cost -= 1
         if failed(value):
             return value
-        optional = value.__class__ is Optional
-        if value is NONE:
+        if optional and value is NONE:
             return False
         try:
-            present = container_access.has_field(value.value if optional else value, node.field)
+            present = container_access.has_field(value, node.field)
+            present = present and value.__class__ is not Optional
         except EvaluationError as error:
             self.cost += not optional
             return error
@@ -351,4 +356,6 @@ def show(value: Any) -> str:
         return "{" + ", ".join(sorted(f"{show(k)}: {show(v)}" for k, v in value.items())) + "}"
     if value.__class__ is Optional:
         return "none" if value is NONE else f"optional({show(value.value)})"
+    if isinstance(value, Opaque):
+        return f"{go_name(value)}({value.display()})"
     return f"{go_name(value)}({value!r})"

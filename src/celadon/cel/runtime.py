@@ -166,6 +166,20 @@ def find_unwrapped_strictly(operand: object, key: object) -> Any:
     return container_access.find_index_strictly(operand, key)
 
 
+def has_unwrapped(operand: object, field: str) -> bool:
+    """`has(operand.field)` behind a name or plain keys: an Optional is for the metered variant."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return container_access.has_field(operand, field)
+
+
+def has_unwrapped_strictly(operand: object, field: str) -> bool:
+    """`has_unwrapped` that fails for what has no fields at all."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return container_access.has_field_strictly(operand, field)
+
+
 def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
     """`[a, ?b]`: absent elements are left out."""
     result: list[Any] = []
@@ -321,8 +335,12 @@ def walk_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
     """Select `keys` one after the other: the value or error, and how many keys were applied
     (a failing one counts)."""
     if base.__class__ is Optional:
-        optional, applied = walk_optional_v(base, [(key, False) for key in keys])
-        return optional, applied
+        return walk_optional_v(base, [(key, False) for key in keys])
+    return walk_inner_v(base, keys)
+
+
+def walk_inner_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
+    """`walk_v` further in, where an Optional has no keys."""
     applied = 0
     try:
         for key in keys:
@@ -407,6 +425,18 @@ def has_v(operand: object, key: str) -> tuple[Any, int]:
     return _has(operand, key, container_access.has_field)
 
 
+def has_inner_v(operand: object, key: str) -> tuple[Any, int]:
+    """`has_v` behind other keys, where an Optional has none."""
+    return (False, 1) if operand.__class__ is Optional else has_v(operand, key)
+
+
+def has_inner_strictly_v(operand: object, key: str) -> tuple[Any, int]:
+    """`has_inner_v` that fails for what has no fields at all."""
+    if operand.__class__ is Optional:
+        return container_access.no_such_key(key), 1
+    return has_strictly_v(operand, key)
+
+
 def has_strictly_v(operand: object, key: str) -> tuple[Any, int]:
     """`has_v` that fails for what has no fields at all."""
     return _has(operand, key, container_access.has_field_strictly)
@@ -471,7 +501,11 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "find_unwrapped_strictly": find_unwrapped_strictly,
     "has_field": container_access.has_field,
     "has_field_strictly": container_access.has_field_strictly,
+    "has_inner_strictly_v": has_inner_strictly_v,
+    "has_inner_v": has_inner_v,
     "has_strictly_v": has_strictly_v,
+    "has_unwrapped": has_unwrapped,
+    "has_unwrapped_strictly": has_unwrapped_strictly,
     "has_v": has_v,
     "index": index,
     "index_v": index_v,
@@ -503,6 +537,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "settled_optional": settled_optional,
     "str": str,
     "strict_map_with_optionals": strict_map_with_optionals,
+    "walk_inner_v": walk_inner_v,
     "walk_optional_strictly_v": walk_optional_strictly_v,
     "walk_optional_v": walk_optional_v,
     "walk_v": walk_v,

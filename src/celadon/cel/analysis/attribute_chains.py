@@ -15,10 +15,15 @@ from celadon.cel.syntax import Call, Expr, Ident, Literal, LiteralValue, Select
 class Step(NamedTuple):
     """One qualifier: a constant `key`, or `expr` to be evaluated (then `key` is None)."""
 
-    node: Expr
+    node: Select | Call
     key: LiteralValue
     expr: Expr | None = None
     optional: bool = False
+
+    @property
+    def operand(self) -> Expr:
+        """What the qualifier is applied to."""
+        return self.node.operand if isinstance(self.node, Select) else self.node.args[0]
 
 
 class Chain(NamedTuple):

@@ -87,6 +87,11 @@ class Context:
         strict = self.switches.strict_map_keys
         return "strict_map_with_optionals" if strict else "map_with_optionals"
 
+    def may_be_optional(self, node: Expr) -> bool:
+        """May the value be an optional?"""
+        t = self.checked.types.get(node.id, DYN)
+        return is_optional(t) or (self.boxes_optionals and t.kind in _OPEN_KINDS)
+
     def may_reopen(self, node: Expr) -> bool:
         """May the value be an optional that does not come out of an attribute as it went in (see
         `optional_contents`)?"""
@@ -242,9 +247,14 @@ def _holds_optionals(t: Type) -> bool:
 
 
 def _has_dynamic_optionals(checked: CheckedAst) -> bool:
-    calls = (node for node in walk(checked.root) if isinstance(node, Call))
+    """Is an optional an operand of what may give it on as something dynamic?"""
+    types = checked.types
     return any(
-        is_optional(checked.types[call.args[0].id]) for call in calls if call.function == "dyn"
+        is_optional(types[arg.id])
+        for call in walk(checked.root)
+        if isinstance(call, Call) and call.function in ("dyn", syntax.CONDITIONAL)
+        if types[call.id].kind in _OPEN_KINDS
+        for arg in call.args
     )
 
 

@@ -250,27 +250,50 @@ class Metered:
         base = self._base(chain.base, branch=branch)
         return self.steps(base, chain.steps)
 
-    def steps(self, base: str, steps: tuple[Step, ...]) -> str:
-        """Apply qualifiers to a value: constant runs at once, computed keys one by one."""
-        optional = any(step.optional for step in steps)
-        if optional:
-            return self._optional_steps(base, steps)
+    def steps(self, base: str, steps: tuple[Step, ...], *, inner: bool = False) -> str:
+        """Apply qualifiers to a value: constant runs at once, computed keys one by one. An Optional
+        is unwrapped only where the chain begins, not further in (`inner`)."""
+        if not inner and self._may_begin_with_optional(steps):
+            return self._unwrapped(base, steps)
+        if any(step.optional for step in steps):
+            return self._optional_steps(base, steps, inner=inner)
         run: list[Step] = []
         for position, step in enumerate(steps):
             if step.expr is None:
                 run.append(step)
                 continue
-            base = self._run(base, run) if run else base
-            run = []
+            base = self._run(base, run, inner=inner) if run else base
             return self._computed(base, step, steps[position + 1 :])
-        return self._run(base, run) if run else base
+        return self._run(base, run, inner=inner) if run else base
 
-    def _run(self, base: str, run: list[Step]) -> str:
+    def _may_begin_with_optional(self, steps: tuple[Step, ...]) -> bool:
+        """May the chain begin with an Optional, and would its steps not see to that themselves?"""
+        first = next((i for i, s in enumerate(steps) if s.optional or s.expr is not None), -1)
+        if first < 0 or not self.context.may_be_optional(steps[0].operand):
+            return False
+        return first > 0 or any(step.expr is not None for step in steps)
+
+    def _unwrapped(self, base: str, steps: tuple[Step, ...]) -> str:
+        """Of an Optional, all steps are applied to its value, if that is there; else no key is
+        even evaluated."""
+        e = self.emitter
+        self.flush()
+        base = base if base.isidentifier() else e.assign(base)
+        result = e.assign(base)
+        with self.branch(f"if {base}.__class__ is not {e.runtime('Optional')}:", steps[0].node.id):
+            e.emit(f"{result} = {self.steps(base, steps, inner=True)}")
+        with self.branch(f"elif {base} is not {e.runtime('NONE')}:"):
+            walk = e.runtime(self.context.presence("walk_optional_v"))
+            self._optional_keys(base, steps, result, walk, inner=False)
+        return result
+
+    def _run(self, base: str, run: list[Step], *, inner: bool) -> str:
         """A run of constant keys: native subscripts, the slow walk where they fail."""
         e = self.emitter
         result, node = e.name(), run[-1].node.id
         keys = [e.constant(step.key) for step in run]
-        walk = f"{e.runtime('walk_v')}({base}, ({', '.join(keys)},))"
+        function = e.runtime("walk_inner_v" if inner else "walk_v")
+        walk = f"{function}({base}, ({', '.join(keys)},))"
         if all(step.key.__class__ is str for step in run):
             self.charge(len(run))
             with e.block("try:", node):
@@ -304,7 +327,7 @@ class Metered:
             e.emit(f"{result} = {e.runtime('index_v')}({base}, {key})", step.node.id)
             self.charge()
             if rest:
-                e.emit(f"{result} = {self.steps(result, rest)}", rest[-1].node.id)
+                e.emit(f"{result} = {self.steps(result, rest, inner=True)}", rest[-1].node.id)
         return result
 
     def _key(self, step: Step) -> str:
@@ -322,21 +345,22 @@ class Metered:
         test = f"{key}.__class__ is {e.runtime('str')}"
         return e.assign(f"{key} if {test} else {e.runtime('native_key_v')}({key}, {base})")
 
-    def _optional_steps(self, base: str, steps: tuple[Step, ...]) -> str:
+    def _optional_steps(self, base: str, steps: tuple[Step, ...], *, inner: bool) -> str:
         e = self.emitter
         walk = e.runtime(self.context.presence("walk_optional_v"))
         first = next(i for i, step in enumerate(steps) if step.optional)
         constant = all(step.expr is None and step.key.__class__ is str for step in steps)
-        base = self.steps(base, steps[:first]) if first else base
+        if first:
+            base, inner = self.steps(base, steps[:first], inner=inner), True
         self.flush()
         result = e.assign(e.runtime("NONE"))
         if constant and walk == "walk_optional_v":
-            self._optional_maps(base, steps[first:], result, inner=False)
+            self._optional_maps(base, steps[first:], result, inner=inner)
             return result
         with e.block(f"if {self.is_error(base)}:"):
             e.emit(f"{result} = {base}")
         with e.block("else:"):
-            self._optional_keys(base, steps[first:], result, walk, inner=False)
+            self._optional_keys(base, steps[first:], result, walk, inner=inner)
         return result
 
     def _optional_keys(
@@ -393,14 +417,19 @@ class Metered:
             base = self._name(chain.base)
         else:
             base = self.value(chain.base)
-        operand = self.steps(base, chain.steps)
+        operand = self.steps(base, chain.steps) if chain.steps else base
         result, key = e.name(), e.constant(node.field)
+        may_unwrap = (
+            not chain.steps
+            or chain.is_optional
+            or self.context.may_be_optional(chain.steps[0].operand)
+        )
         self.charge(2 if self.context.switches.presence_test_has_cost else 1)
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", node.id):
             e.emit(f"{result} = {key} in {operand}", node.id)
         with e.block("else:"):
             count = e.name("n")
-            test = e.runtime(self.context.presence("has_v"))
+            test = e.runtime(self.context.presence("has_v" if may_unwrap else "has_inner_v"))
             e.emit(f"{result}, {count} = {test}({operand}, {key})", node.id)
             e.emit(f"c += {count} - 1", node.id)
         return result

@@ -150,8 +150,9 @@ def _collect(w: MeteredWriter, node: Comprehension, shape: Collect) -> str:
     folded = w.context.is_constant(shape.element) or shape.element.id in w.context.constants
     with _range(w, node, result, "[]") as listed:
         with _rounds(w, node, listed), _where(w, shape.predicate, result):
-            w.charge(_ACCUMULATOR + _CALL + (0 if folded else LIST_CREATE_COST))
+            w.charge(_ACCUMULATOR)
             element = w.value(shape.element)
+            w.charge(_CALL + (0 if folded else LIST_CREATE_COST))
             with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
                 _append(w, shape.element, element, result)
         w.charge(_ACCUMULATOR)

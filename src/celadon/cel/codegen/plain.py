@@ -299,7 +299,8 @@ class Plain:
         else:
             operand = self._steps(chain.base, chain.steps)
         key = e.constant(node.field)
-        dicts, has_field = e.runtime("dict"), e.runtime(self.context.presence("has_field"))
+        test = "has_field" if chain.is_optional else "has_unwrapped"
+        dicts, has_field = e.runtime("dict"), e.runtime(self.context.presence(test))
         name, load = operand, operand
         if not operand.isidentifier():
             name = e.name()

@@ -1,0 +1,106 @@
+"""`python -m tests.fuzz [expressions|policies|schemas ...]`: a campaign of random search.
+
+    make fuzz                                           all three, five minutes
+    python -m tests.fuzz expressions --count 1000000    for hours
+    python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
+        --ca-file ca.crt --token "$TOKEN"               a real API server decides
+
+Prints what disagrees, made as small as it goes, and exits with 1 if anything did. The same seed
+gives the same texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+
+from tests.fuzz import decisions, scenarios, variants
+from tests.fuzz.servers import InProcess, OverHttps, Server
+
+CAMPAIGNS = ("expressions", "policies", "schemas")
+MAKERS = {"policies": scenarios.policy_scenario, "schemas": scenarios.schema_scenario}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    until = time.monotonic() + options.seconds if options.seconds else None
+    found = 0
+    for name in options.campaigns or CAMPAIGNS:
+        left = None if until is None else max(0.0, until - time.monotonic())
+        share = None if left is None else time.monotonic() + left / _remaining(options, name)
+        done = 0
+        for complaint in _campaign(name, options):
+            done += 1
+            if complaint:
+                found += 1
+                _write(f"\n{name}, seed {options.seed}: {complaint}")
+            if found >= options.stop_after or (share is not None and time.monotonic() > share):
+                break
+        _write(f"{name}: {done} tried")
+    _write(f"{found} disagreements")
+    return 1 if found else 0
+
+
+def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
+    """Complaints, one for each thing tried; empty where all agree."""
+    if name == "expressions":
+        for one in variants.campaign(options.seed, options.count):
+            yield f"{one.text!r}\n    {one.details}" if one else ""
+        return
+    server = _server(options)
+    try:
+        for other in decisions.campaign(server, MAKERS[name], options.seed, options.count):
+            shown = json.dumps(other.scenario, ensure_ascii=False) if other else ""
+            yield f"{shown}\n    {other.details}" if other else ""
+    finally:
+        server.close()
+
+
+def _remaining(options: argparse.Namespace, name: str) -> int:
+    chosen = options.campaigns or list(CAMPAIGNS)
+    return len(chosen) - chosen.index(name)
+
+
+def _server(options: argparse.Namespace) -> Server:
+    if not options.server:
+        return InProcess()
+    certificate = (options.client_certificate, options.client_key)
+    return OverHttps(
+        options.server,
+        options.token,
+        options.ca_file,
+        certificate if all(certificate) else None,
+        options.patience,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("campaigns", nargs="*", choices=[[], *CAMPAIGNS], metavar="CAMPAIGN")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--count", type=int, default=1_000_000, metavar="N", help="of each")
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long")
+    parser.add_argument("--stop-after", type=int, default=20, metavar="N", help="disagreements")
+    real = parser.add_argument_group("a real Kubernetes API server, instead of ours")
+    real.add_argument("--server", default="", metavar="URL")
+    real.add_argument("--token", default="", help="of somebody who may do everything")
+    real.add_argument("--client-certificate", default="", metavar="FILE")
+    real.add_argument("--client-key", default="", metavar="FILE")
+    real.add_argument("--ca-file", default="", metavar="FILE")
+    real.add_argument(
+        "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
+    )
+    return parser
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Short campaigns; `make fuzz` runs long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fuzz import scenarios
+from tests.fuzz.__main__ import main
+from tests.fuzz.decisions import campaign, difference
+from tests.fuzz.pieces import HOLE, Piece, shrunk
+from tests.fuzz.servers import InProcess, Reply, Server
+from tests.fuzz.typed_expressions import SIMPLEST
+from tests.fuzz.variants import activations, disagreement
+from tests.fuzz.variants import campaign as expressions
+
+SEED = 20261122
+
+FOUND_BEFORE = (
+    "optional.none()[?semver('1.2.3').minor()]",
+    "optional.of([])[object.l[9]].value()",
+    "(true ? object.?zz.?a : dyn({}))[[].min()].orValue({})",
+    "dyn([object.?s, object.?zz.?a][0][object])",
+    "has([optional.of({'a': 1})][0].a)",
+    "[1.5].map(x, object.sl.distinct())",
+    "[optional.of({'a': {'b': 1}})].map(x, x.a[object.s])",
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    running = InProcess()
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize("text", FOUND_BEFORE)
+def test_what_was_found(text: str) -> None:
+    assert not disagreement(text, activations())
+
+
+@pytest.mark.slow
+def test_expressions() -> None:
+    assert [one for one in expressions(SEED, 400) if one] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [scenarios.policy_scenario, scenarios.schema_scenario])
+def test_decisions(make: scenarios.Maker, server: Server) -> None:
+    assert [one for one in campaign(server, make, SEED, 15) if one] == []
+
+
+class Lenient(InProcess):
+    """A server that takes everything."""
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        reply = super().call(method, path, body)
+        return Reply(201, {}, (), {}) if "dryRun" in path else reply
+
+
+def test_a_server_that_decides_otherwise_is_noticed() -> None:
+    scenario = scenarios.schema_scenario(1)
+    scenario["objects"] = [{**scenario["objects"][0], "spec": 7}]
+    running = Lenient()
+    try:
+        assert "allowed=False" in difference(running, scenario)
+    finally:
+        running.close()
+
+
+def test_a_wrong_program_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.properties.interpreter.Interpreter.logic", lambda *_: True)
+    assert "interpreter" in disagreement("false && object.b", activations())
+
+
+def test_texts_get_smaller() -> None:
+    zero, one = Piece("int", "0"), Piece("int", "object.l[9]")
+    whole = Piece(
+        "int", f"({HOLE} + {HOLE})", (Piece("int", f"({HOLE} - {HOLE})", (one, one)), zero)
+    )
+    assert whole.text == "((object.l[9] - object.l[9]) + 0)"
+    assert whole.size == 5
+    assert shrunk(whole, SIMPLEST, lambda text: "l[9]" in text).text == "object.l[9]"
+    assert shrunk(whole, SIMPLEST, lambda text: "+" in text).text == "(0 + 0)"
+    assert shrunk(whole, SIMPLEST, lambda text: False) is whole
+
+
+def test_scenarios_get_smaller() -> None:
+    scenario = {"objects": [{"a": 1}, {"b": [1, 2]}], "rest": {}}
+    small = scenarios.shrunk(scenario, lambda one: 2 in str(one).count("2") * [2])
+    assert small == {"objects": [{"b": [2]}]}
+
+
+def test_the_same_seed_makes_the_same() -> None:
+    assert scenarios.policy_scenario(5) == scenarios.policy_scenario(5)
+    assert scenarios.schema_scenario(5) == scenarios.schema_scenario(5)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["expressions", "schemas", "--count", "3", "--seed", "7"]) == 0
+    assert capsys.readouterr().out == ("expressions: 3 tried\nschemas: 3 tried\n0 disagreements\n")
