@@ -10,10 +10,10 @@ from __future__ import annotations
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final, TypeAlias
 
 from celadon.kube import User
+from celadon.serve.remembered_properties import remembered
 
 Header: TypeAlias = tuple[str, str]
 
@@ -21,7 +21,7 @@ JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
 
 
-# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+# House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
     """`target` is the request's path and query as they were sent; `headers` have their names in
@@ -34,12 +34,12 @@ class HttpRequest:
     client_certificate: bytes | None = None
     remote_address: str = ""
 
-    @cached_property
+    @remembered
     def path(self) -> str:
         """As it was sent: percent-encoded."""
         return self.target.partition("?")[0]
 
-    @cached_property
+    @remembered
     def query(self) -> Mapping[str, Sequence[str]]:
         """Values by name, in order; a name without `=` has an empty value."""
         text = self.target.partition("?")[2]
@@ -49,7 +49,7 @@ class HttpRequest:
         """The first value of a query parameter; empty if there is none."""
         return self.query.get(name, ("",))[0]
 
-    @cached_property
+    @remembered
     def _by_name(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name, value in self.headers:
