@@ -23,6 +23,9 @@ class Operation(enum.Enum):
     DELETE = "DELETE"
     CONNECT = "CONNECT"
 
+    __hash__ = object.__hash__
+    """Members are the same only as themselves; the enum's own hash is a call of Python."""
+
 
 _OPTIONS_KINDS: Final = {
     Operation.CREATE: "CreateOptions",

@@ -21,6 +21,9 @@ JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
 
 
+_NO_PARAMETERS: Final[Mapping[str, Sequence[str]]] = {}
+
+
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
@@ -43,6 +46,8 @@ class HttpRequest:
     def query(self) -> Mapping[str, Sequence[str]]:
         """Values by name, in order; a name without `=` has an empty value."""
         text = self.target.partition("?")[2]
+        if not text:
+            return _NO_PARAMETERS
         return urllib.parse.parse_qs(text, keep_blank_values=True, max_num_fields=1000)
 
     def first(self, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 T = TypeVar("T")
 
 
-class remembered(Generic[T]):  # noqa: N801 - a decorator
+class remembered(Generic[T]):
     """Of a class whose instances have a dictionary, and belong to one thread."""
 
     def __init__(self, find: Callable[[Any], T]) -> None:

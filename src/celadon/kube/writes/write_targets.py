@@ -24,6 +24,8 @@ class Target:
     @property
     def kind(self) -> GroupVersionKind:
         """What the endpoint reads and shows."""
+        if not self.subresource:
+            return self.resource.gvk
         found = self.resource.kind_of(self.subresource)
         assert found is not None, f"{self.resource.gvr} has no {self.subresource}"
         return found

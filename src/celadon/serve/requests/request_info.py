@@ -67,14 +67,13 @@ def request_info(request: HttpRequest) -> RequestInfo:
     path = urllib.parse.unquote(request.path)
     parts = path.strip("/").split("/")
     method = request.method
-    plain = RequestInfo(method.lower(), path)
     if len(parts) < 3 or parts[0] not in ("api", "apis"):
-        return plain
+        return RequestInfo(method.lower(), path)
     group = ""
     rest = parts[1:]
     if parts[0] == "apis":
         if len(parts) < 4:
-            return plain
+            return RequestInfo(method.lower(), path)
         group, rest = parts[1], parts[2:]
     version, rest = rest[0], rest[1:]
     verb = VERBS.get(method, "")
