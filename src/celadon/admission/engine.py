@@ -211,12 +211,12 @@ def _undecided(
         activation = context.own_activation()
     except StatusError:
         return endpoint.candidates
-    limit = endpoint.quick_size
-    fits_all = limit >= policy_limits.UNBOUNDED_SIZE or context.fits(limit)
+    unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
+    size = 0 if unbounded else context.size()
     undecided = []
     for planned in endpoint.planned:
         candidate = planned.candidate
-        if planned.quick and (fits_all or context.fits(candidate.compiled.plain_size)):
+        if planned.quick and size <= candidate.compiled.plain_size:
             try:
                 for evaluate in planned.quick:
                     if evaluate(activation) is not True:

@@ -41,6 +41,10 @@ Step: TypeAlias = str | int
 object, so steps lead through it as they are."""
 
 
+_new: Final = object.__new__
+_put: Final = object.__setattr__
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class FieldPath:
     """`spec.containers[0].env[NAME]`, as steps: `FieldPath("spec", "containers", 0)`.
@@ -56,11 +60,15 @@ class FieldPath:
 
     def child(self, *names: str) -> FieldPath:
         """The field of that name; with several, one inside the other."""
-        return FieldPath(*self.steps, *names)
+        made = _new(FieldPath)  # a third of what the constructor takes, a hundred times a request
+        _put(made, "steps", self.steps + names)
+        return made
 
     def index(self, position: int) -> FieldPath:
         """The item of a list."""
-        return FieldPath(*self.steps, position)
+        made = _new(FieldPath)
+        _put(made, "steps", (*self.steps, position))
+        return made
 
     def key(self, key: str) -> FieldPath:
         """The value of a map."""

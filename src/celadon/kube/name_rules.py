@@ -31,6 +31,10 @@ _SUBDOMAIN_PATTERN: Final = re.compile(_SUBDOMAIN)
 _LABEL_1035_PATTERN: Final = re.compile(_LABEL_1035)
 _QUALIFIED_PATTERN: Final = re.compile(_QUALIFIED)
 _VALUE_PATTERN: Final = re.compile(_VALUE)
+_GOOD_LABEL: Final = re.compile("[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_GOOD_NAME: Final = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+"""What is neither too long nor wrong in another way: nearly everything, found out at once."""
+
 _CONDITION_REASON_PATTERN: Final = re.compile(_CONDITION_REASON)
 _CEL_IDENTIFIER_PATTERN: Final = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 
@@ -112,6 +116,8 @@ def dns1123_subdomain(value: str) -> list[str]:
 
 def dns1123_label(value: str) -> list[str]:
     """Names of namespaces and other single labels."""
+    if _GOOD_LABEL.fullmatch(value) is not None:
+        return []
     messages = []
     if _byte_length(value) > DNS1123_LABEL_MAX_BYTES:
         messages.append(_too_long(DNS1123_LABEL_MAX_BYTES, "characters"))
@@ -144,6 +150,8 @@ def prefix_as_name(prefix: str) -> str:
 
 def qualified_name(value: str) -> list[str]:
     """Label and annotation keys, finalizers, condition types: `[subdomain/]name`."""
+    if _GOOD_NAME.fullmatch(value) is not None:
+        return []
     parts = value.split("/")
     if len(parts) > 2:
         return [
@@ -168,6 +176,8 @@ def qualified_name(value: str) -> list[str]:
 
 def label_value(value: str) -> list[str]:
     """May be empty; at most 63 bytes."""
+    if _GOOD_NAME.fullmatch(value) is not None:
+        return []
     messages = []
     if _byte_length(value) > LABEL_VALUE_MAX_BYTES:
         messages.append(_too_long(LABEL_VALUE_MAX_BYTES, "bytes"))

@@ -143,7 +143,7 @@ def verbs_of(
     """What can be done with resources."""
     sources = core.sources
     reader = Reader(core.objects, core.world)
-    managers = FieldManagers(core.served, core.world, sources.timestamp)
+    managers = FieldManagers(core.served, core.world)
     deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
     return Verbs(
         reader,

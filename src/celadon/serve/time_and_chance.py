@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import random
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,12 +13,19 @@ SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 """What the random end of generated names consists of."""
 
 
+def new_uid() -> str:
+    """A random UUID (version 4), in a fifth of the time that `uuid` takes."""
+    text = os.urandom(16).hex()
+    variant = "89ab"[int(text[16], 16) & 3]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where a server gets what cannot be computed."""
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    uid: Callable[[], str] = lambda: str(uuid.uuid4())
+    uid: Callable[[], str] = new_uid
     randomness: random.Random = field(default_factory=random.Random)
     """For names and times, not for secrets; the system's own costs ten times as much."""
 
@@ -28,7 +35,11 @@ class Sources:
 
     def suffix(self) -> str:
         """Five random characters."""
-        return "".join(self.randomness.choices(SUFFIX_LETTERS, k=5))
+        number, text = self.randomness.getrandbits(64), ""
+        for _ in range(5):
+            number, letter = divmod(number, len(SUFFIX_LETTERS))
+            text += SUFFIX_LETTERS[letter]
+        return text
 
     def seconds(self) -> float:
         """The time since 1970."""

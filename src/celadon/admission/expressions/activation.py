@@ -178,6 +178,11 @@ class RequestContext:
 
     def fits(self, size: int, extra: int = 0) -> bool:
         """Whether everything a request brings, and `extra`, is at most `size` large."""
+        return self.size() + extra <= size
+
+    def size(self) -> int:
+        """An upper bound of everything a request brings, the namespace once somebody has asked for
+        it."""
         if self._size is None:
             request, user = self.request, self.request.user
             given = (request.object, request.old_object, request.options)
@@ -188,7 +193,7 @@ class RequestContext:
             if self._namespace_size is None:
                 self._namespace_size = size_bound(self._namespace)
             namespace = self._namespace_size
-        return self._size + namespace + extra <= size
+        return self._size + namespace
 
 
 def request_value(

@@ -20,7 +20,16 @@ from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
-from celadon.kube.defaulting.rule_paths import Apply, Each, Step, descend, lookup, parse_path
+from celadon.kube.defaulting.rule_paths import (
+    Apply,
+    Each,
+    Placed,
+    Step,
+    grouped,
+    in_order,
+    lookup,
+    parse_path,
+)
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs
@@ -86,7 +95,8 @@ def _set(name: str, gates: frozenset[str]) -> tuple[Apply, ...]:
 
 
 def compile_rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
-    return tuple(_rule(rule, gates) for rule in rules if gate_allows(rule.get("gate"), gates))
+    """What the rules do, in their order."""
+    return grouped([_rule(rule, gates) for rule in rules if gate_allows(rule.get("gate"), gates)])
 
 
 def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
@@ -96,22 +106,30 @@ def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
     return gate[1:] not in gates if gate.startswith("!") else gate in gates
 
 
-def _rule(rule: Rule, gates: frozenset[str]) -> Apply:
+def _rule(rule: Rule, gates: frozenset[str]) -> Placed:
     steps = parse_path(rule["path"])
     if "use" in rule:
-        return descend(steps, _apply_all(_set(rule["use"], gates)))
+        return steps, in_order(_set(rule["use"], gates))
     if rule.get("fn") in ON_OBJECTS:
-        return descend(steps, ON_OBJECTS[rule["fn"]])
-    action = _when(rule, _action(rule))
-    return descend(steps[:-1], _at(steps[-1], action))
+        return steps, ON_OBJECTS[rule["fn"]]
+    *above, last = steps
+    if _is_plain(rule) and last.each is not Each.ITEMS:
+        return tuple(above), _default_scalar(last.name, rule["value"])
+    return tuple(above), _at(last, _when(rule, _action(rule)))
 
 
-def _apply_all(rules: tuple[Apply, ...]) -> Apply:
-    def apply(obj: object, run: Run) -> None:
-        for rule in rules:
-            rule(obj, run)
+def _is_plain(rule: Rule) -> bool:
+    """Whether it gives an absent field a scalar, whatever else there is."""
+    is_scalar = "value" in rule and not isinstance(rule["value"], (dict, list))
+    return is_scalar and not rule.get("when") and not rule.get("force") and "fn" not in rule
 
-    return apply
+
+def _default_scalar(name: str, value: object) -> Apply:
+    def default(obj: Any, _: Run) -> None:
+        if name not in obj:
+            obj[name] = value
+
+    return default
 
 
 def _at(step: Step, action: Action) -> Apply:

@@ -6,7 +6,8 @@ A path starts at the object a rule applies to; one that starts with `$.` starts 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
@@ -50,10 +51,32 @@ def lookup(path: str, parent: object, root: object) -> Any:
     return found
 
 
-def descend(steps: tuple[Step, ...], apply: Apply) -> Apply:
-    """Applies to everything the steps lead to; missing objects on the way end the walk."""
-    for step in reversed(steps):
-        apply = _through(step, apply)
+Placed = tuple[tuple[Step, ...], Apply]
+"""What is done to everything that the steps lead to; missing objects on the way end the walk."""
+
+
+def grouped(rules: Sequence[Placed]) -> tuple[Apply, ...]:
+    """The same in the same order, where rules that follow one another go the same way together.
+    What is done to the items of a list is done item by item then."""
+    made: list[Apply] = []
+    for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):
+        inner = [(steps[1:], apply) for steps, apply in group]
+        if first:
+            made.append(_through(first[0], in_order(grouped(inner))))
+        else:
+            made += [apply for _, apply in inner]
+    return tuple(made)
+
+
+def in_order(rules: tuple[Apply, ...]) -> Apply:
+    """One after the other."""
+    if len(rules) == 1:
+        return rules[0]
+
+    def apply(obj: object, run: Run) -> None:
+        for rule in rules:
+            rule(obj, run)
+
     return apply
 
 

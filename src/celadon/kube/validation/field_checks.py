@@ -26,9 +26,11 @@ IMMUTABLE: Final = "field is immutable"
 
 def items(obj: Object, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     """The members of a list, each with its path."""
-    at = path.child(field)
-    for index, item in enumerate(obj.get(field) or ()):
-        yield at.index(index), item
+    found = obj.get(field)
+    if found:
+        at = path.child(field)
+        for index, item in enumerate(found):
+            yield at.index(index), item
 
 
 def entries(obj: Object, field: str) -> list[tuple[str, Any]]:

@@ -15,7 +15,9 @@ def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
     """Keys and values of a map of labels; also of a node selector."""
     for key, value in sorted((given or {}).items()):
         yield from label_name(path, key)
-        yield from each(path, value, name_rules.label_value(value))
+        messages = name_rules.label_value(value)
+        if messages:
+            yield from each(path, value, messages)
 
 
 def label_name(path: FieldPath, key: str) -> Errors:

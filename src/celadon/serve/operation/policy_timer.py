@@ -48,12 +48,11 @@ class PolicyTimer:
         now = self._clock()
         seconds, self._last = now - self._last, now
         if not decisions and not failed:
-            try:
-                self._allowed[policy].observe(seconds)
-            except KeyError:
+            series = self._allowed.get(policy)
+            if series is None:
                 series = self._metrics.policy_seconds.series((policy, ALLOWED))
                 self._allowed[policy] = series
-                series.observe(seconds)
+            series.observe(seconds)
             return
         errors = failed or any(one.cause is not Cause.VALIDATION for one in decisions)
         denied = any(one.action is Action.DENY for one in decisions)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,37 +30,37 @@ MANAGER_BYTES: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class FieldManagers:
-    """`now` gives the time as objects have it."""
+    """The managers of one server's objects; they write at the time of the write's context."""
 
     served: ServedResources
     world: World
-    now: Callable[[], str]
 
     def created(self, call: Call, read: Incoming) -> None:
         """A new object gets its managers."""
-        track_create(read.draft, call.target, self._writer(call))
+        track_create(read.draft, call.target, self._writer(call, read.draft.run.context))
 
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
         if not call.options.apply:
-            track_update(read.draft, read.sent, live, call.target, self._writer(call))
+            writer = self._writer(call, read.draft.run.context)
+            track_update(read.draft, read.sent, live, call.target, writer)
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
         """What follows from the configuration in the body. Raises StatusError."""
         config = read_configuration(call)
         force = bool(call.options.force)
-        merged = applied(config.value, live, call.target, self._writer(call), force=force)
+        merged = applied(config.value, live, call.target, self._writer(call, context), force=force)
         if config.strict_error and call.field_validation == STRICT:
             raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
         if call.field_validation == WARN:
             call.notes.warnings += config.warnings
         return read_applied(merged, call.target, context, config.value)
 
-    def _writer(self, call: Call) -> FieldWriter:
+    def _writer(self, call: Call, context: DefaultingContext) -> FieldWriter:
         custom = self.served.current().custom
         versions = Versions(custom.get, self.world.convert)
-        return FieldWriter(_manager(call), self.now(), versions)
+        return FieldWriter(_manager(call), context.now, versions)
 
 
 def _manager(call: Call) -> str:

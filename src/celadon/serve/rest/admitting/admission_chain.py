@@ -7,7 +7,7 @@ half of the plugins, then the policies, then validating webhooks (`admit`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from celadon.admission import Engine, Operation, Request, Verdict, World, is_exe
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
+from celadon.kube.roles import RBAC_GROUP
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
@@ -56,6 +57,8 @@ class Admission:
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
+        if call.info.group != RBAC_GROUP:
+            return
         asked = request_attributes(call.user, call.info, call.request)
         RoleWriteChecks(self.authorizer, self.roles.current()).check(asked, new, old)
 
@@ -113,8 +116,7 @@ class Admission:
             raise_refusal(phase.refusal)
         return request.object
 
-    @contextlib.asynccontextmanager
-    async def charged(
+    def charged(
         self,
         call: Call,
         operation: Operation,
@@ -122,15 +124,13 @@ class Admission:
         old: JsonObject | None = None,
         *,
         for_good: bool,
-    ) -> AsyncIterator[None]:
+    ) -> AbstractAsyncContextManager[None]:
         """Around what stores an object: its quotas have a place for it, or StatusError is raised.
         Nothing is taken from them unless it is `for_good`."""
         if not self.quotas.are_in(call.target.namespace):
-            yield
-            return
+            return contextlib.nullcontext()
         request = writing.request_of(call.target, operation, new, old, call.user)
-        async with self.quotas.charged(request, for_good=for_good):
-            yield
+        return self.quotas.charged(request, for_good=for_good)
 
     def _review(self, call: Call, request: Request) -> None:
         engine = self.policies.engine()

@@ -89,7 +89,9 @@ class Mutation:
         return replace(request, object=made)
 
     def _ask_plugins(self, request: Request, draft: Draft | None) -> None:
-        asked = request if draft is None else replace(request, object=draft.made)
+        asked = request
+        if draft is not None and request.object is not draft.made:
+            asked = replace(request, object=draft.made)
         refusal = self._plugins.mutate(draft, asked, self._world)
         if refusal is not None:
             raise refusal
