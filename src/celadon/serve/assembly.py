@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from celadon.admission.plugins import PluginChain
+from celadon.admission.plugins import EVENT_RATE_LIMIT, PluginChain
 from celadon.kube import User
 from celadon.kube.well_known_values import SERVICES
 from celadon.serve.access.authentication import Authenticator
@@ -49,7 +49,6 @@ from celadon.serve.views.webhook_view import WebhookView
 MUTATING_POLICIES: Final = "MutatingAdmissionPolicy"
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
-EVENT_RATE_LIMIT: Final = "EventRateLimit"
 
 Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 

@@ -20,8 +20,8 @@ from celadon.admission.registration import Rule, decode_webhooks
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.webhook.installation.installation_settings import InstallationSettings
+from celadon.webhook.installation.needed_configurations import validating_configuration
 from celadon.webhook.installation.policy_coverage import coverages, merged
-from celadon.webhook.installation.webhook_configurations import validating_configuration
 from tests.webhook.installation.test_selector_unions import SELECTORS
 
 Json = dict[str, Any]

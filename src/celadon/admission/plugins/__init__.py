@@ -9,13 +9,18 @@ ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/api
 from celadon.admission.plugins.namespace_plugins import namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import PluginChain
-from celadon.admission.plugins.plugin_settings import EventLimit, PluginSettings
+from celadon.admission.plugins.plugin_settings import (
+    EVENT_RATE_LIMIT,
+    EventLimit,
+    PluginSettings,
+)
 from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource
 from celadon.admission.plugins.quotas.quota_checks import Charge, fit, given_back, is_counted
 from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recounted
 
 __all__ = [
+    "EVENT_RATE_LIMIT",
     "Charge",
     "EventLimit",
     "LimitedResource",

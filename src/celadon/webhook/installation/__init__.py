@@ -8,11 +8,11 @@ Read `policy_coverage` (from policies to rules and selectors), then `webhook_con
 from celadon.webhook.installation.access_manifests import access_manifests
 from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.installation.policy_coverage import Coverage, coverages
-from celadon.webhook.installation.webhook_configurations import (
+from celadon.webhook.installation.needed_configurations import (
     EVERYTHING,
     validating_configuration,
 )
+from celadon.webhook.installation.policy_coverage import Coverage, coverages
 from celadon.webhook.installation.workload_manifests import workload_manifests
 
 __all__ = [

@@ -58,7 +58,7 @@ def test_options_are_what_the_last_round_made_of_them(
     plugins: Any = SimpleNamespace(mutate=lambda *_: None)
     nothing: Any = None
     given: Any = hooks
-    mutation = Mutation(plugins, nothing, given, nothing, nothing)
+    mutation = Mutation(plugins, nothing, nothing, given, nothing, nothing)
     call: Any = SimpleNamespace(remaining=None, notes=Notes())
     made = asyncio.run(mutation.looked_at(call, ASKED))
     assert made.object == {**OPTIONS, "command": command}
