@@ -7,8 +7,8 @@ from typing import Any
 from celadon.admission import decode_binding, decode_policy
 from celadon.webhook.installation.access_manifests import access_manifests
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+from celadon.webhook.installation.policy_configuration import validating_configuration
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
-from celadon.webhook.installation.webhook_configurations import validating_configuration
 from celadon.webhook.installation.workload_manifests import workload_manifests
 
 Json = dict[str, Any]

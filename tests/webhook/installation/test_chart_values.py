@@ -12,7 +12,7 @@ import yaml
 from celadon import __version__
 from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.webhook_configurations import (
+from celadon.webhook.installation.policy_configuration import (
     EVERYTHING,
     validating_configuration,
 )

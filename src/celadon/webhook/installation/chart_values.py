@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.webhook.installation.installation_settings import InstallationSettings
+from celadon.webhook.installation.policy_configuration import validating_configuration
 from celadon.webhook.installation.policy_coverage import Coverage
-from celadon.webhook.installation.webhook_configurations import validating_configuration
 
 _OF_THE_CHART: Final = frozenset({"clientConfig", "sideEffects", "admissionReviewVersions"})
 

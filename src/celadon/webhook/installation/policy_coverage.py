@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from celadon.admission import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
 from celadon.admission.registration import MatchResources, Rule
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
+from celadon.webhook.installation.rule_unions import ANY, OPERATIONS, union_of_rules
 from celadon.webhook.installation.selector_unions import Selector, conjunction, union
 
-ANY: Final = "*"
-REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
+REVIEW_GROUPS: Final = (AUTHENTICATION_GROUP, AUTHORIZATION_GROUP)
 """Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
 the webhook itself asks for."""
-_OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def coverages(
         Coverage(
             failure_policy,
             match_policy,
-            merged([rule for part in parts for rule in part.rules]),
+            union_of_rules([rule for part in parts for rule in part.rules]),
             union([selector for part in parts for selector in part.namespaces]),
             union([selector for part in parts for selector in part.objects]),
         )
@@ -111,31 +111,10 @@ def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
     if ANY in wanted:
         operations = rule.operations
     elif ANY in rule.operations:
-        operations = tuple(one for one in _OPERATIONS if one in wanted)
+        operations = tuple(one for one in OPERATIONS if one in wanted)
     else:
         operations = tuple(one for one in rule.operations if one in wanted)
     return replace(rule, operations=operations, resource_names=())
-
-
-def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The same rules, those about the same resources as one with all their operations."""
-    found: dict[tuple[object, ...], Rule] = {}
-    for rule in rules:
-        key = (
-            frozenset(rule.api_groups),
-            frozenset(rule.api_versions),
-            frozenset(rule.resources),
-            rule.scope or ANY,
-        )
-        known = found.get(key)
-        operations = rule.operations if known is None else (*known.operations, *rule.operations)
-        found[key] = replace(known or rule, operations=_ordered(operations))
-    return tuple(found.values())
-
-
-def _ordered(operations: Iterable[str]) -> tuple[str, ...]:
-    taken = frozenset(operations)
-    return (ANY,) if ANY in taken else tuple(one for one in _OPERATIONS if one in taken)
 
 
 def rule_document(rule: Rule) -> Mapping[str, Any]:

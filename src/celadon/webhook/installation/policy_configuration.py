@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import Rule
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.webhook.installation.installation_settings import (
     CONFIGURATION_DOMAIN,
     Certificates,
     InstallationSettings,
 )
 from celadon.webhook.installation.policy_coverage import (
-    ANY,
     REVIEW_GROUPS,
     Coverage,
     rule_document,
 )
+from celadon.webhook.installation.rule_unions import ANY
 from celadon.webhook.installation.selector_unions import Selector, conjunction
 
 Document = dict[str, Any]
@@ -39,7 +40,7 @@ def validating_configuration(
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
+        "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
         "kind": "ValidatingWebhookConfiguration",
         "metadata": meta,
         "webhooks": [_webhook(one, settings) for one in coverages],

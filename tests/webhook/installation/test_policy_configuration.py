@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.installation.webhook_configurations import (
+from celadon.webhook.installation.policy_configuration import (
     EVERYTHING,
     validating_configuration,
 )
