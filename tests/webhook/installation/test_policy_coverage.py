@@ -16,11 +16,11 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
 )
-from celadon.admission.registration import decode_webhooks
+from celadon.admission.registration import decode_object, decode_webhooks
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.policy_configuration import validating_configuration
+from celadon.webhook.installation.policy_configuration import policy_configuration
 from celadon.webhook.installation.policy_coverage import coverages
 from tests.webhook.installation.test_selector_unions import SELECTORS
 
@@ -126,11 +126,29 @@ def test_what_a_policy_matches_is_sent(
     nothing_excluded = InstallationSettings(excluded_namespaces=())
     found = coverages(policies, bindings)
     hooks = HookSet(
-        [decode_webhooks(validating_configuration(found, nothing_excluded), mutating=False).value]
+        [decode_webhooks(policy_configuration(found, nothing_excluded), mutating=False).value]
     )
     sent = list(hooks.selected(request, world))
     wanted = {one.spec.failure_policy for one in policies if one.name in matched}
     assert wanted <= {one.hook.webhook.failure_policy for one in sent}
+
+
+def test_mutating_policies_that_want_to_be_reinvoked() -> None:
+    def mutating(i: int, reinvocation: str) -> Any:
+        patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}
+        spec = {
+            "matchConstraints": {"resourceRules": [RULE]},
+            "mutations": [patch],
+            "reinvocationPolicy": reinvocation,
+        }
+        document = {"metadata": {"name": f"p{i}"}, "spec": spec}
+        return decode_object(document, "MutatingAdmissionPolicy").value
+
+    bindings = [binding(i, 0, {}) for i in range(2)]
+    (found,) = coverages([mutating(0, "Never"), mutating(1, "IfNeeded")], bindings)
+    assert found.reinvocation_policy == "IfNeeded"
+    (found,) = coverages([mutating(0, "Never")], bindings)
+    assert found.reinvocation_policy == "Never"
 
 
 RULE: Json = {

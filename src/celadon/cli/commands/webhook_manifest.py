@@ -219,7 +219,7 @@ def _printed(
         access_manifests,
         chart_values,
         coverages,
-        validating_configuration,
+        policy_configuration,
         workload_manifests,
     )
 
@@ -237,7 +237,7 @@ def _printed(
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
     covered = covered or [EVERYTHING]
-    configuration = validating_configuration(covered, settings)
+    configuration = policy_configuration(covered, settings)
     files = {POLICY_FILE: text}
     if options.output == "values":
         output.write(yaml_text(chart_values(settings, files, covered)))

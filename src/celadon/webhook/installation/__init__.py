@@ -10,7 +10,7 @@ from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 from celadon.webhook.installation.policy_configuration import (
     EVERYTHING,
-    validating_configuration,
+    policy_configuration,
 )
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
 from celadon.webhook.installation.workload_manifests import workload_manifests
@@ -23,6 +23,6 @@ __all__ = [
     "access_manifests",
     "chart_values",
     "coverages",
-    "validating_configuration",
+    "policy_configuration",
     "workload_manifests",
 ]
