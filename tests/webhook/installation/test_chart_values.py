@@ -78,3 +78,13 @@ def test_versions() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
     assert chart["version"] == chart["appVersion"] == __version__
     assert values["image"] == f"celadon:{__version__}" == InstallationSettings().image
+
+
+@pytest.mark.slow
+def test_only_mutating_policies(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    values = chart_values(InstallationSettings(), FILES, [], mutated())
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    kinds = {kind for kind, _ in rendered("celadon", "-f", str(file))}
+    assert "MutatingWebhookConfiguration" in kinds
+    assert "ValidatingWebhookConfiguration" not in kinds
