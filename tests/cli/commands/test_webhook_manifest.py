@@ -112,6 +112,7 @@ def test_mutating_policies(capsys: pytest.CaptureFixture[str]) -> None:
     for document in both:
         document["kind"] = document["kind"].replace("Validating", "Mutating")
     del both[0]["spec"]["validations"], both[1]["spec"]["validationActions"]
+    both[0]["spec"]["matchConstraints"]["resourceRules"][0]["operations"] = ["CREATE"]
     patch = {
         "patchType": "JSONPatch",
         "jsonPatch": {"expression": "[JSONPatch{op: 'remove', path: '/data'}]"},
