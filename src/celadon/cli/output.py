@@ -108,8 +108,10 @@ def log_to_stderr(verbosity: int) -> None:
     logging.getLogger("celadon").setLevel(log_level(verbosity))
 
 
-def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) -> None:
-    """The report in one of `FORMATS`."""
+def show_report(
+    report: Report, format: str, *, no_color: bool, verbosity: int, mutations: bool = False
+) -> None:
+    """The report in one of `FORMATS`. `mutations` shows people each mutation by itself."""
     if format == "table":
         from celadon.cli.formats.check_human import Look, render
 
@@ -117,7 +119,7 @@ def show_report(report: Report, format: str, *, no_color: bool, verbosity: int) 
         for problem in report.problems:
             complain(f"error: {problem.text()}")
         color = use_color(sys.stdout, forbidden=no_color)
-        write(render(report, Look(color=color, verbosity=verbosity)))
+        write(render(report, Look(color, verbosity, mutations)))
         return
     write(_renderer(format)(report))
 

@@ -42,11 +42,10 @@ from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.rest.watching import Watching
 from celadon.serve.server_core import ServerCore
-from celadon.serve.views.policy_view import mutating_view, validating_view
+from celadon.serve.views.policy_view import MUTATING, mutating_view, validating_view
 from celadon.serve.views.service_network_view import ServiceNetworkView
 from celadon.serve.views.webhook_view import WebhookView
 
-MUTATING_POLICIES: Final = "MutatingAdmissionPolicy"
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
 
@@ -93,7 +92,7 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     provision = NamespaceProvision(core.world, create)
     compiled = core.metrics.compilation_seconds.observe
     view = None
-    if MUTATING_POLICIES in plugins.names:
+    if MUTATING.policy in plugins.names:
         view = mutating_view(core.objects, settings.version, compiled)
     mutating = MutatingPolicies(view, core.served, core.world)
     return Admission(

@@ -107,6 +107,28 @@ def test_policies_of_the_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["limits"] in [rule["resources"] for rule in found["ClusterRole"]["rules"]]
 
 
+def test_mutating_policies(capsys: pytest.CaptureFixture[str]) -> None:
+    both = [policy("m"), binding("m")]
+    for document in both:
+        document["kind"] = document["kind"].replace("Validating", "Mutating")
+    del both[0]["spec"]["validations"], both[1]["spec"]["validationActions"]
+    both[0]["spec"]["matchConstraints"]["resourceRules"][0]["operations"] = ["CREATE"]
+    patch = {
+        "patchType": "JSONPatch",
+        "jsonPatch": {"expression": "[JSONPatch{op: 'remove', path: '/data'}]"},
+    }
+    both[0]["spec"] |= {"mutations": [patch], "reinvocationPolicy": "IfNeeded"}
+    write(Path("policies.json"), *both)
+    found = printed(capsys)
+    assert "ValidatingWebhookConfiguration" not in found
+    (hook,) = found["MutatingWebhookConfiguration"]["webhooks"]
+    assert hook["reinvocationPolicy"] == "IfNeeded"
+    assert list(yaml.safe_load_all(found["ConfigMap"]["data"]["policies.yaml"])) == both
+    write(Path("policies.json"), *both, policy(), binding())
+    kinds = printed(capsys).keys()
+    assert {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} <= kinds
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

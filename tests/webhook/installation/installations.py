@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from celadon.admission import decode_binding, decode_policy
 from celadon.webhook.installation.access_manifests import access_manifests
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.installation.needed_configurations import validating_configuration
+from celadon.webhook.installation.policy_configuration import policy_configuration
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
 from celadon.webhook.installation.workload_manifests import workload_manifests
 
@@ -73,12 +74,19 @@ def covered() -> list[Coverage]:
     return coverages([decode_policy(_POLICY).value], [decode_binding(_BINDING).value])
 
 
+def mutated() -> list[Coverage]:
+    """What a mutating policy is sent that wants to be reinvoked."""
+    (found,) = covered()
+    return [replace(found, failure_policy="Ignore", reinvocation_policy="IfNeeded")]
+
+
 def documents(settings: InstallationSettings) -> list[Json]:
     """All manifests of an installation."""
     return [
         *access_manifests(settings),
         *workload_manifests(settings, FILES),
-        validating_configuration(covered(), settings),
+        policy_configuration(covered(), settings),
+        policy_configuration(mutated(), settings, mutating=True),
     ]
 
 

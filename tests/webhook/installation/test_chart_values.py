@@ -12,9 +12,9 @@ import yaml
 from celadon import __version__
 from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.needed_configurations import (
+from celadon.webhook.installation.policy_configuration import (
     EVERYTHING,
-    validating_configuration,
+    policy_configuration,
 )
 from tests.clients.programs import program
 from tests.paths import ROOT
@@ -24,6 +24,7 @@ from tests.webhook.installation.installations import (
     by_name,
     covered,
     documents,
+    mutated,
 )
 
 CHART = ROOT / "deploy" / "helm" / "celadon"
@@ -48,7 +49,7 @@ def test_the_chart_makes_what_the_command_prints(
     settings: InstallationSettings, tmp_path: Path
 ) -> None:
     file = tmp_path / "values.yaml"
-    values = chart_values(settings, FILES, covered())
+    values = chart_values(settings, FILES, covered(), mutated())
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
     assert rendered(settings.namespace, "-f", str(file)) == by_name(documents(settings))
 
@@ -57,7 +58,7 @@ def test_the_chart_makes_what_the_command_prints(
 def test_the_values_of_the_chart_itself() -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART)).stdout
     found = rendered("infra")
-    expected = validating_configuration([EVERYTHING], InstallationSettings(namespace="infra"))
+    expected = policy_configuration([EVERYTHING], InstallationSettings(namespace="infra"))
     assert found["ValidatingWebhookConfiguration", "celadon-webhook"] == expected
     deployment = found["Deployment", "celadon-webhook"]
     settings = InstallationSettings(namespace="infra")
@@ -77,3 +78,13 @@ def test_versions() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
     assert chart["version"] == chart["appVersion"] == __version__
     assert values["image"] == f"celadon:{__version__}" == InstallationSettings().image
+
+
+@pytest.mark.slow
+def test_only_mutating_policies(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    values = chart_values(InstallationSettings(), FILES, [], mutated())
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    kinds = {kind for kind, _ in rendered("celadon", "-f", str(file))}
+    assert "MutatingWebhookConfiguration" in kinds
+    assert "ValidatingWebhookConfiguration" not in kinds

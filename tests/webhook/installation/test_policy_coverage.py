@@ -16,12 +16,12 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
 )
-from celadon.admission.registration import Rule, decode_webhooks
+from celadon.admission.registration import decode_object, decode_webhooks
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.needed_configurations import validating_configuration
-from celadon.webhook.installation.policy_coverage import coverages, merged
+from celadon.webhook.installation.policy_configuration import policy_configuration
+from celadon.webhook.installation.policy_coverage import coverages
 from tests.webhook.installation.test_selector_unions import SELECTORS
 
 Json = dict[str, Any]
@@ -120,17 +120,35 @@ def test_what_a_policy_matches_is_sent(
         binding(i, j, one) for i, (_, found, _) in enumerate(given) for j, one in enumerate(found)
     ]
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
-    world = ObjectWorld([shop])
+    world = ObjectWorld([shop], implicit_namespaces=True)
     notes = Engine(policies, bindings).explain(request, world).notes
     matched = {note.policy for note in notes if note.outcome is Outcome.EVALUATED}
     nothing_excluded = InstallationSettings(excluded_namespaces=())
     found = coverages(policies, bindings)
     hooks = HookSet(
-        [decode_webhooks(validating_configuration(found, nothing_excluded), mutating=False).value]
+        [decode_webhooks(policy_configuration(found, nothing_excluded), mutating=False).value]
     )
     sent = list(hooks.selected(request, world))
     wanted = {one.spec.failure_policy for one in policies if one.name in matched}
     assert wanted <= {one.hook.webhook.failure_policy for one in sent}
+
+
+def test_mutating_policies_that_want_to_be_reinvoked() -> None:
+    def mutating(i: int, reinvocation: str) -> Any:
+        patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}
+        spec = {
+            "matchConstraints": {"resourceRules": [RULE]},
+            "mutations": [patch],
+            "reinvocationPolicy": reinvocation,
+        }
+        document = {"metadata": {"name": f"p{i}"}, "spec": spec}
+        return decode_object(document, "MutatingAdmissionPolicy").value
+
+    bindings = [binding(i, 0, {}) for i in range(2)]
+    (found,) = coverages([mutating(0, "Never"), mutating(1, "IfNeeded")], bindings)
+    assert found.reinvocation_policy == "IfNeeded"
+    (found,) = coverages([mutating(0, "Never")], bindings)
+    assert found.reinvocation_policy == "Never"
 
 
 RULE: Json = {
@@ -173,9 +191,6 @@ def test_rules_about_the_same_are_one() -> None:
         (("deployments",), ("CREATE", "UPDATE", "DELETE")),
         (("pods",), ("CREATE", "UPDATE")),
     ]
-    every = Rule(("*",), ("apps",), ("v1",), ("deployments",), "*")
-    create = Rule(("CREATE",), ("apps",), ("v1",), ("deployments",))
-    assert merged([create, every])[0].operations == ("*",)
 
 
 def test_bindings_narrow_operations_and_namespaces() -> None:

@@ -21,6 +21,7 @@ FOREIGN = {
     "Issuer": "cert-manager.io",
     "Certificate": "cert-manager.io",
 }
+KINDS = ("Mutating", "Validating")
 RESTRICTED = "tests/webhook/installation/restricted.yaml"
 
 
@@ -49,9 +50,9 @@ def test_a_server_takes_all_of_them(settings: InstallationSettings) -> None:
         api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": space})
         api.create(*(definition(kind, group) for kind, group in FOREIGN.items()))
         made = by_name(documents(settings))
-        configuration = made.pop(("ValidatingWebhookConfiguration", settings.name))
+        last = [made.pop((f"{kind}WebhookConfiguration", settings.name)) for kind in KINDS]
         api.create(*made.values())
-        api.create(configuration)
+        api.create(*last)
         template = made["Deployment", settings.name]["spec"]["template"]
         pod = {"apiVersion": "v1", "kind": "Pod", **template}
         pod["metadata"] = {"name": "one", "namespace": settings.namespace}

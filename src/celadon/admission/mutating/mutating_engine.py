@@ -221,6 +221,7 @@ class PolicyRounds:
                 )
                 self.notes.notes.append(note)
                 continue
+            self.notes.notes.append(Note(Outcome.EVALUATED, policy.name, binding, param))
             key = (policy.name, binding, param)
             if number and key not in state.again:
                 continue

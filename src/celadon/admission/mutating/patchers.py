@@ -17,7 +17,7 @@ from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.apply import MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
 from celadon.kube.library import PatchObject, PatchOperation, unwrapped
-from celadon.kube.writes import JsonPatchError, JsonPatchTestFailed, apply_json_patch
+from celadon.kube.writes import JsonPatchError, apply_json_patch
 
 
 def apply_configuration(
@@ -48,9 +48,9 @@ def apply_patch(
     operations = [_operation(one, data) for one in map(unwrapped, value)]
     try:
         document = apply_json_patch(live, operations, raw_nulls=True)
-    except JsonPatchTestFailed:
-        return Patched(live)
     except JsonPatchError as error:
+        if error.is_test:
+            return Patched(live)
         raise MutationRefused(f"JSON Patch: {error}") from None
     return kinds.patched(document, kind, wanted)
 

@@ -31,10 +31,14 @@ from celadon.admission.registration.registration_kinds import KINDS as REGISTRAT
 from celadon.admission.registration.registration_kinds import RegistrationKind
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
     POLICY_KIND,
+    Binding,
     MatchResources,
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
+    Policy,
     RegistrationObject,
     Rule,
     ValidatingAdmissionPolicy,
@@ -46,13 +50,17 @@ from celadon.admission.registration.strategy import STRATEGIES
 
 __all__ = [
     "BINDING_KIND",
+    "MUTATING_BINDING_KIND",
+    "MUTATING_POLICY_KIND",
     "POLICY_KIND",
     "REGISTRATION_KINDS",
     "STRATEGIES",
+    "Binding",
     "Decoded",
     "MatchResources",
     "MutatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding",
+    "Policy",
     "RegistrationError",
     "RegistrationKind",
     "RegistrationObject",

@@ -112,6 +112,37 @@ class WebhookCall:
 
 
 @dataclass(frozen=True, slots=True)
+class MutationStep:
+    """One mutation that has made a difference: whose, where it is written, and the JSON patch that
+    it comes to. `round` is 1 for what was done when policies were asked again."""
+
+    policy: str
+    binding: str
+    param: str
+    field: str
+    rule: Place
+    round: int
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    patch: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutated:
+    """What mutating policies have made of an object."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    patch: tuple[Mapping[str, Any], ...]
+    steps: tuple[MutationStep, ...]
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """Those that have changed it, in the order of their first change."""
+        return tuple(dict.fromkeys(step.policy for step in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
 class ClientWarning:
     """A warning as a client gets it, and the violations it is due to."""
 
@@ -144,6 +175,7 @@ class ObjectResult:
     denial: Violation | None = None
     faults: tuple[Fault, ...] = ()
     policies: int = 0
+    mutated: Mutated | None = None
     webhooks: tuple[WebhookCall, ...] = ()
 
     @property

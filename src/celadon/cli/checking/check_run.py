@@ -1,8 +1,8 @@
 """The main job: documents to a `Report`.
 
 In order: the policies (`policies`), the world they look at, a request per document (`requests`),
-what mutating webhooks make of it, a verdict per request (the engine), what validating webhooks say
-(`celadon.cli.checking.asking`), and what all that means to a reader (here). At the end
+what mutating policies and webhooks make of it, a verdict per request (the engine), what validating
+webhooks say (`celadon.cli.checking.asking`), and what all that means to a reader (here). At the end
 `silences` looks for everything that went by without a word.
 """
 
@@ -34,12 +34,23 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
-from celadon.cli.checking.coverage import survey
+from celadon.cli.checking.coverage import survey, survey_mutations
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests
+from celadon.cli.checking.mutation.mutation_results import (
+    ignored_failure,
+    mutated,
+    violations,
+)
+from celadon.cli.checking.mutation.object_mutation import Mutators, ObjectMutation
 from celadon.cli.checking.notices import notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.checking.policy_set import (
+    PolicySet,
+    PolicySets,
+    mutating_engine,
+    validating_engine,
+)
 from celadon.cli.checking.questions import Asked, Question, ask, identity
 from celadon.cli.checking.refusals import refusal
 from celadon.cli.checking.server_remarks import all_warnings, remarks
@@ -63,7 +74,7 @@ class Settings:
 
 
 def check(
-    manifests: Manifests, policies: PolicySet, settings: Settings, step: Callable[[int], None]
+    manifests: Manifests, sets: PolicySets, settings: Settings, step: Callable[[int], None]
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done."""
     documents = (*manifests.looked_up, *manifests.admitted)
@@ -75,11 +86,17 @@ def check(
         namespace=settings.question.namespace,
         defaulting=settings.defaulting,
     )
-    world, problems = given_world(manifests, policies, prepare)
+    world, problems = given_world(manifests, sets, prepare)
     webhooks = webhook_documents(documents, settings.version)
+    mutators = None
+    if settings.defaulting:
+        engine = mutating_engine(sets.mutating, settings.version)
+        mutators = Mutators(engine, world, prepare.custom_kind)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
-        asking = Asking(webhooks, settings.version, source.answers, source.as_json, world, prepare)
-        report = _judged(manifests, policies, settings, step, prepare, world, asking)
+        asking = Asking(
+            webhooks, settings.version, source.answers, source.as_json, world, prepare, mutators
+        )
+        report = _judged(manifests, sets, settings, step, prepare, world, asking)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -94,7 +111,7 @@ def check(
 
 def _judged(
     manifests: Manifests,
-    policies: PolicySet,
+    sets: PolicySets,
     settings: Settings,
     step: Callable[[int], None],
     prepare: Prepare,
@@ -102,24 +119,27 @@ def _judged(
     asking: Asking,
 ) -> Report:
     """What becomes of the objects, and what is said about policies."""
-    engine = Engine(
-        (placed.value for placed in policies.policies.values()),
-        (placed.value for placed in policies.bindings.values()),
-        settings.version,
-    )
+    engine = validating_engine(sets.validating, settings.version)
     sent, unsent = _requests(manifests, settings, world, prepare)
-    mutated = []
+    changed = []
     for one in sent:
         try:
-            mutated.append(asking.mutated(one))
+            changed.append(asking.mutated(one))
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             unsent.append(one.crash(error))
-    asked = [one for one, _ in mutated]
-    coverage = survey(engine, world, asked, policies)
-    judge = _Judge(engine, world, prepare, asking, policies, settings)
+    asked = [one for one, _ in changed]
+    mutations = None
+    if settings.defaulting:
+        happened = [(one, said.mutation) for one, said in changed]
+        mutations = survey_mutations(happened, sets.mutating)
+    coverage = survey(engine, world, asked, sets.validating)
+    judge = _Judge(engine, world, prepare, asking, sets, settings)
     results = []
     crashes = coverage.crashes
-    for done, ((one, said), matched) in enumerate(zip(mutated, coverage.matched, strict=True), 1):
+    pairs: Sequence[int] = coverage.matched
+    if mutations is not None:
+        pairs = list(map(sum, zip(mutations.matched, coverage.matched, strict=True)))
+    for done, ((one, said), matched) in enumerate(zip(changed, pairs, strict=True), 1):
         try:
             results.append(judge.result(one, said, matched))
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
@@ -127,10 +147,13 @@ def _judged(
         step(done)
     return Report(
         objects=tuple(results),
-        policies=len(policies.policies),
-        bindings=len(policies.bindings),
-        policy_errors=tuple(policies.errors),
-        notices=(*notices(manifests, policies, asked, coverage), *judge.ignored.values()),
+        policies=sum(len(one.policies) for one in sets.all),
+        bindings=sum(len(one.bindings) for one in sets.all),
+        policy_errors=tuple(error for one in sets.all for error in one.errors),
+        notices=(
+            *notices(manifests, sets, asked, mutations, coverage),
+            *judge.ignored.values(),
+        ),
         problems=(*unsent, *crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
@@ -146,14 +169,16 @@ class _Judge:
     world: ObjectWorld
     prepare: Prepare
     asking: Asking
-    policies: PolicySet
+    sets: PolicySets
     settings: Settings
     ignored: dict[Hashable, Notice] = field(default_factory=dict)
 
     def result(self, one: Asked, before: Said, matched: int) -> ObjectResult:
-        """`before` is what mutating webhooks have said, `matched` how many pairs of policy and
-        binding match."""
+        """`before` is what mutating policies and webhooks have said, `matched` how many pairs of
+        policy and binding match."""
         after = Said()
+        policies, mutating = self.sets.validating, self.sets.mutating
+        self._note_failures(before, one)
         refused = None
         verdict, said = _refusal(before.refusal), before.warnings
         if verdict is None:
@@ -163,14 +188,22 @@ class _Judge:
         if verdict is None:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
             verdict = self.engine.review(one.request, self.world)
-            _ignore(self.ignored, verdict, one, self.policies)
+            _ignore(self.ignored, verdict, one, policies)
             if verdict.allowed:
                 after = self.asking.validated(one)
         calls = (*before.calls, *after.calls)
         self._note_failed_open(calls, one)
-        found = _result(one, verdict, self.policies, matched, said, before, after)
+        found = _result(one, verdict, policies, matched, said, before, after)
+        if before.mutation is not None:
+            found = _with_mutation(found, before.mutation, mutating)
         faults = () if refused is None else refused.faults
         return replace(found, state=State.INVALID, faults=faults) if faults else found
+
+    def _note_failures(self, before: Said, asked: Asked) -> None:
+        for one in () if before.mutation is None else before.mutation.failures:
+            if one.ignored:
+                notice = ignored_failure(one, asked.title, self.sets.mutating)
+                self.ignored.setdefault((one.policy, one.source), notice)
 
     def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
         for call in calls:
@@ -178,6 +211,16 @@ class _Judge:
                 text = f"{call.message}, ignored for {asked.title}"
                 notice = Notice(Silence.ERROR_IGNORED, call.place, text)
                 self.ignored.setdefault(call.place, notice)
+
+
+def _with_mutation(
+    result: ObjectResult, happened: ObjectMutation, policies: PolicySet
+) -> ObjectResult:
+    """The result of an object that mutating policies have changed, or refused."""
+    against = tuple(violations(happened, policies))
+    if against:
+        return replace(result, violations=against, denial=against[0])
+    return replace(result, mutated=mutated(happened, policies))
 
 
 def _refusal(found: StatusError | Status | None) -> Verdict | None:

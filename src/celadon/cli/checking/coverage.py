@@ -16,7 +16,8 @@ from typing import Final
 
 from celadon.admission import Cause, Engine, Note, ObjectWorld, Outcome, Verdict
 from celadon.admission.registration import MatchResources
-from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.checking.mutation.object_mutation import ObjectMutation
+from celadon.cli.checking.policy_set import PolicySet, validating_bindings, validating_policies
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.problems import Problem
 from celadon.kube import metadata
@@ -62,7 +63,7 @@ class Coverage:
         return self._add(verdict, asked)
 
     def _add(self, verdict: Verdict, asked: Asked) -> int:
-        self._note(verdict.notes, asked)
+        self.take(verdict.notes, asked)
         wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
         self.misconfigured.update(one.policy for one in wrong)
         evaluated = {
@@ -70,11 +71,32 @@ class Coverage:
         }
         return len(evaluated | {(one.policy, one.binding) for one in wrong})
 
-    def _note(self, notes: Iterable[Note], asked: Asked) -> None:
+    def take(self, notes: Iterable[Note], asked: Asked) -> None:
+        """Takes in what was noted about an object."""
         for note in notes:
             if note.policy:
                 self.outcomes.setdefault(note.policy, Counter())[note.outcome] += 1
             self.notes.setdefault((note.outcome, note.policy, note.binding), (note, asked))
+
+
+def survey_mutations(
+    mutated: Sequence[tuple[Asked, ObjectMutation | None]], policies: PolicySet
+) -> Coverage:
+    """What mutating policies have done to the objects; each was asked about each."""
+    coverage = Coverage()
+    for one, happened in mutated:
+        if happened is not None:
+            coverage.take(happened.notes, one)
+            coverage.misconfigured.update(
+                failure.policy
+                for failure in happened.failures
+                if failure.index is None and not failure.ignored
+            )
+        coverage.matched.append(0 if happened is None else happened.matched)
+    for name in policies.policies:
+        if mutated and name not in coverage.outcomes:
+            coverage.outcomes[name] = Counter({Outcome.POLICY_UNMATCHED: 1})
+    return coverage
 
 
 def survey(
@@ -110,12 +132,8 @@ def _look_for_the_rest(
     if not rest:
         return
     smaller = engine.replaced(
-        [placed.value for name, placed in policies.policies.items() if name in rest],
-        [
-            placed.value
-            for placed in policies.bindings.values()
-            if placed.value.spec.policy_name in rest
-        ],
+        [one for one in validating_policies(policies) if one.name in rest],
+        [one for one in validating_bindings(policies) if one.spec.policy_name in rest],
     )
     for one in asked:
         coverage.explain(smaller, world, one)

@@ -7,12 +7,12 @@ from typing import Any
 from celadon.admission import ObjectWorld
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.problems import Problem
 
 
 def given_world(
-    manifests: Manifests, policies: PolicySet, prepare: Prepare
+    manifests: Manifests, policies: PolicySets, prepare: Prepare
 ) -> tuple[ObjectWorld, list[Problem]]:
     """What policies may look up: the given objects, and any namespace that an object is in.
 
@@ -21,7 +21,7 @@ def given_world(
     judged.
     """
     completed = {("v1", "Namespace")}
-    for placed in policies.policies.values():
+    for placed in (one for found in policies.all for one in found.policies.values()):
         kind = placed.value.spec.param_kind
         if kind is not None:
             completed.add((kind.api_version, kind.kind))

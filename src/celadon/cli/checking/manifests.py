@@ -13,13 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celadon.admission.registration import BINDING_KIND, POLICY_KIND
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+)
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 
+_JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
 
 
@@ -29,6 +35,8 @@ class Manifests:
 
     policies: list[Document] = field(default_factory=list)
     bindings: list[Document] = field(default_factory=list)
+    mutating_policies: list[Document] = field(default_factory=list)
+    mutating_bindings: list[Document] = field(default_factory=list)
     looked_up: list[Document] = field(default_factory=list)
     admitted: list[Document] = field(default_factory=list)
     old: list[Document] = field(default_factory=list)
@@ -69,7 +77,7 @@ def gather(
     found.old = [one for one in _read(old, reader, found, step) if _part(one) is None]
     for document in given:
         _sort(found, document, parts, is_resource=False, alone=not resources)
-    params = _param_kinds(found.policies)
+    params = _param_kinds((*found.policies, *found.mutating_policies))
     if not resources:
         _move_params(found, params, parts)
     for document in to_admit:
@@ -106,9 +114,9 @@ def group_of(document: Document) -> str:
 
 
 def _part(document: Document) -> str | None:
-    """`ValidatingAdmissionPolicy…` for what judges, None for all others."""
+    """The kind of what judges or changes others, None for all others."""
     kind = str(document.value["kind"])
-    if kind in (POLICY_KIND, BINDING_KIND) and group_of(document) == ADMISSION_REGISTRATION:
+    if kind in _JUDGES and group_of(document) == ADMISSION_REGISTRATION:
         return kind
     return None
 
@@ -116,12 +124,15 @@ def _part(document: Document) -> str | None:
 def _sort(
     found: Manifests, document: Document, parts: Parts, *, is_resource: bool, alone: bool
 ) -> None:
+    judges = {
+        POLICY_KIND: found.policies,
+        BINDING_KIND: found.bindings,
+        MUTATING_POLICY_KIND: found.mutating_policies,
+        MUTATING_BINDING_KIND: found.mutating_bindings,
+    }
     part = _part(document)
-    if part == POLICY_KIND:
-        found.policies.append(document)
-        return
-    if part == BINDING_KIND:
-        found.bindings.append(document)
+    if part is not None:
+        judges[part].append(document)
         return
     kind = str(document.value["kind"])
     admitted = is_resource or (alone and not _usually_looked_up(document))

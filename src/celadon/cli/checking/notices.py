@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from celadon.admission import Outcome, ValidatingAdmissionPolicy
+from celadon.admission import Outcome
+from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.checking.asking.webhook_documents import KINDS
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.manifests import Manifests, group_of
-from celadon.cli.checking.policy_set import Placed, PolicySet
+from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.cli.suggestions import did_you_mean
@@ -22,23 +23,32 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 def notices(
-    manifests: Manifests, policies: PolicySet, asked: Sequence[Asked], coverage: Coverage
+    manifests: Manifests,
+    sets: PolicySets,
+    asked: Sequence[Asked],
+    mutations: Coverage | None,
+    coverage: Coverage,
 ) -> Iterator[Notice]:
-    """Everything that should be said, the most general first."""
-    yield from _nothing(manifests, policies)
-    yield from _unbound(policies)
-    yield from _without_policy(policies)
-    if asked:
-        yield from _unmatched(policies, asked, coverage)
-    yield from _missing_params(manifests, policies)
-    yield from _not_found_params(policies, coverage)
-    yield from _ignored_errors(policies, coverage)
+    """Everything that should be said, the most general first. `mutations` is what mutating policies
+    did (None if nobody asked them), `coverage` what validating ones said."""
+    yield from _nothing(manifests, sets)
+    if mutations is None:
+        yield from _not_evaluated(sets.mutating)
+    for policies, found in ((sets.mutating, mutations), (sets.validating, coverage)):
+        if found is None:
+            continue
+        yield from _unbound(policies)
+        yield from _without_policy(policies)
+        if asked:
+            yield from _unmatched(policies, asked, found)
+        yield from _missing_params(manifests, policies)
+        yield from _not_found_params(policies, found)
+        yield from _ignored_errors(policies, found)
     yield from _unknown_kinds(asked)
-    yield from _assumed_namespaces(manifests, policies, asked)
-    yield from _mutating(manifests)
+    yield from _assumed_namespaces(manifests, sets, asked)
 
 
-def _nothing(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
+def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
     if not manifests.admitted and not manifests.problems:
         yield Notice(
             Silence.NOTHING_TO_CHECK,
@@ -46,11 +56,12 @@ def _nothing(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
             "there is no object to admit",
             "give files or folders behind the options: `celadon check -f policies/ manifests/`",
         )
-    if not policies.policies and not policies.broken and not _has_webhooks(manifests):
+    given = any(found.policies or found.broken for found in sets.all)
+    if not given and not _has_webhooks(manifests):
         yield Notice(
             Silence.NO_POLICY,
             Place(),
-            "there is no ValidatingAdmissionPolicy",
+            "there is no ValidatingAdmissionPolicy or MutatingAdmissionPolicy",
             "give policies and bindings with `-f`",
         )
 
@@ -90,7 +101,7 @@ def _unbound(policies: PolicySet) -> Iterator[Notice]:
                 Silence.POLICY_UNBOUND,
                 placed.place(),
                 f"policy `{name}` has no binding, so it does nothing",
-                "add a ValidatingAdmissionPolicyBinding with `policyName: " + name + "`",
+                f"add a {placed.document.value['kind']}Binding with `policyName: {name}`",
             )
 
 
@@ -143,7 +154,7 @@ def _unmatched(policies: PolicySet, asked: Sequence[Asked], coverage: Coverage) 
         )
 
 
-def _subject(placed: Placed[ValidatingAdmissionPolicy]) -> str:
+def _subject(placed: Placed[Policy]) -> str:
     """`deployments.apps, pods on CREATE or UPDATE`."""
     constraints = placed.value.spec.match_constraints
     rules = constraints.resource_rules if constraints is not None else ()
@@ -157,7 +168,7 @@ def _subject(placed: Placed[ValidatingAdmissionPolicy]) -> str:
     return f"{', '.join(resources)} on {' or '.join(operations)}"
 
 
-def _operation_help(placed: Placed[ValidatingAdmissionPolicy], operation: str) -> str:
+def _operation_help(placed: Placed[Policy], operation: str) -> str:
     constraints = placed.value.spec.match_constraints
     rules = constraints.resource_rules if constraints is not None else ()
     operations = {one for rule in rules for one in rule.operations}
@@ -234,9 +245,9 @@ def _unknown_kinds(asked: Sequence[Asked]) -> Iterator[Notice]:
 
 
 def _assumed_namespaces(
-    manifests: Manifests, policies: PolicySet, asked: Sequence[Asked]
+    manifests: Manifests, sets: PolicySets, asked: Sequence[Asked]
 ) -> Iterator[Notice]:
-    if not _looks_at_namespaces(policies):
+    if not any(map(_looks_at_namespaces, sets.all)):
         return
     given = {
         metadata.name(one.value)
@@ -270,9 +281,13 @@ def _looks_at_namespaces(policies: PolicySet) -> bool:
     )
 
 
-def _expressions(policy: ValidatingAdmissionPolicy) -> Iterator[str]:
+def _expressions(policy: Policy) -> Iterator[str]:
     for variable in policy.spec.variables:
         yield variable.expression
+    if isinstance(policy, MutatingAdmissionPolicy):
+        for mutation in policy.spec.mutations:
+            yield mutation.apply_configuration or mutation.json_patch or ""
+        return
     for validation in policy.spec.validations:
         yield validation.expression
         yield validation.message_expression
@@ -280,13 +295,11 @@ def _expressions(policy: ValidatingAdmissionPolicy) -> Iterator[str]:
         yield annotation.value_expression
 
 
-def _mutating(manifests: Manifests) -> Iterator[Notice]:
-    for document in (*manifests.looked_up, *manifests.admitted):
-        if group_of(document) == ADMISSION_REGISTRATION and document.value["kind"] == (
-            "MutatingAdmissionPolicy"
-        ):
-            yield Notice(
-                Silence.NOT_EVALUATED,
-                Place(document.file, document.line()),
-                f"mutating policy `{metadata.name(document.value)}` is not applied",
-            )
+def _not_evaluated(policies: PolicySet) -> Iterator[Notice]:
+    for name, placed in policies.policies.items():
+        yield Notice(
+            Silence.NOT_EVALUATED,
+            placed.place(),
+            f"mutating policy `{name}` is not applied",
+            "mutations work on objects with their defaults: leave out `--no-defaulting`",
+        )

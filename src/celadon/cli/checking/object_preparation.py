@@ -109,6 +109,11 @@ class Prepare:
         return write_path.begin_update(draft_of(placed, named, self._context), named)
 
     @property
+    def context(self) -> DefaultingContext:
+        """What defaults depend on besides the object."""
+        return self._context
+
+    @property
     def drafts(self) -> bool:
         """Whether objects are taken through defaulting at all."""
         return self._defaulting

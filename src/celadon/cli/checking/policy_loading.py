@@ -15,7 +15,12 @@ from celadon.cli.checking.check_report import PolicyError
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests, Parts, gather
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import PolicySet, policy_set
+from celadon.cli.checking.policy_set import (
+    PolicySet,
+    policy_sets,
+    validating_bindings,
+    validating_policies,
+)
 from celadon.cli.reading.problems import Problem
 from celadon.webhook.policy_sources import LoadError, Rulebook
 
@@ -33,20 +38,21 @@ class PolicyLoader:
     def __call__(self) -> Rulebook:
         """Raises LoadError."""
         manifests = gather(self._paths, (), (), Parts(), lambda _: None)
-        policies = policy_set(manifests, self._version)
+        sets = policy_sets(manifests, self._version)
+        policies = sets.validating
         prepare = _prepare(manifests, self._version)
-        world, problems = given_world(manifests, policies, prepare)
+        world, problems = given_world(manifests, sets, prepare)
         _complain((*manifests.problems, *problems), policies)
         self._compile(policies)
         return Rulebook(self._engine, lambda: world, len(policies.bindings))
 
     def _compile(self, policies: PolicySet) -> None:
         """An equal policy is the same object as before, by which the engine knows it."""
-        given = {name: placed.value for name, placed in policies.policies.items()}
+        given = {policy.name: policy for policy in validating_policies(policies)}
         for name, policy in given.items():
             known = self._known.get(name)
             given[name] = known if known is not None and known == policy else policy
-        bindings = [placed.value for placed in policies.bindings.values()]
+        bindings = validating_bindings(policies)
         self._engine = self._engine.replaced(given.values(), bindings).prepare()
         self._known = given
 

@@ -11,24 +11,29 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from celadon.admission import (
+    Engine,
     Source,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
-    decode_binding,
-    decode_policy,
 )
+from celadon.admission.mutating import MutatingEngine
 from celadon.admission.registration import (
+    Binding,
     Decoded,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    Policy,
     RegistrationError,
     RegistrationObject,
-    validate_binding,
+    decode_object,
+    validate_create,
     validate_object_meta,
-    validate_policy,
 )
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
@@ -50,10 +55,11 @@ class Placed(Generic[T]):
 
 @dataclass(slots=True)
 class PolicySet:
-    """What judges, by name, and what was meant to but cannot."""
+    """Policies of one type, validating or mutating, by name; and what was meant to be one but
+    cannot."""
 
-    policies: dict[str, Placed[ValidatingAdmissionPolicy]] = field(default_factory=dict)
-    bindings: dict[str, Placed[ValidatingAdmissionPolicyBinding]] = field(default_factory=dict)
+    policies: dict[str, Placed[Policy]] = field(default_factory=dict)
+    bindings: dict[str, Placed[Binding]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     errors: list[PolicyError] = field(default_factory=list)
 
@@ -64,32 +70,91 @@ class PolicySet:
         return self.policies[policy].place(source.path)
 
 
-def policy_set(manifests: Manifests, version: str) -> PolicySet:
-    """Decodes all of them. The later of two with one name replaces the earlier, as on `apply`."""
+@dataclass(slots=True)
+class PolicySets:
+    """Both types."""
+
+    validating: PolicySet
+    mutating: PolicySet
+
+    @property
+    def all(self) -> tuple[PolicySet, PolicySet]:
+        """In the order in which a request meets them."""
+        return self.mutating, self.validating
+
+
+def policy_sets(manifests: Manifests, version: str) -> PolicySets:
+    """Decodes all of them; trouble of our own goes to the manifests' problems."""
+    problems = manifests.problems
+    return PolicySets(
+        policy_set(manifests.policies, manifests.bindings, version, problems),
+        policy_set(manifests.mutating_policies, manifests.mutating_bindings, version, problems),
+    )
+
+
+def policy_set(
+    policies: Sequence[Document],
+    bindings: Sequence[Document],
+    version: str,
+    problems: list[Problem],
+) -> PolicySet:
+    """Decodes those of one type. The later of two with one name replaces the earlier, as on
+    `apply`."""
     found = PolicySet()
-    for document in manifests.policies:
+    for document in policies:
         name = metadata.name(document.value)
         try:
-            policy = _policy(document, version, found)
+            policy = _registered(document, version, found)
         except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
-            problem = crash(document.file, document.line(), "reading this policy", error)
-            manifests.problems.append(problem)
+            problems.append(crash(document.file, document.line(), "reading this policy", error))
             policy = None
-        if policy is None:
+        if isinstance(policy, Policy):
+            found.broken.discard(name)
+            found.policies[name] = Placed(policy, document)
+        else:
             found.broken.add(name)
             found.policies.pop(name, None)
-        else:
-            found.broken.discard(name)
-            found.policies[name] = policy
-    for document in manifests.bindings:
-        binding = _binding(document, found)
-        if binding is not None:
-            found.bindings[binding.value.name] = binding
+    for document in bindings:
+        binding = _registered(document, version, found)
+        if isinstance(binding, Binding):
+            found.bindings[binding.name] = Placed(binding, document)
     return found
 
 
-def only(found: PolicySet, names: Sequence[str]) -> PolicySet:
-    """The part of the set that is about these policies."""
+def validating_engine(given: PolicySet, version: str) -> Engine:
+    """Of a set of validating policies."""
+    return Engine(validating_policies(given), validating_bindings(given), version)
+
+
+def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
+    """Those of a set."""
+    found = (placed.value for placed in given.policies.values())
+    return [one for one in found if isinstance(one, ValidatingAdmissionPolicy)]
+
+
+def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
+    """Those of a set."""
+    found = (placed.value for placed in given.bindings.values())
+    return [one for one in found if isinstance(one, ValidatingAdmissionPolicyBinding)]
+
+
+def mutating_engine(given: PolicySet, version: str) -> MutatingEngine:
+    """Of a set of mutating policies."""
+    policies = (placed.value for placed in given.policies.values())
+    bindings = (placed.value for placed in given.bindings.values())
+    return MutatingEngine(
+        [one for one in policies if isinstance(one, MutatingAdmissionPolicy)],
+        [one for one in bindings if isinstance(one, MutatingAdmissionPolicyBinding)],
+        version,
+    )
+
+
+def only(found: PolicySets, names: Sequence[str]) -> PolicySets:
+    """The part of the sets that is about these policies."""
+    return PolicySets(_only(found.validating, names), _only(found.mutating, names))
+
+
+def _only(found: PolicySet, names: Sequence[str]) -> PolicySet:
     return PolicySet(
         {name: one for name, one in found.policies.items() if name in names},
         {name: one for name, one in found.bindings.items() if one.value.spec.policy_name in names},
@@ -98,19 +163,17 @@ def only(found: PolicySet, names: Sequence[str]) -> PolicySet:
     )
 
 
-def _policy(
-    document: Document, version: str, found: PolicySet
-) -> Placed[ValidatingAdmissionPolicy] | None:
-    def complaints(policy: ValidatingAdmissionPolicy) -> list[FieldError]:
-        return validate_policy(policy, version=version)
+def _registered(document: Document, version: str, found: PolicySet) -> RegistrationObject | None:
+    kind = str(document.value["kind"])
 
-    return accepted(document, decode_policy, complaints, found.errors)
+    def decode(value: object, served: str) -> Decoded[RegistrationObject]:
+        return decode_object(value, kind, served)
 
+    def complaints(value: RegistrationObject) -> list[FieldError]:
+        return validate_create(value, version)
 
-def _binding(
-    document: Document, found: PolicySet
-) -> Placed[ValidatingAdmissionPolicyBinding] | None:
-    return accepted(document, decode_binding, validate_binding, found.errors)
+    placed = accepted(document, decode, complaints, found.errors)
+    return None if placed is None else placed.value
 
 
 def accepted(

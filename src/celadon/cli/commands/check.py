@@ -1,4 +1,4 @@
-"""`celadon check`: judge manifests by admission policies."""
+"""`celadon check`: judge manifests by admission policies, after those that change them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 
 DESCRIPTION: Final = """\
-Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would.
+Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
+MutatingAdmissionPolicies have changed them.
 
 RESOURCES are to be admitted. What is given with -f describes the cluster: policies and bindings,
 and what they look up (params, namespaces, CustomResourceDefinitions, roles). Both may be files,
@@ -166,6 +167,17 @@ def _looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "-v", "--verbose", action="count", default=0, help="every object, and audit annotations"
     )
+    group.add_argument(
+        "--show-mutations",
+        action="store_true",
+        help="each mutation by itself, not only what they come to",
+    )
+    group.add_argument(
+        "--mutated-out",
+        default="",
+        metavar="DIR",
+        help="write the objects that policies have changed there",
+    )
     group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
 
@@ -173,7 +185,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
     from celadon.cli.checking.check_run import check
     from celadon.cli.checking.manifests import Parts, gather
-    from celadon.cli.checking.policy_set import only, policy_set
+    from celadon.cli.checking.policy_set import only, policy_sets
 
     wrong = _wrong_use(options)
     if wrong:
@@ -181,10 +193,10 @@ def run(options: argparse.Namespace) -> Exit:
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
     manifests = gather(options.cluster, options.resources, options.old, parts, progress.step)
-    policies = policy_set(manifests, options.kubernetes_version)
+    policies = policy_sets(manifests, options.kubernetes_version)
     for name in options.policy:
-        if name not in policies.policies and name not in policies.broken:
-            hint = did_you_mean(name, policies.policies)
+        if not any(name in found.policies or name in found.broken for found in policies.all):
+            hint = did_you_mean(name, [one for found in policies.all for one in found.policies])
             return output.usage_error("celadon check", f"no policy `{name}`{hint}")
     if options.policy:
         policies = only(policies, options.policy)
@@ -195,7 +207,17 @@ def run(options: argparse.Namespace) -> Exit:
     report = check(manifests, policies, settings, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
-    output.show_report(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    if options.mutated_out:
+        from celadon.cli.checking.mutation.mutated_files import write_mutated
+
+        write_mutated(report, options.mutated_out)
+    output.show_report(
+        report,
+        options.output,
+        no_color=options.no_color,
+        verbosity=verbosity,
+        mutations=options.show_mutations,
+    )
     return report.exit
 
 

@@ -14,12 +14,12 @@ from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
     from celadon.cli.checking.manifests import Manifests
-    from celadon.cli.checking.policy_set import PolicySet
+    from celadon.cli.checking.policy_set import PolicySets
     from celadon.webhook.installation import InstallationSettings
 
 DESCRIPTION: Final = """\
-Print the manifests of `celadon webhook`: a ValidatingWebhookConfiguration that covers just what the
-given policies match, two replicas with what is around them, and the least rights they need.
+Print the manifests of `celadon webhook`: webhook configurations that cover just what the given
+policies match, two replicas with what is around them, and the least rights they need.
 """
 
 EPILOG: Final = """\
@@ -137,17 +137,18 @@ def run(options: argparse.Namespace) -> Exit:
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
     from celadon.cli.checking.manifests import Parts, gather
-    from celadon.cli.checking.policy_set import policy_set
+    from celadon.cli.checking.policy_set import policy_sets
 
     manifests = gather(options.files, (), (), Parts(), lambda _: None)
-    policies = policy_set(manifests, options.kubernetes_version)
+    policies = policy_sets(manifests, options.kubernetes_version)
+    errors = [error for one in policies.all for error in one.errors]
     for problem in manifests.problems:
         output.complain(f"error: {problem.text()}")
-    for error in policies.errors:
+    for error in errors:
         output.complain(f"error: {error.place}: {error.message}")
     if manifests.problems:
         return Exit.USAGE
-    if policies.errors:
+    if errors:
         return Exit.POLICY
     try:
         settings = _settings(options, policies)
@@ -166,7 +167,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
     return ""
 
 
-def _settings(options: argparse.Namespace, policies: PolicySet) -> InstallationSettings:
+def _settings(options: argparse.Namespace, policies: PolicySets) -> InstallationSettings:
     """Raises OSError."""
     from celadon.webhook.installation import Certificates, InstallationSettings
 
@@ -191,14 +192,14 @@ def _settings(options: argparse.Namespace, policies: PolicySet) -> InstallationS
     )
 
 
-def _params(policies: PolicySet) -> tuple[str, ...]:
+def _params(policies: PolicySets) -> tuple[str, ...]:
     """The resources of the policies' params."""
     from celadon.kube import GroupVersionKind, parse_api_version
     from celadon.kube.catalogue import guessed_resource, known_resources
 
     known = known_resources(all_versions=True)
     found = []
-    for placed in policies.policies.values():
+    for placed in (placed for one in policies.all for placed in one.policies.values()):
         param = placed.value.spec.param_kind
         if param is not None:
             kind = GroupVersionKind(*parse_api_version(param.api_version), param.kind)
@@ -210,7 +211,7 @@ def _params(policies: PolicySet) -> tuple[str, ...]:
 def _printed(
     options: argparse.Namespace,
     manifests: Manifests,
-    policies: PolicySet,
+    policies: PolicySets,
     settings: InstallationSettings,
 ) -> Exit:
     from celadon.goyaml import yaml_text
@@ -219,15 +220,18 @@ def _printed(
         access_manifests,
         chart_values,
         coverages,
-        validating_configuration,
+        policy_configuration,
         workload_manifests,
     )
 
-    covered = coverages(
-        (placed.value for placed in policies.policies.values()),
-        (placed.value for placed in policies.bindings.values()),
+    covered, mutating = (
+        coverages(
+            (placed.value for placed in one.policies.values()),
+            (placed.value for placed in one.bindings.values()),
+        )
+        for one in (policies.validating, policies.mutating)
     )
-    if not covered and not options.from_cluster:
+    if not covered and not mutating and not options.from_cluster:
         return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
     if not settings.from_cluster and any(one["kind"] == "Secret" for one in _given(manifests)):
         text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
@@ -236,13 +240,18 @@ def _printed(
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
-    covered = covered or [EVERYTHING]
-    configuration = validating_configuration(covered, settings)
+    if not covered and not mutating:
+        covered = [EVERYTHING]
     files = {POLICY_FILE: text}
     if options.output == "values":
-        output.write(yaml_text(chart_values(settings, files, covered)))
+        output.write(yaml_text(chart_values(settings, files, covered, mutating)))
         return Exit.OK
-    documents = [*access_manifests(settings), *workload_manifests(settings, files), configuration]
+    configurations = [
+        policy_configuration(found, settings, mutating=changes)
+        for found, changes in ((covered, False), (mutating, True))
+        if found
+    ]
+    documents = [*access_manifests(settings), *workload_manifests(settings, files), *configurations]
     only = {kind.lower() for option in options.only for kind in option.split(",")}
     shown = [one for one in documents if not only or one["kind"].lower() in only]
     if options.output == "json":
@@ -254,5 +263,9 @@ def _printed(
 
 
 def _given(manifests: Manifests) -> list[dict[str, object]]:
-    every = (*manifests.policies, *manifests.bindings, *manifests.looked_up, *manifests.admitted)
+    every = (
+        *(*manifests.policies, *manifests.bindings),
+        *(*manifests.mutating_policies, *manifests.mutating_bindings),
+        *(*manifests.looked_up, *manifests.admitted),
+    )
     return [one.value for one in every]

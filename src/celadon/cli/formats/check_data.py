@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
     Fault,
+    Mutated,
     Notice,
     ObjectResult,
     Place,
@@ -16,6 +17,7 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
+from celadon.cli.formats.object_diffs import yaml_text
 from celadon.cli.reading.problems import Problem
 
 API_VERSION: Final = "celadon/v1"
@@ -28,9 +30,7 @@ def render_json(report: Report) -> str:
 
 def render_yaml(report: Report) -> str:
     """The same document as YAML, keys in the same order."""
-    import yaml
-
-    return yaml.safe_dump(document(report), sort_keys=False, allow_unicode=True, width=1000)
+    return yaml_text(document(report))
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def _object(result: ObjectResult) -> dict[str, Any]:
         warnings=[warning.text for warning in result.warnings],
         auditAnnotations=dict(result.audit_annotations),
         policies=result.policies,
+        mutation=None if result.mutated is None else _mutation(result.mutated),
         webhooks=[_webhook(call) for call in result.webhooks],
         faults=[_fault(fault) for fault in result.faults],
         violations=[_violation(violation, result) for violation in result.violations],
@@ -99,6 +100,26 @@ def _webhook(call: WebhookCall) -> dict[str, Any]:
         patch=[dict(operation) for operation in call.patch],
         warnings=list(call.warnings),
     )
+
+
+def _mutation(mutated: Mutated) -> dict[str, Any]:
+    """The verdict is about the object with this patch."""
+    return {
+        "policies": list(mutated.policies),
+        "patch": [dict(operation) for operation in mutated.patch],
+        "steps": [
+            _filled(
+                policy=step.policy,
+                binding=step.binding,
+                param=step.param,
+                field=step.field,
+                rule=_place(step.rule),
+                round=step.round or None,
+                patch=[dict(operation) for operation in step.patch],
+            )
+            for step in mutated.steps
+        ],
+    }
 
 
 def _fault(fault: Fault) -> dict[str, Any]:

@@ -7,11 +7,12 @@ which object failed. Then warnings, notices, a table with a line per object, and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
+    Mutated,
     ObjectResult,
     Outcome,
     Report,
@@ -19,6 +20,8 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
+from celadon.cli.formats.object_diffs import diff_lines
+from celadon.cli.formats.plain_text import one_line
 
 _MOST_ROWS: Final = 50
 """Objects up to which the table also lists those that were simply admitted."""
@@ -39,6 +42,7 @@ _STYLES: Final = {
     "invalid": "31;1",
     "warned": "33;1",
     "warning": "33;1",
+    "mutated": "35;1",
     "notice": "36;1",
     "admitted": "32",
     "untouched": "2",
@@ -49,10 +53,12 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for `-v`."""
+    """How much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for `-v`;
+    `mutations` shows each mutation by itself."""
 
     color: bool = False
     verbosity: int = 0
+    mutations: bool = False
 
     def paint(self, style: str, text: str) -> str:
         """The text in the colour of a style."""
@@ -63,6 +69,7 @@ def render(report: Report, look: Look) -> str:
     """The whole text, ending with a line end unless there is nothing to say."""
     blocks = [*_refusals(report, look)]
     if look.verbosity >= 0:
+        blocks += _mutations(report, look)
         blocks += _warnings(report, look)
         blocks += _notices(report, look)
         blocks += _table(report, look)
@@ -94,7 +101,7 @@ def _refusal(result: ObjectResult, look: Look) -> list[str]:
     lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
     lines += _rule(result.denial) if result.denial is not None else []
     lines += [f"  webhook {call.place}  {call.configuration}" for call in result.denying]
-    lines.append(f"  object  {result.place}  {result.title}")
+    lines.append(f"  object  {result.place}  {result.title}{_as_mutated(result)}")
     for violation in result.violations:
         if not violation.denies or violation == result.denial:
             continue
@@ -119,13 +126,49 @@ def _first_line(text: str) -> str:
     return text.split("\n", 1)[0]
 
 
+def _as_mutated(result: ObjectResult) -> str:
+    """That what was judged is not what is in the file."""
+    if result.mutated is None:
+        return ""
+    return f" as mutated by {', '.join(result.mutated.policies)}"
+
+
+def _mutations(report: Report, look: Look) -> Iterator[list[str]]:
+    for result in report.objects:
+        if result.mutated is not None:
+            yield _mutation(result, result.mutated, look)
+
+
+def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
+    lines = [
+        f"{look.paint('mutated', 'mutated:')} {result.title} by {', '.join(mutated.policies)}",
+        f"  object  {result.place}",
+    ]
+    if not look.mutations:
+        return lines + _diff(mutated.before, mutated.after, look)
+    for step in mutated.steps:
+        again = "  (asked again)" if step.round else ""
+        param = f"  params {step.param}" if step.param else ""
+        lines.append(f"  rule    {step.rule}  {step.field}{param}{again}")
+        lines += _diff(step.before, step.after, look)
+    return lines
+
+
+def _diff(before: Mapping[str, Any], after: Mapping[str, Any], look: Look) -> list[str]:
+    styles = {"+": "admitted", "-": "denied", "@": "dim"}
+    return [
+        "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
+        for line in map(one_line, diff_lines(before, after))
+    ]
+
+
 def _warnings(report: Report, look: Look) -> Iterator[list[str]]:
     for result in report.objects:
         for warning in result.warnings:
             lines = [f"{look.paint('warning', 'warning:')} {warning.text}"]
             for violation in warning.violations:
                 lines += _rule(violation)
-            lines.append(f"  object  {result.place}  {result.title}")
+            lines.append(f"  object  {result.place}  {result.title}{_as_mutated(result)}")
             yield lines
 
 

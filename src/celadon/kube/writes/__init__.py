@@ -28,6 +28,7 @@ from celadon.kube.writes.intake.incoming_objects import (
 from celadon.kube.writes.intake.mutated_objects import OtherKind, read_mutated
 from celadon.kube.writes.intake.request_options import WriteOptions
 from celadon.kube.writes.patching.patch_documents import read_patch
+from celadon.kube.writes.patching.patch_making import json_patch
 from celadon.kube.writes.patching.patched_objects import (
     APPLY_PATCH,
     Patched,
@@ -37,7 +38,6 @@ from celadon.kube.writes.patching.patched_objects import (
 )
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
-    JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
 )
@@ -48,7 +48,6 @@ __all__ = [
     "APPLY_PATCH",
     "Incoming",
     "JsonPatchError",
-    "JsonPatchTestFailed",
     "OtherKind",
     "Patched",
     "Strategy",
@@ -60,6 +59,7 @@ __all__ = [
     "connect_options",
     "deletions",
     "draft_of",
+    "json_patch",
     "patch_type",
     "patched",
     "preconditions",

@@ -17,9 +17,10 @@ from celadon.admission.registration import (
     validate_create,
     validate_object_meta,
 )
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.webhook.handlers.decorated_handlers import Handler
 
-API_VERSION: Final = "admissionregistration.k8s.io/v1"
+API_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 
 
 def configuration(

@@ -1,16 +1,16 @@
 """Putting a webhook into a cluster: what its API server has to send it, and everything it is made
 of there.
 
-Read `policy_coverage` (from policies to rules and selectors), then `webhook_configurations`,
+Read `policy_coverage` (from policies to rules and selectors), then `policy_configuration`,
 `workload_manifests` and `access_manifests`; `chart_values` is for the Helm chart of the same.
 """
 
 from celadon.webhook.installation.access_manifests import access_manifests
 from celadon.webhook.installation.chart_values import chart_values
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.installation.needed_configurations import (
+from celadon.webhook.installation.policy_configuration import (
     EVERYTHING,
-    validating_configuration,
+    policy_configuration,
 )
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
 from celadon.webhook.installation.workload_manifests import workload_manifests
@@ -23,6 +23,6 @@ __all__ = [
     "access_manifests",
     "chart_values",
     "coverages",
-    "validating_configuration",
+    "policy_configuration",
     "workload_manifests",
 ]

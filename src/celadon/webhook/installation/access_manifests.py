@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    AUTHORIZATION_GROUP,
+    RBAC_GROUP,
+)
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 
 Document = dict[str, Any]
 
-RBAC: Final = "rbac.authorization.k8s.io"
-REGISTRATION: Final = "admissionregistration.k8s.io"
 _READ: Final = ("get", "list", "watch")
 
 
@@ -50,10 +53,10 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
     if not settings.from_cluster:
         return
     policies = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]
-    yield _rule(REGISTRATION, policies, _READ)
+    yield _rule(ADMISSION_REGISTRATION, policies, _READ)
     yield _rule("", ["namespaces"], _READ)
     yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ)
-    yield _rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"])
+    yield _rule(AUTHORIZATION_GROUP, ["subjectaccessreviews"], ["create"])
     for param in settings.params:
         resource, _, group = param.partition(".")
         yield _rule(group, [resource], _READ)
@@ -65,7 +68,7 @@ def _bundle_rules(settings: InstallationSettings) -> Iterator[Document]:
     if settings.certificates is Certificates.OWN:
         kinds = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
         verbs = [*_READ, "update", "patch"]
-        yield _rule(REGISTRATION, kinds, verbs, settings.name)
+        yield _rule(ADMISSION_REGISTRATION, kinds, verbs, settings.name)
 
 
 def _config_map_rules(settings: InstallationSettings) -> Iterator[Document]:
@@ -88,7 +91,7 @@ def _granted(
     settings: InstallationSettings, rules: Sequence[Document], namespace: str
 ) -> Iterator[Document]:
     kind = "Role" if namespace else "ClusterRole"
-    head = {"apiVersion": f"{RBAC}/v1", "metadata": _meta(settings, namespace)}
+    head = {"apiVersion": f"{RBAC_GROUP}/v1", "metadata": _meta(settings, namespace)}
     account = {
         "kind": "ServiceAccount",
         "name": settings.name,
@@ -98,6 +101,6 @@ def _granted(
     yield {
         **head,
         "kind": f"{kind}Binding",
-        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": settings.name},
+        "roleRef": {"apiGroup": RBAC_GROUP, "kind": kind, "name": settings.name},
         "subjects": [account],
     }

@@ -8,19 +8,21 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.needed_configurations import validating_configuration
+from celadon.webhook.installation.policy_configuration import policy_configuration
 from celadon.webhook.installation.policy_coverage import Coverage
 
 _OF_THE_CHART: Final = frozenset({"clientConfig", "sideEffects", "admissionReviewVersions"})
 
 
 def chart_values(
-    settings: InstallationSettings, policies: Mapping[str, str], coverages: Sequence[Coverage]
+    settings: InstallationSettings,
+    policies: Mapping[str, str],
+    coverages: Sequence[Coverage],
+    mutating: Sequence[Coverage] = (),
 ) -> dict[str, Any]:
     """`policies` are files by name. The namespace is not among the values: it is that of the
     release, which the chart excludes."""
     everywhere = replace(settings, excluded_namespaces=(), excludes_own_namespace=False)
-    configuration = validating_configuration(coverages, everywhere)
     return {
         "name": settings.name,
         "image": settings.image,
@@ -34,13 +36,18 @@ def chart_values(
             "source": settings.certificates.value,
             "caBundle": base64.b64encode(settings.ca_bundle.encode()).decode(),
         },
-        "webhooks": [
-            {key: value for key, value in one.items() if key not in _OF_THE_CHART}
-            for one in configuration["webhooks"]
-        ],
+        "webhooks": _webhooks(policy_configuration(coverages, everywhere)),
+        "mutatingWebhooks": _webhooks(policy_configuration(mutating, everywhere, mutating=True)),
         "excludedNamespaces": list(settings.excluded_namespaces),
         "excludeOwnNamespace": settings.excludes_own_namespace,
         "auditOnly": settings.audit_only,
         "events": settings.events,
         "serviceMonitor": {"enabled": settings.service_monitor},
     }
+
+
+def _webhooks(configuration: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {key: value for key, value in one.items() if key not in _OF_THE_CHART}
+        for one in configuration["webhooks"]
+    ]

@@ -16,25 +16,33 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
-from celadon.admission.registration import MatchResources, Rule
+from celadon.admission.registration import (
+    MatchResources,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    Rule,
+)
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
+from celadon.webhook.installation.rule_unions import ANY, OPERATIONS, union_of_rules
 from celadon.webhook.installation.selector_unions import Selector, conjunction, union
 
-ANY: Final = "*"
-REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
+NEVER: Final = "Never"
+IF_NEEDED: Final = "IfNeeded"
+REVIEW_GROUPS: Final = (AUTHENTICATION_GROUP, AUTHORIZATION_GROUP)
 """Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
 the webhook itself asks for."""
-_OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The requests of one webhook."""
+    """The requests of one webhook. `reinvocation_policy` is for mutating ones."""
 
     failure_policy: str
     match_policy: str
     rules: tuple[Rule, ...]
     namespace_selector: Selector
     object_selector: Selector
+    reinvocation_policy: str = NEVER
 
     @property
     def takes_reviews(self) -> bool:
@@ -44,10 +52,11 @@ class Coverage:
 
 
 def coverages(
-    policies: Iterable[ValidatingAdmissionPolicy],
-    bindings: Iterable[ValidatingAdmissionPolicyBinding],
+    policies: Iterable[ValidatingAdmissionPolicy | MutatingAdmissionPolicy],
+    bindings: Iterable[ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding],
 ) -> list[Coverage]:
-    """For policies that have a binding; those that fail closed come first."""
+    """For policies that have a binding, all of them validating or all of them mutating; those that
+    fail closed come first."""
     bound: dict[str, list[MatchResources]] = {}
     for binding in bindings:
         narrowed = binding.spec.match_resources or MatchResources({}, {})
@@ -58,14 +67,16 @@ def coverages(
         if match is None or policy.name not in bound:
             continue
         kind = (policy.spec.failure_policy or "Fail", match.match_policy or "Equivalent")
-        groups.setdefault(kind, []).append(_part(match, bound[policy.name]))
+        part = _part(match, bound[policy.name], again=_wants_again(policy))
+        groups.setdefault(kind, []).append(part)
     return [
         Coverage(
             failure_policy,
             match_policy,
-            merged([rule for part in parts for rule in part.rules]),
+            union_of_rules([rule for part in parts for rule in part.rules]),
             union([selector for part in parts for selector in part.namespaces]),
             union([selector for part in parts for selector in part.objects]),
+            IF_NEEDED if any(part.again for part in parts) else NEVER,
         )
         for (failure_policy, match_policy), parts in sorted(groups.items())
         if any(part.rules for part in parts)
@@ -74,14 +85,22 @@ def coverages(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one policy takes: of each list of selectors, any."""
+    """What one policy takes: of each list of selectors, any. `again` says that it wants to see what
+    others have changed after it."""
 
     rules: tuple[Rule, ...]
     namespaces: tuple[Selector, ...]
     objects: tuple[Selector, ...]
+    again: bool
 
 
-def _part(match: MatchResources, bindings: Sequence[MatchResources]) -> _Part:
+def _wants_again(policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> bool:
+    if isinstance(policy, ValidatingAdmissionPolicy):
+        return False
+    return policy.spec.reinvocation_policy == IF_NEEDED
+
+
+def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: bool) -> _Part:
     wanted = _operations(bindings)
     rules = (_narrowed(rule, wanted) for rule in match.resource_rules)
     objects = match.object_selector or {}
@@ -92,6 +111,7 @@ def _part(match: MatchResources, bindings: Sequence[MatchResources]) -> _Part:
             for one in bindings
         ),
         (objects,) if objects else tuple(one.object_selector or {} for one in bindings),
+        again,
     )
 
 
@@ -111,31 +131,10 @@ def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
     if ANY in wanted:
         operations = rule.operations
     elif ANY in rule.operations:
-        operations = tuple(one for one in _OPERATIONS if one in wanted)
+        operations = tuple(one for one in OPERATIONS if one in wanted)
     else:
         operations = tuple(one for one in rule.operations if one in wanted)
     return replace(rule, operations=operations, resource_names=())
-
-
-def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The same rules, those about the same resources as one with all their operations."""
-    found: dict[tuple[object, ...], Rule] = {}
-    for rule in rules:
-        key = (
-            frozenset(rule.api_groups),
-            frozenset(rule.api_versions),
-            frozenset(rule.resources),
-            rule.scope or ANY,
-        )
-        known = found.get(key)
-        operations = rule.operations if known is None else (*known.operations, *rule.operations)
-        found[key] = replace(known or rule, operations=_ordered(operations))
-    return tuple(found.values())
-
-
-def _ordered(operations: Iterable[str]) -> tuple[str, ...]:
-    taken = frozenset(operations)
-    return (ANY,) if ANY in taken else tuple(one for one in _OPERATIONS if one in taken)
 
 
 def rule_document(rule: Rule) -> Mapping[str, Any]:

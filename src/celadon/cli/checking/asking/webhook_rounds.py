@@ -1,6 +1,6 @@
-"""A request on its way through the webhooks it goes to, in the API server's order.
+"""A request on its way through mutating policies and webhooks, in the API server's order.
 
-    asked, said = asking.mutated(asked)      before validation and policies
+    asked, said = asking.mutated(asked)      before validation and validating policies
     said = asking.validated(asked)           after them
 
 Whoever has the answers (`Answers`) is given calls and may leave some unanswered. A mutating webhook
@@ -32,9 +32,14 @@ from celadon.admission.webhooks import (
 )
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments
 from celadon.cli.checking.check_report import Outcome, WebhookCall
+from celadon.cli.checking.mutation.object_mutation import (
+    Mutators,
+    ObjectMutation,
+    PolicyMutation,
+)
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
-from celadon.kube import JsonObject, StatusError
+from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.defaulting import Draft, run_plugins
 from celadon.kube.writes import write_path
 
@@ -66,10 +71,13 @@ class Said:
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     refusal: StatusError | None = None
+    mutation: ObjectMutation | None = None
+    """What mutating policies have made of the object, if there are any for it."""
 
 
 class Asking:
-    """Sends requests to the webhooks of a set of configurations."""
+    """Takes requests through mutating policies, and sends them to the webhooks of a set of
+    configurations."""
 
     def __init__(
         self,
@@ -79,7 +87,9 @@ class Asking:
         as_json: AsJson,
         world: ObjectWorld,
         prepare: Prepare,
+        mutators: Mutators | None = None,
     ) -> None:
+        self._mutators = mutators
         self._documents = documents
         self._answers = answers
         self._as_json = as_json
@@ -89,33 +99,40 @@ class Asking:
         self._validating = documents.hooks(version, mutating=False)
 
     def mutated(self, asked: Asked) -> tuple[Asked, Said]:
-        """The request with its object as the mutating webhooks leave it."""
+        """The request with its object as the mutating policies and webhooks leave it."""
         said = Said()
-        if not self._mutating.concerns(asked.request, self._world):
+        policies = None
+        if self._mutators is not None:
+            policies = self._mutators.of(asked.request, self._prepare.context)
+        phase = None
+        if self._mutating.concerns(asked.request, self._world):
+            phase = MutatingPhase(
+                self._mutating, self._world, self._prepare.readmitted, _new_uid, self._as_json
+            )
+        if policies is None and phase is None:
             return asked, said
-        phase = MutatingPhase(
-            self._mutating, self._world, self._prepare.readmitted, _new_uid, self._as_json
-        )
-        steps = _Rounds(phase, self._answers, _Taking(said, phase.notes, self._mutating_call))
+        steps = _Rounds(phase, policies, self._answers, said, self._mutating_call)
         try:
-            asked = self._written(asked, phase, steps, said)
+            asked = self._written(asked, steps, said)
         except StatusError as error:
             said.refusal = error
-        said.warnings[:0] = phase.notes.warnings
-        said.annotations.update(phase.notes.annotations)
+        if phase is not None:
+            said.warnings[:0] = phase.notes.warnings
+            said.annotations.update(phase.notes.annotations)
+        said.mutation = None if policies is None else policies.happened
         return asked, said
 
-    def _written(self, asked: Asked, phase: MutatingPhase, steps: _Rounds, said: Said) -> Asked:
+    def _written(self, asked: Asked, steps: _Rounds, said: Said) -> Asked:
         request = asked.request
         if request.operation not in _WRITES or not self._prepare.drafts:
             made = steps.run(request, 0)
-            if phase.wants_another:
+            if steps.want_another:
                 made = steps.run(replace(request, object=made, size=None), 1)
             return replace(asked, request=replace(request, object=made, size=None))
         old = request.old_object
         draft = self._prepare.draft(asked.document, asked.target, old)
         draft = _through(draft, request, steps, 0)
-        if phase.wants_another:
+        if steps.want_another:
             run_plugins(draft)
             draft = _through(draft, request, steps, 1)
         said.warnings += write_path.resume(draft, asked.target, creates=old is None)
@@ -161,8 +178,10 @@ def _new_uid() -> str:
 
 
 def _through(draft: Draft, request: Request, steps: _Rounds, number: int) -> Draft:
-    """A draft through one round."""
+    """A draft through one round; a name that is generated is not there yet."""
     shown = replace(request, object=draft.form(), size=None)
+    if request.operation is Operation.CREATE and not request.subresource:
+        shown = replace(shown, name=metadata.name(shown.object))
     made = steps.run(shown, number)
     return draft if made is None or made is shown.object else draft.replaced(made)
 
@@ -198,27 +217,54 @@ class _Taking:
 
 
 class _Rounds:
-    """Runs rounds of mutating webhooks."""
+    """Runs rounds of mutating policies and webhooks; at least one of the two is there."""
 
-    def __init__(self, phase: MutatingPhase, answers: Answers, taking: _Taking) -> None:
+    def __init__(
+        self,
+        phase: MutatingPhase | None,
+        policies: PolicyMutation | None,
+        answers: Answers,
+        said: Said,
+        about: Callable[[Hook, Outcome], WebhookCall],
+    ) -> None:
         self._phase = phase
+        self._policies = policies
         self._answers = answers
-        self._taking = taking
+        self._taking = None if phase is None else _Taking(said, phase.notes, about)
+
+    @property
+    def want_another(self) -> bool:
+        """Whether all have to be asked again."""
+        policies, phase = self._policies, self._phase
+        return bool(
+            (policies is not None and policies.wants_another)
+            or (phase is not None and phase.wants_another)
+        )
 
     def run(self, request: Request, number: int) -> JsonObject | None:
         """The object at the end of a round. Raises StatusError."""
-        asking = self._phase.round(request, number)
+        if self._policies is not None:
+            made = self._policies.run(request, number)
+            request = request if made is request.object else replace(request, object=made)
+        if self._phase is None or self._taking is None:
+            return request.object
+        return self._asked(self._phase, self._taking, request, number)
+
+    def _asked(
+        self, phase: MutatingPhase, taking: _Taking, request: Request, number: int
+    ) -> JsonObject | None:
+        asking = phase.round(request, number)
         try:
             call = next(asking)
             while True:
-                self._taking.take(number)
+                taking.take(number)
                 (reply,) = self._answers.answer([call])
                 call = asking.send(reply)
         except StopIteration as end:
             made: JsonObject | None = end.value
             return made
         finally:
-            self._taking.take(number)
+            taking.take(number)
 
 
 def _outcome(record: CallRecord, *, changed: bool) -> Outcome:

@@ -26,11 +26,16 @@ _MISSING: Final = "missing value"
 
 
 class JsonPatchError(KubeError, ValueError):
-    """The patch does not apply; the message is the library's."""
+    """The patch does not apply; the message is the library's. `is_test`: what did not hold was a
+    `test` operation."""
+
+    is_test = False
 
 
 class JsonPatchTestFailed(JsonPatchError):
     """A `test` operation did not hold."""
+
+    is_test = True
 
     def __init__(self, path: str) -> None:
         super().__init__(f"testing value {path} failed: test failed")

@@ -1,4 +1,4 @@
-"""The ValidatingWebhookConfiguration that sends a webhook what its policies match."""
+"""The Validating- and the MutatingWebhookConfiguration that send a webhook what policies match."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import Rule
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.webhook.installation.installation_settings import (
     CONFIGURATION_DOMAIN,
     Certificates,
     InstallationSettings,
 )
 from celadon.webhook.installation.policy_coverage import (
-    ANY,
     REVIEW_GROUPS,
     Coverage,
     rule_document,
 )
+from celadon.webhook.installation.rule_unions import ANY
 from celadon.webhook.installation.selector_unions import Selector, conjunction
 
 Document = dict[str, Any]
@@ -26,31 +27,32 @@ EVERYTHING: Final = Coverage(
     "Fail", "Equivalent", (Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
 )
 """For policies that are not known beforehand."""
-PATH: Final = "/validate"
+PATHS: Final = {False: "/validate", True: "/mutate"}
+"""Where the webhook is asked, by whether it is to change objects."""
 INJECT: Final = "cert-manager.io/inject-ca-from"
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 
-def validating_configuration(
-    coverages: Sequence[Coverage], settings: InstallationSettings
+def policy_configuration(
+    coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
 ) -> Document:
     """A webhook for each of the coverages; requests that no policy ever sees are left out."""
     meta: Document = {"name": settings.name, "labels": settings.labels}
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
+        "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
+        "kind": f"{'Mutating' if mutating else 'Validating'}WebhookConfiguration",
         "metadata": meta,
-        "webhooks": [_webhook(one, settings) for one in coverages],
+        "webhooks": [_webhook(one, settings, mutating=mutating) for one in coverages],
     }
 
 
-def _webhook(coverage: Coverage, settings: InstallationSettings) -> Document:
+def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bool) -> Document:
     exact = "-exact" if coverage.match_policy == "Exact" else ""
     found: Document = {
         "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
-        "clientConfig": _client(settings),
+        "clientConfig": _client(settings, PATHS[mutating]),
         "rules": [rule_document(rule) for rule in coverage.rules],
         "failurePolicy": settings.failure_policy or coverage.failure_policy,
         "matchPolicy": coverage.match_policy,
@@ -60,6 +62,8 @@ def _webhook(coverage: Coverage, settings: InstallationSettings) -> Document:
         "timeoutSeconds": settings.timeout_seconds,
         "admissionReviewVersions": ["v1", "v1beta1"],
     }
+    if mutating:
+        found["reinvocationPolicy"] = coverage.reinvocation_policy
     if coverage.takes_reviews:
         groups = ", ".join(f'"{group}"' for group in REVIEW_GROUPS)
         expression = f"!(request.resource.group in [{groups}])"
@@ -67,8 +71,8 @@ def _webhook(coverage: Coverage, settings: InstallationSettings) -> Document:
     return found
 
 
-def _client(settings: InstallationSettings) -> Document:
-    service = {"namespace": settings.namespace, "name": settings.name, "path": PATH, "port": 443}
+def _client(settings: InstallationSettings, path: str) -> Document:
+    service = {"namespace": settings.namespace, "name": settings.name, "path": path, "port": 443}
     found: Document = {"service": service}
     if settings.ca_bundle:
         found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+<<<<<<<< HEAD:tests/webhook/installation/test_needed_configurations.py
 from celadon.webhook.installation.needed_configurations import (
+========
+from celadon.webhook.installation.policy_configuration import (
+>>>>>>>> hookkit:tests/webhook/installation/test_policy_configuration.py
     EVERYTHING,
-    validating_configuration,
+    policy_configuration,
 )
-from tests.webhook.installation.installations import covered
+from tests.webhook.installation.installations import covered, mutated
 
 
 def test_what_is_left_out() -> None:
-    (found,) = validating_configuration(covered(), InstallationSettings())["webhooks"]
+    (found,) = policy_configuration(covered(), InstallationSettings())["webhooks"]
     assert found["namespaceSelector"] == {
         "matchLabels": {"stage": "production"},
         "matchExpressions": [
@@ -33,7 +37,7 @@ def test_what_is_left_out() -> None:
         }
     ]
     nothing = InstallationSettings(excluded_namespaces=(), excludes_own_namespace=False)
-    (found,) = validating_configuration(covered(), nothing)["webhooks"]
+    (found,) = policy_configuration(covered(), nothing)["webhooks"]
     assert found["namespaceSelector"] == {"matchLabels": {"stage": "production"}}
 
 
@@ -41,7 +45,7 @@ def test_settings() -> None:
     settings = InstallationSettings(
         name="n", namespace="ns", ca_bundle="PEM", failure_policy="Ignore", timeout_seconds=7
     )
-    document = validating_configuration([EVERYTHING], settings)
+    document = policy_configuration([EVERYTHING], settings)
     (found,) = document["webhooks"]
     assert found["name"] == "fail.policies.celadon.dev"
     assert found["failurePolicy"] == "Ignore"
@@ -55,5 +59,17 @@ def test_settings() -> None:
 
 def test_cert_manager_fills_in_the_authority() -> None:
     settings = InstallationSettings(certificates=Certificates.CERT_MANAGER)
-    meta = validating_configuration([EVERYTHING], settings)["metadata"]
+    meta = policy_configuration([EVERYTHING], settings)["metadata"]
     assert meta["annotations"] == {"cert-manager.io/inject-ca-from": "celadon/celadon-webhook"}
+
+
+def test_mutating_policies() -> None:
+    settings = InstallationSettings()
+    document = policy_configuration(mutated(), settings, mutating=True)
+    assert document["kind"] == "MutatingWebhookConfiguration"
+    (found,) = document["webhooks"]
+    assert found["name"] == "ignore.policies.celadon.dev"
+    assert found["clientConfig"]["service"]["path"] == "/mutate"
+    assert found["reinvocationPolicy"] == "IfNeeded"
+    validating = policy_configuration(covered(), settings)["webhooks"][0]
+    assert "reinvocationPolicy" not in validating

@@ -1,0 +1,94 @@
+"""The mutating policies that an object goes through, and what they make of it.
+
+`Mutators` are the policies, `PolicyMutation` is one request on its way through them, one round at a
+time; whoever has the draft asks for a second round where that is due. What happened is an
+`ObjectMutation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission import Note, Outcome, Request, World
+from celadon.admission.mutating import Change, MutatingEngine, MutationFailure, PolicyRounds
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.apply import MutatedKinds
+from celadon.kube.custom import CustomKind
+from celadon.kube.defaulting import DefaultingContext
+
+_MATCHED: Final = frozenset({Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome.PARAM_NOT_FOUND})
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMutation:
+    """`before` and `after` are the object as it came to the policies first, and as they have left
+    it last."""
+
+    before: JsonObject
+    after: JsonObject
+    changes: tuple[Change, ...] = ()
+    failures: tuple[MutationFailure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def effects(self) -> tuple[Change, ...]:
+        """The mutations that have made a difference, in their order."""
+        return tuple(one for one in self.changes if one.before != one.after)
+
+    @property
+    def matched(self) -> int:
+        """Pairs of policy and binding that had the object before them."""
+        noted = {(one.policy, one.binding) for one in self.notes if one.outcome in _MATCHED}
+        return len(noted | {(one.policy, one.binding) for one in self.failures})
+
+
+@dataclass(frozen=True, slots=True)
+class Mutators:
+    """The policies, for all objects; `custom` are the kinds of given definitions."""
+
+    engine: MutatingEngine
+    world: World
+    custom: Callable[[GroupVersionKind], CustomKind | None]
+
+    def of(self, request: Request, context: DefaultingContext) -> PolicyMutation | None:
+        """For one request; None if none of them concern it."""
+        if not self.engine.concerns(request, self.world):
+            return None
+        kinds = MutatedKinds(context, self.custom)
+        return PolicyMutation(self.engine.rounds(self.world, kinds))
+
+
+class PolicyMutation:
+    """One request on its way through the policies."""
+
+    def __init__(self, rounds: PolicyRounds) -> None:
+        self._rounds = rounds
+        self._before: JsonObject | None = None
+        self._after: JsonObject | None = None
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether all mutators have to be asked again."""
+        return self._rounds.wants_another
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object at the end of a round. Raises StatusError."""
+        if self._before is None:
+            self._before = self._after = request.object
+        made = self._rounds.run(request, number)
+        self._after = made
+        return made
+
+    @property
+    def happened(self) -> ObjectMutation:
+        """What came of it."""
+        said = self._rounds.notes
+        return ObjectMutation(
+            self._before or {},
+            self._after or {},
+            tuple(said.changes),
+            tuple(said.failures),
+            tuple(said.notes),
+        )
