@@ -12,6 +12,7 @@ from celadon.admission.plugins.pod_security.security_settings import SecuritySet
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
+"""Its name, which the server asks for too: events are counted where time is known."""
 
 
 @dataclass(frozen=True, slots=True)
