@@ -5,11 +5,7 @@ from __future__ import annotations
 import base64
 
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-<<<<<<<< HEAD:tests/webhook/installation/test_needed_configurations.py
-from celadon.webhook.installation.needed_configurations import (
-========
 from celadon.webhook.installation.policy_configuration import (
->>>>>>>> hookkit:tests/webhook/installation/test_policy_configuration.py
     EVERYTHING,
     policy_configuration,
 )
