@@ -97,6 +97,29 @@ def test_a_definition_is_served_at_the_next_request(client: Client) -> None:
     ]
 
 
+def test_the_status_of_a_definition_is_the_servers(client: Client) -> None:
+    definition(client)
+    client.running.settle()
+    _, found = client.ask("GET", f"{DEFINITIONS}/widgets.e.com")
+    owners = {
+        (one["manager"], one.get("subresource"), *one["fieldsV1"])
+        for one in found["metadata"]["managedFields"]
+    }
+    assert owners == {("unknown", None, "f:spec"), ("kube-apiserver", "status", "f:status")}
+    (ours,) = [one for one in found["metadata"]["managedFields"] if "subresource" in one]
+    assert ours["operation"] == "Update"
+    assert ours["fieldsV1"]["f:status"]["f:acceptedNames"] == {
+        "f:kind": {},
+        "f:listKind": {},
+        "f:plural": {},
+        "f:singular": {},
+    }
+    assert set(ours["fieldsV1"]["f:status"]["f:conditions"]) == {
+        'k:{"type":"Established"}',
+        'k:{"type":"NamesAccepted"}',
+    }
+
+
 def test_names_are_free_again_when_their_definition_is_gone(client: Client) -> None:
     definition(client)
     definition(client, plural="gadgets", singular="gadget")

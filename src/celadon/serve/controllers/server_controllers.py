@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.kube import GroupVersionResource, User
+from celadon.kube.apply import FieldWriter
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNTS
@@ -38,6 +39,8 @@ from celadon.serve.views.policy_view import VALIDATING
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
+API_SERVER: Final = "kube-apiserver"
+"""The manager of what upstream's server writes by itself: the name of its program."""
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
@@ -69,9 +72,10 @@ class ControllerSurroundings:
         """The clock's digits below the second."""
         return self.now().microsecond * 1000
 
-    def writes(self, gvr: GroupVersionResource) -> StatusWrites:
-        """Of a built-in cluster-scoped resource."""
-        return StatusWrites(self.objects, built_in(gvr))
+    def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
+        """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
+        writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
+        return StatusWrites(self.objects, built_in(gvr), writer)
 
     def requests(self, account: str) -> ServerRequests:
         """Of a service account in `kube-system`."""
@@ -93,7 +97,7 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
 
 
 def _definitions(given: ControllerSurroundings) -> Controller:
-    return DefinitionController(given.writes(DEFINITIONS), given.timestamp)
+    return DefinitionController(given.writes(DEFINITIONS, API_SERVER), given.timestamp)
 
 
 def _definition_cleanup(given: ControllerSurroundings) -> Controller:
