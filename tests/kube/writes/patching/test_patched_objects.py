@@ -9,9 +9,8 @@ import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.kube.writes.patching.patched_objects import (
-    JSON_PATCH,
     STRATEGIC_PATCH,
     patch_type,
     patched,
