@@ -112,3 +112,110 @@ def test_v1_always_tells_how_many_there_are() -> None:
     assert convert(hpa(CPU), V1)["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
     given = {**hpa(CPU), "status": {"currentReplicas": 2, "desiredReplicas": 3}}
     assert convert(given, V1)["status"] == {"currentReplicas": 2, "desiredReplicas": 3}
+
+
+PODS = {"type": "Pods", "pods": {"metric": {"name": "m"}}}
+AMOUNT = {
+    "type": "Resource",
+    "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}},
+}
+METRICS = "autoscaling.alpha.kubernetes.io/metrics"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "target", "others"),
+    [
+        ([], None, None),
+        ([CPU], 70, None),
+        (
+            [MEMORY],
+            None,
+            [
+                {
+                    "type": "Resource",
+                    "resource": {"name": "memory", "targetAverageUtilization": 60},
+                }
+            ],
+        ),
+        (
+            [AMOUNT, CPU],
+            70,
+            [{"type": "Resource", "resource": {"name": "memory", "targetAverageValue": "1Gi"}}],
+        ),
+        (
+            [CPU, CPU],
+            70,
+            [{"type": "Resource", "resource": {"name": "cpu", "targetAverageUtilization": 70}}],
+        ),
+        ([PODS], None, [PODS]),
+        (
+            [{**CPU, "type": "Pods"}],
+            None,
+            [{"type": "Pods", "resource": {"name": "cpu", "targetAverageUtilization": 70}}],
+        ),
+    ],
+)
+def test_metrics_that_v1_does_not_know(
+    metrics: list[dict[str, Any]], target: int | None, others: Any
+) -> None:
+    shown = convert(hpa(*metrics), V1)
+    assert shown["spec"].get("targetCPUUtilizationPercentage") == target
+    annotations = shown["metadata"].get("annotations")
+    assert (annotations and json.loads(annotations[METRICS])) == others
+    assert "metrics" not in shown["spec"]
+
+
+@pytest.mark.parametrize("metrics", [[AMOUNT], [PODS, AMOUNT, CPU], [PODS, PODS]])
+def test_other_metrics_there_and_back(metrics: list[dict[str, Any]]) -> None:
+    given = hpa(*metrics)
+    assert convert(convert(given, V1), HPA)["spec"] == given["spec"]
+
+
+USAGE = {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 5}}}
+
+
+def test_the_status_of_v2_in_v1() -> None:
+    conditions = [{"type": "AbleToScale", "status": "True"}]
+    memory = {
+        "type": "Resource",
+        "resource": {"name": "memory", "current": {"averageUtilization": 9}},
+    }
+    status = {
+        "currentMetrics": [memory, USAGE, PODS],
+        "conditions": conditions,
+        "desiredReplicas": 2,
+    }
+    shown = convert({**hpa(CPU), "status": status}, V1)
+    assert shown["status"] == {
+        "currentCPUUtilizationPercentage": 5,
+        "currentReplicas": 0,
+        "desiredReplicas": 2,
+    }
+    texts = {
+        "autoscaling.alpha.kubernetes.io/conditions": '[{"type":"AbleToScale","status":"True"}]'
+    }
+    assert shown["metadata"]["annotations"] == texts
+    back = convert(shown, HPA)
+    assert back["status"] == {
+        "currentMetrics": [USAGE],
+        "conditions": conditions,
+        "currentReplicas": 0,
+        "desiredReplicas": 2,
+    }
+    assert back["metadata"] == {"name": "h"}
+
+
+def test_the_status_of_v1_in_v2() -> None:
+    given = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {}}
+    notes = {"autoscaling.alpha.kubernetes.io/current-metrics": "[]", "mine": "kept"}
+    shown = convert({**given, "metadata": {"annotations": notes}}, HPA)
+    assert shown["status"] == {"currentMetrics": None, "desiredReplicas": 0}
+    assert shown["metadata"] == {"annotations": {"mine": "kept"}}
+
+
+def test_what_has_another_kind_is_only_renamed() -> None:
+    given = {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"metrics": []}}
+    kind = GroupVersionKind("autoscaling", "v2", "Scale")
+    assert convert(given, kind) == {**given, "apiVersion": "autoscaling/v2"}
+    beta = convert(hpa(CPU), HPA._replace(version="v2beta2"))
+    assert beta == {**hpa(CPU), "apiVersion": "autoscaling/v2beta2"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from celadon.admission.engine import Engine
 from celadon.admission.request import Operation
-from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Outcome
+from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
@@ -365,3 +366,83 @@ def test_kinds_of_requests_do_not_get_mixed_up() -> None:
         assert not engine.review(request(), WORLD).allowed
         assert engine.review(secret, WORLD).allowed
     assert request().kind == CONFIG_MAP
+
+
+class Told:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, int, bool]] = []
+
+    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        self.heard.append((policy, len(decisions), failed))
+
+
+BROKEN = "object.data.x == 'a'"
+OBSERVED: list[tuple[str, dict[str, Any], list[tuple[str, int, bool]]]] = [
+    ("true", {"validations": [{"expression": "true"}]}, [("p", 0, False)]),
+    ("false", {"validations": [{"expression": "false"}]}, [("p", 1, False)]),
+    (
+        "two",
+        {"validations": [{"expression": "false"}, {"expression": "1 == 2"}]},
+        [("p", 2, False)],
+    ),
+    ("error", {"validations": [{"expression": BROKEN}]}, [("p", 1, False)]),
+    (
+        "condition",
+        {"matchConditions": [{"name": "n", "expression": "false"}]},
+        [("p", 0, False)],
+    ),
+    (
+        "ignored condition",
+        {"matchConditions": [{"name": "n", "expression": BROKEN}], "failurePolicy": "Ignore"},
+        [("p", 0, True)],
+    ),
+    (
+        "unmatched",
+        {
+            "matchConstraints": {
+                "resourceRules": [RULE],
+                "objectSelector": {"matchLabels": {"a": "b"}},
+            }
+        },
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "heard"), [row[1:] for row in OBSERVED], ids=[row[0] for row in OBSERVED]
+)
+def test_who_observes_is_told(spec: dict[str, Any], heard: list[tuple[str, int, bool]]) -> None:
+    told = Told()
+    Engine([policy(**spec)], [binding()]).review(request(), WORLD, told)
+    assert told.heard == heard
+
+
+def test_each_policy_is_told_of_on_its_own() -> None:
+    quick, slow = {"expression": "true"}, {"expression": "namespaceObject != null"}
+    told = Told()
+    policies = [policy("a", validations=[slow]), policy("b"), policy("c", validations=[quick])]
+    bindings = [binding(f"b{name}", name) for name in "abc"]
+    Engine(policies, bindings).review(request(), WORLD, told)
+    assert sorted(told.heard) == [("a", 0, False), ("b", 1, False), ("c", 0, False)]
+
+
+def test_a_large_request_is_counted() -> None:
+    """Too large for the quick way: its cost could reach the budget."""
+    loops = "object.data.all(a, object.data.all(b, a != '' || b != ''))"
+    given = policy(validations=[{"expression": loops}])
+    small = config_map(data={"a": "b"})
+    assert judge(given, asked=request(small)).allowed
+    large = config_map(data={f"key-{i}": "v" for i in range(3000)})
+    assert "exceeded" in judge(given, asked=request(large)).message
+
+
+def test_compiled_policies_are_shared_with_a_changed_set() -> None:
+    first, second = policy("a"), policy("b")
+    engine = Engine([second, first], [binding()])
+    changed = engine.replaced([first], [binding("b", "a")])
+    assert [one.name for one in engine.policies] == ["a", "b"]
+    assert [one is engine.policies[0] for one in changed.policies] == [True]
+    assert not changed.review(request(), WORLD).allowed

@@ -11,9 +11,12 @@ from celadon.admission.verdict import (
     Cause,
     Decision,
     Folder,
+    Note,
+    Outcome,
     RecordedWarning,
     recorded_warnings,
 )
+from celadon.kube import GroupResource, status
 from tests.admission.building import config_map, request
 
 VALIDATION = validation(0)
@@ -24,6 +27,12 @@ WARNINGS = [
     ("newline", ["a\nb"], []),
     ("tab", ["a\tb"], []),
     ("C1 control", ["a\x85b"], []),
+    ("delete", ["a\x7fb"], []),
+    ("last control", ["a\x9fb"], []),
+    ("no-break space", ["a\xa0b"], ["a\xa0b"]),
+    ("spaces", [" a b "], [" a b "]),
+    ("half a pair", ["a\ud800b", "a\udfffb"], []),
+    ("beside the pairs", ["a\ud7ffb", "a\ue000b"], ["a\ud7ffb", "a\ue000b"]),
     ("other scripts", ["ä€😀"], ["ä€😀"]),
     ("at the limit", ["a" * 4000, "b" * 96], ["a" * 4000, "b" * 96]),
     ("over the limit", ["a" * 4000, "b" * 97], ["a" * 256, "b" * 97]),
@@ -103,3 +112,56 @@ def test_annotations_need_a_qualified_key() -> None:
 )
 def test_names_in_error_texts(asked: object, name: str) -> None:
     assert error_name(asked) == name  # type: ignore[arg-type]  # rows are requests
+
+
+def test_a_denial_knows_its_decision() -> None:
+    folder = Folder(request())
+    folder.add(decision(Cause.VALIDATION, "Warn"))
+    second, third = decision(Cause.CONDITION, "Audit", "Deny"), decision(Cause.ERROR, "Deny")
+    folder.add(second)
+    folder.add(third)
+    verdict = folder.verdict()
+    assert verdict.denial is second
+    assert verdict.message == (
+        "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied "
+        "request: text"
+    )
+    assert [one.denies for one in verdict.decisions] == [False, True, True]
+    assert folder.decisions_from(1) == [second, third]
+    assert folder.count == 3
+
+
+def test_an_error_of_the_policy_itself_names_no_binding() -> None:
+    alone = Decision("p", "", 0, VALIDATION, Action.DENY, "why", cause=Cause.CONFIGURATION)
+    folder = Folder(request())
+    folder.add(alone)
+    assert folder.verdict().message.endswith("ValidatingAdmissionPolicy 'p' denied request: why")
+
+
+def test_an_api_error_ends_it_and_has_no_decision() -> None:
+    folder = Folder(request())
+    folder.add(decision(Cause.VALIDATION, "Deny", "Warn"))
+    verdict = folder.verdict(status.not_found(GroupResource("", "namespaces"), "ns"))
+    assert (verdict.code, verdict.message) == (404, 'namespaces "ns" not found')
+    assert verdict.denial is None
+    assert not verdict.allowed
+    assert len(verdict.warnings) == len(verdict.decisions) == 1
+
+
+def test_one_warning_may_come_from_several_decisions() -> None:
+    folder = Folder(request())
+    twice = [decision(Cause.VALIDATION, "Warn") for _ in range(2)]
+    for one in twice:
+        folder.add(one)
+    (warning,) = folder.verdict().recorded
+    assert list(warning.decisions) == twice
+
+
+def test_notes_are_kept_when_somebody_asks() -> None:
+    note = Note(Outcome.EXEMPT)
+    silent, asked = Folder(request()), Folder(request(), [])
+    for folder in (silent, asked):
+        folder.note(note)
+    assert silent.verdict().notes == ()
+    assert asked.verdict().notes == (note,)
+    assert Folder(request()).verdict().code == 200

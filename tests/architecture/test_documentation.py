@@ -11,8 +11,8 @@ from tests.architecture.rooms import DOORS, MAY_USE
 from tests.architecture.source_tree import MODULES, tree_of
 
 LEAST = {
-    "cel": 86, "kube": 91, "admission": 90, "store": 78, "goyaml": 100, "serve": 85, "webhook": 90,
-    "cli": 98, "testing": 98,
+    "cel": 88, "kube": 93, "admission": 93, "store": 80, "goyaml": 100, "serve": 88, "webhook": 95,
+    "cli": 99, "testing": 100,
 }  # fmt: skip
 """How many of a room's public names are documented, in percent; a number that only rises."""
 

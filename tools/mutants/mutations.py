@@ -180,8 +180,9 @@ def _constants(node: ast.Constant) -> Iterator[ast.AST]:
 
 
 def _is_false(node: ast.expr) -> bool:
-    """None, or what all who ask for a truth take for the same; `False -> True` is tried anyway."""
-    return isinstance(node, ast.Constant) and node.value in (None, False)
+    """None, or what all who ask for a truth take for the same; `False -> True` and
+    `'' -> 'XX'` are tried anyway."""
+    return isinstance(node, ast.Constant) and node.value in (None, False, "")
 
 
 def _at(old: ast.AST, new: ast.AST) -> ast.AST:

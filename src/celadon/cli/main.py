@@ -74,6 +74,8 @@ class CommandParser(argparse.ArgumentParser):
     """Errors in the house's words, and a hint where more can be read."""
 
     def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line and end; an option that is not there gets the
+        name of one that is like it."""
         unknown = message.removeprefix("unrecognized arguments: ").split()[0]
         if unknown.startswith("--"):
             options = [name for action in self._actions for name in action.option_strings]

@@ -44,6 +44,24 @@ MIRROR_POD: Final = "kubernetes.io/config.mirror"
 """Annotation of a pod that stands for one which a kubelet runs from a file."""
 INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 """Annotation that named the class of an Ingress before there was a field."""
+META_FIELDS: Final = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+"""The members of ObjectMeta, in the order of Go's struct."""
 OBJECT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 """What every object has."""
 CONDITION_STATUSES: Final = ("False", "True", "Unknown")

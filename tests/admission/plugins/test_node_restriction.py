@@ -354,3 +354,22 @@ SLICE = "ResourceSlice with the same NodeName as the requesting node"
 )
 def test_what_is_named_after_a_node(request_: Request, message: str) -> None:
     assert refused(request_) == message
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *(f"beta.kubernetes.io/{name}" for name in ("arch", "instance-type", "os")),
+        *(f"failure-domain.beta.kubernetes.io/{name}" for name in ("region", "zone")),
+        *(f"kubernetes.io/{name}" for name in ("arch", "hostname", "os")),
+        *(f"topology.kubernetes.io/{name}" for name in ("region", "zone")),
+        "node.kubernetes.io/instance-type",
+        "kubelet.kubernetes.io/x",
+        "my.kubelet.kubernetes.io/x",
+    ],
+)
+def test_labels_that_kubelets_know(label: str) -> None:
+    assert forbidden_labels({label: "a"}, {label: "b"}) == []
+    domain, _, name = label.partition("/")
+    others = {f"{domain}x.k8s.io/{name}": "a", f"k8s.io/{name}": "a"}
+    assert forbidden_labels(others, {}) == sorted(others)

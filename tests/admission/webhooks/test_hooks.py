@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Operation
 from celadon.admission.webhooks.hooks import EXEMPT, Excluded, HookSet, Selected
 from celadon.admission.world import ObjectWorld
@@ -162,3 +163,36 @@ def test_a_changed_set_shares_what_it_knows() -> None:
     assert after.hooks[-1].conditions is before.hooks[0].conditions
     assert after.concerns(request(), WORLD)
     assert not after.replaced([]).concerns(request(), WORLD)
+
+
+def test_who_concerns_nobody_is_not_asked_further() -> None:
+    found = hooks(webhook(**rule()), webhook(**rule(resources=["secrets"])))
+    assert found.concerns(request(), WORLD) is True
+    secrets = GroupVersionResource("", "v1", "secrets")
+    nodes = GroupVersionResource("", "v1", "nodes")
+    assert found.concerns(request(resource=secrets), WORLD) is True
+    assert found.concerns(request(resource=nodes), WORLD) is False
+    assert hooks().concerns(request(), WORLD) is False
+
+
+def test_stored_conditions_may_use_what_is_newest() -> None:
+    """What has been stored is compiled with everything the release knows, not only with what may be
+    written anew."""
+    newest = {"name": "a", "expression": "semver('1.2.3').major() == 1"}
+    given = configuration(webhook(matchConditions=[newest]))
+    assert names(HookSet([given], "1.33")) == ["a.hooks.example.com"]
+
+
+def test_one_hook_of_a_set() -> None:
+    excluded = webhook(
+        "b.hooks.example.com", matchConditions=[{"name": "n", "expression": "false"}]
+    )
+    found = hooks(
+        webhook(**rule()), excluded, webhook("c.hooks.example.com", **rule(resources=["x"]))
+    )
+    context = RequestContext(request(), WORLD)
+    first, second, third = (found.select(one, context) for one in found.hooks)
+    assert isinstance(first, Selected)
+    assert isinstance(second, Excluded)
+    assert second.result.false_condition == "n"
+    assert third is None

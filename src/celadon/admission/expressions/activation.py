@@ -24,20 +24,10 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.well_known_values import META_FIELDS
 
-_NAMESPACE_METADATA: Final = (
-    "name",
-    "generateName",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "finalizers",
+_NAMESPACE_METADATA: Final = tuple(
+    name for name in META_FIELDS if name not in {"selfLink", "ownerReferences", "managedFields"}
 )
 _SMALL_PARTS: Final = 1024  # kinds, resources, the operation and the names of all members
 

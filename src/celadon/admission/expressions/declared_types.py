@@ -122,9 +122,9 @@ def variable_type(result: types.Type) -> types.Type:
     """The type under which a variable is known to later expressions."""
     if result.kind in _KEPT:
         return result
-    if result.kind is types.Kind.LIST and len(result.params) == 1:
+    if result.kind is types.Kind.LIST:
         return types.list_of(variable_type(result.params[0]))
-    if result.kind is types.Kind.MAP and len(result.params) == 2:
+    if result.kind is types.Kind.MAP:
         return types.map_of(*map(variable_type, result.params))
     return types.DYN
 

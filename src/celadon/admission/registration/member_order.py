@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.kube.well_known_values import META_FIELDS
+
 TOP: Final = ("kind", "apiVersion", "metadata", "webhooks", "spec", "status")
 
 _RULE: Final = (
@@ -32,23 +34,7 @@ _SELECTOR: Final = ("matchLabels", "matchExpressions")
 _NAMED_EXPRESSION: Final = ("name", "expression")
 
 ORDERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "metadata": (
-        "name",
-        "generateName",
-        "namespace",
-        "selfLink",
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "labels",
-        "annotations",
-        "ownerReferences",
-        "finalizers",
-        "managedFields",
-    ),
+    "metadata": META_FIELDS,
     "ownerReferences": (
         "apiVersion",
         "kind",

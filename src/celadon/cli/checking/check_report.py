@@ -180,6 +180,7 @@ class ObjectResult:
 
     @property
     def is_refused(self) -> bool:
+        """Whether a server would not take the object, for whatever reason."""
         return self.state in REFUSED
 
     @property

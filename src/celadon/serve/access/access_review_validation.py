@@ -10,28 +10,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, metadata, name_rules
+from celadon.kube.well_known_values import META_FIELDS
 
 _SPEC: Final = FieldPath("spec")
 _METADATA: Final = FieldPath("metadata")
-
-_META_ORDER: Final = (
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-)
-"""The members of ObjectMeta in Go's order."""
 
 
 def validate_self_review(review: JsonObject) -> list[FieldError]:
@@ -134,6 +116,6 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
     given = {name: value for name, value in metadata.metadata(review).items() if value}
     if not set(given) - but - {"managedFields"}:
         return
-    shown = {name: given[name] for name in _META_ORDER if name in given}
+    shown = {name: given[name] for name in META_FIELDS if name in given}
     exception = f" except for {', '.join(but)}" if but else ""
     yield fieldpath.invalid(_METADATA, shown, f"must be empty{exception}")

@@ -35,6 +35,11 @@ OPTIONAL = [
     ("object.spec.paused == true && object.spec.paused == false", 11),
     ("object.metadata.?labels.x.orValue('') == object.metadata.labels.x", 56),
     ("request.subResource == 'status'", 7),
+    ("(has(object.spec.paused) || true) && object.spec.paused", 48),
+    ("(true || has(object.spec.paused)) && object.spec.paused", 48),
+    ("!(!has(object.spec.paused) && true) && object.spec.paused", 50),
+    ("has(object.spec.paused) == false && object.spec.paused", 47),
+    ("has(object.spec.paused) != true && object.spec.paused", 46),
 ]
 
 
@@ -58,6 +63,15 @@ def test_optional_fields(text: str, offset: int) -> None:
         "(!has(object.spec.paused) ? true : object.spec.paused) || object.spec.paused",
         "'x' in ['y'].map(y, y) && object.spec.replicas > 1",
         "!(has(object.spec.paused) && object.spec.paused)",
+        "(has(object.spec.paused) && true) && object.spec.paused",
+        "(true && has(object.spec.paused)) && object.spec.paused",
+        "!(!has(object.spec.paused) || false) && object.spec.paused",
+        "!(false || !has(object.spec.paused)) && object.spec.paused",
+        "!has(object.spec.paused) || false || object.spec.paused",
+        "false || !has(object.spec.paused) || object.spec.paused",
+        "has(object.spec.paused) != false && object.spec.paused",
+        "true == has(object.spec.paused) && object.spec.paused",
+        "(true ? has(object.spec.paused) : false) && object.spec.paused",
         "has(object.spec.paused) == true && object.spec.paused",
         "object.spec.?paused.orValue(false)",
         "object.spec.?paused.hasValue() && object.spec.paused",

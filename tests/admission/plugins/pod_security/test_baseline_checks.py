@@ -148,7 +148,10 @@ def test_specs(check: Check, pod: dict[str, Any], text: str) -> None:
             "forbidden AppArmor profile (annotation must not set AppArmor profile type to "
             '"container.apparmor.security.beta.kubernetes.io/a="unconfined"")',
         ),
-        (checks.app_armor, "container.apparmor.security.beta.kubernetes.io/a", "localhost/x", ""),
+        *(
+            (checks.app_armor, "container.apparmor.security.beta.kubernetes.io/a", value, "")
+            for value in ("localhost/x", "runtime/default", "")
+        ),
         (
             checks.seccomp_annotations,
             "seccomp.security.alpha.kubernetes.io/pod",

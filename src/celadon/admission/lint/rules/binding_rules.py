@@ -46,7 +46,7 @@ def _no_params(bundle: Bundle) -> Iterator[Report]:
     for case, kind, ref in _referring(bundle):
         given = [one for one in bundle.others if _is_of(one, kind)]
         if given and not any(_selects(ref, one) for one in given):
-            what = FieldPath("name") if ref.name else "with these labels"
+            what = f"`{ref.name}`" if ref.name else "with these labels"
             yield Report(
                 Spot(case.document, FieldPath("spec", "paramRef")),
                 f"there is no {kind.kind} {what}",
