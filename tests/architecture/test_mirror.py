@@ -37,6 +37,7 @@ UNMIRRORED: dict[str, str] = {
     "kube/validation/test_damaged.py": "objects of all kinds, damaged",
     "store/test_crash.py": "a process that writes is killed",
     "store/test_model.py": "every store against a model",
+    "webhook/handlers/test_asked_by_servers.py": "one application, by all who can ask it",
 }
 """Test modules in a room that test no single module or package."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 COPIED = (
-    *("src/celadon", "tests", "docs", "examples", "data", "tools"),
+    *("src/celadon", "tests", "docs", "deploy", "examples", "data", "tools"),
     *("CHANGELOG.md", "Makefile", "README.md", "pyproject.toml"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -50,9 +51,24 @@ def test_a_command(copy: Copy) -> None:
     document = copy.root / "docs" / "cli.md"
     document.write_text(document.read_text() + section)
     assert copy.celadon("greet", "Ada") == "hello, Ada\n"
-    assert "  greet   say hello\n" in copy.celadon("--help")
+    assert re.search(r"^  greet +say hello$", copy.celadon("--help"), re.MULTILINE)
     assert "who is greeted" in copy.celadon("greet", "--help")
     copy.pytest("tests/test_docs.py", "-k", "greet or (links and cli.md)")
+
+
+def test_a_manifest(copy: Copy) -> None:
+    copy.insert(
+        "src/celadon/webhook/installation/workload_manifests.py",
+        '        "serviceAccountName": settings.name,\n',
+        '        "priorityClassName": "system-cluster-critical",\n',
+    )
+    copy.insert(
+        "deploy/helm/celadon/templates/deployment.yaml",
+        "      serviceAccountName: {{ .Values.name }}\n",
+        "      priorityClassName: system-cluster-critical\n",
+    )
+    assert "priorityClassName: system" in copy.celadon("webhook", "manifest", *POLICIES)
+    copy.pytest("tests/webhook/installation/test_chart_values.py", "-k", "prints and files")
 
 
 def test_an_output_format(copy: Copy) -> None:

@@ -19,6 +19,7 @@ PERFORMED = {
     "a store": test_engine_recipes.test_a_store,
     "an example to the documentation": test_command_recipes.test_an_example,
     "an expression to the golden cases": test_engine_recipes.test_a_golden_case,
+    "something in the manifests of the webhook": test_command_recipes.test_a_manifest,
     "an output format": test_command_recipes.test_an_output_format,
 }
 """What performs which recipe."""
