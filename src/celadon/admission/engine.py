@@ -237,15 +237,15 @@ def _undecided(
 
 
 def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
-    """Whether all validations are true within the budget, by programs that count. May raise
-    EvaluationError."""
+    """Whether all validations are found to be true, within the budget, by programs that count. May
+    raise EvaluationError."""
     left = policy_limits.RUNTIME_COST_BUDGET
     for evaluate in policy.counted:
         value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
         left -= cost
         if value is not True or left < 0:
             return False
-    return True
+    return bool(policy.counted)
 
 
 class _Dispatch:

@@ -52,7 +52,7 @@ class CompiledAnnotation:
 class CompiledPolicy(PolicyFrame):
     """`quick` are the programs of the validations, where these alone decide as long as they are
     true; empty for policies that ask for more than the request, or have a broken expression.
-    `counted` are the same, counting what they cost."""
+    `counted` are the same, counting what they cost; empty where messages cost something, too."""
 
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
@@ -72,7 +72,8 @@ class CompiledPolicy(PolicyFrame):
         alone = () if asks_for_more or None in programs else programs
         known = tuple(program for program in alone if program is not None)
         object.__setattr__(self, "quick", tuple(one.evaluate for one in known))
-        object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in known))
+        counted = () if self.has_messages else known
+        object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in counted))
 
     def prepare(self) -> None:
         """Generate now what programs would generate at their first error or counted evaluation."""
