@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.engine import Engine
+from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Outcome
 from celadon.admission.world import ObjectWorld
@@ -365,3 +366,18 @@ def test_kinds_of_requests_do_not_get_mixed_up() -> None:
         assert not engine.review(request(), WORLD).allowed
         assert engine.review(secret, WORLD).allowed
     assert request().kind == CONFIG_MAP
+
+
+def test_large_requests_are_settled_by_what_counts() -> None:
+    """An expression that has to be counted, and is true: no decision is made of it."""
+    every = "object.data.all(a, object.data.all(b, a == b || object.data[a] != object.data[b]))"
+    engine = Engine([policy(validations=[{"expression": every}])], [binding()])
+    for size, allowed in ((40, True), (400, False)):
+        obj = config_map(data={f"k{n}": f"v{n}" for n in range(size)})
+        asked = request(obj)
+        assert not RequestContext(asked, WORLD).fits(engine.policies[0].plain_size)
+        verdict = engine.review(asked, WORLD)
+        assert verdict.allowed is allowed
+        assert bool(verdict.decisions) is not allowed
+        assert engine.explain(asked, WORLD).message == verdict.message
+    assert "cost" in verdict.message
