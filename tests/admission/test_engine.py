@@ -380,4 +380,4 @@ def test_large_requests_are_settled_by_what_counts() -> None:
         assert verdict.allowed is allowed
         assert bool(verdict.decisions) is not allowed
         assert engine.explain(asked, WORLD).message == verdict.message
-    assert "cost" in verdict.message
+        assert allowed or "cost" in verdict.message

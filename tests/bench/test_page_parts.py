@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from bench.page_parts import SERVER_PART, WEBHOOK_PART, kept_parts, with_part
 
 SERVER = f"{SERVER_PART}\n\nserver\n"

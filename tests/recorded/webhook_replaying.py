@@ -24,7 +24,7 @@ from celadon.admission import VALIDATION_FAILURE
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.serve.api_settings import Settings
 from celadon.serve.transport import Address, TlsSettings, open_listener
-from celadon.serve.views.policy_view import PolicyView
+from celadon.serve.views.policy_view import validating_view
 from celadon.webhook.deciding.rulebook import Rulebook, SourceState
 from celadon.webhook.service.file_certificate import certificate_of
 from celadon.webhook.service.webhook_process import Webhook
@@ -51,7 +51,7 @@ class ServerPolicies:
 
     def __init__(self, running: Running, version: str) -> None:
         self._core = running.server.core
-        self._view = PolicyView(self._core.objects, version)
+        self._view = validating_view(self._core.objects, version)
 
     def rulebook(self) -> Rulebook:
         return Rulebook(self._view.engine(), lambda: self._core.world)
