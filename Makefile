@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance check coverage mutants packs bench bench-server soak fuzz fuzz-webhook clean
+.PHONY: demo test conformance check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -58,6 +58,10 @@ bench: $(VENV)-bench/.installed
 bench-server: $(VENV)/.developed
 	$(BIN)/python -m bench.server --write
 
+# The webhook under load, beside a kopf handler and a FastAPI endpoint; two minutes.
+bench-webhook: $(VENV)-bench/.webhooks
+	$(VENV)-bench/bin/python -m bench.webhook --write
+
 clean:
 	rm -rf $(VENV) $(VENV)-bench .coverage .mutants
 
@@ -88,4 +92,9 @@ $(VENV)-bench/.installed: pyproject.toml bench/requirements.txt $(BIN)/python
 	  $(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" || \
 	  echo "not installed: $$peer" >&2; \
 	done
+	@touch $@
+
+$(VENV)-bench/.webhooks: $(VENV)-bench/.installed bench/webhook/requirements.txt
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[serve]' -r bench/webhook/requirements.txt
 	@touch $@

@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, fresh, shared
 from bench.objects import ACTIVATIONS
+from bench.page_parts import kept_parts
 from bench.peers import PEERS
 from bench.plot import svg
 from bench.results import Bar, Results, bars, machine
@@ -49,16 +50,12 @@ else.
 """
 
 
-SERVER_PART: Final = "## The API server"
-"""Where the part of the page begins that `bench.server` writes."""
-
-
 def write(results: Results, docs: Path) -> None:
     """Both files."""
     (docs / "performance.svg").write_text(svg(results), encoding="utf-8")
     page = docs / "performance.md"
-    kept = page.read_text(encoding="utf-8").partition(SERVER_PART)
-    page.write_text(f"{markdown(results)}\n{kept[1]}{kept[2]}", encoding="utf-8")
+    kept = kept_parts(page.read_text(encoding="utf-8"))
+    page.write_text(f"{markdown(results)}\n{kept}", encoding="utf-8")
 
 
 def markdown(results: Results) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bench.report import SERVER_PART, bar_rows
+from bench.page_parts import SERVER_PART, with_part
+from bench.report import bar_rows
 from bench.results import machine
 from bench.server import figures
 from bench.server.measuring import Measured
@@ -33,9 +34,8 @@ _METHOD: Final = """\
 
 def write(measured: Measured, page: Path) -> None:
     """The new part in place of the old one, or at the end."""
-    before = page.read_text(encoding="utf-8").partition(SERVER_PART)[0].rstrip("\n")
-    part = "\n".join(markdown(measured))
-    page.write_text(f"{before}\n\n{part}", encoding="utf-8")
+    text = with_part(page.read_text(encoding="utf-8"), SERVER_PART, "\n".join(markdown(measured)))
+    page.write_text(text, encoding="utf-8")
 
 
 def markdown(measured: Measured) -> Iterator[str]:

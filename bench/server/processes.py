@@ -35,10 +35,17 @@ class ServerProcess:
 
     def peak_bytes(self) -> int:
         """The most memory it has had."""
+        return self._memory("VmHWM:")
+
+    def resident_bytes(self) -> int:
+        """The memory it has now."""
+        return self._memory("VmRSS:")
+
+    def _memory(self, which: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(which):
                 return int(line.split()[1]) * 1024
-        raise ValueError("no VmHWM")
+        raise ValueError(f"no {which}")
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.engine import Engine
+from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome
 from celadon.admission.world import ObjectWorld
@@ -446,3 +447,18 @@ def test_compiled_policies_are_shared_with_a_changed_set() -> None:
     assert [one.name for one in engine.policies] == ["a", "b"]
     assert [one is engine.policies[0] for one in changed.policies] == [True]
     assert not changed.review(request(), WORLD).allowed
+
+
+def test_large_requests_are_settled_by_what_counts() -> None:
+    """An expression that has to be counted, and is true: no decision is made of it."""
+    every = "object.data.all(a, object.data.all(b, a == b || object.data[a] != object.data[b]))"
+    engine = Engine([policy(validations=[{"expression": every}])], [binding()])
+    for size, allowed in ((40, True), (400, False)):
+        obj = config_map(data={f"k{n}": f"v{n}" for n in range(size)})
+        asked = request(obj)
+        assert not RequestContext(asked, WORLD).fits(engine.policies[0].plain_size)
+        verdict = engine.review(asked, WORLD)
+        assert verdict.allowed is allowed
+        assert bool(verdict.decisions) is not allowed
+        assert engine.explain(asked, WORLD).message == verdict.message
+        assert allowed or "cost" in verdict.message

@@ -23,6 +23,7 @@ _ODD: Final[Sequence[Any]] = (
     {"metadata": {"name": [], "namespace": {}, "labels": {"a": None}, "annotations": []}},
     *("CREATE", "DELETE", "CONNECT", "admission.k8s.io/v1", "AdmissionReview", "Namespace"),
 )
+_OBJECTS: Final = ("object", "object", "oldObject", "options", "userInfo")
 _BYTES: Final = (
     b"\x00",
     b"\xff",
@@ -63,13 +64,13 @@ class Damage:
 
     def _damaged(self) -> bytes:
         dice = self._dice
-        if dice.random() < 0.3:
+        if dice.random() < 0.1:
             return self._bytes(dice.choice(self._texts))
         document = copy.deepcopy(dice.choice(self._reviews))
         for _ in range(dice.choice((1, 1, 1, 2, 5))):
             self._change(document)
         body = json.dumps(document).encode()
-        return self._bytes(body) if dice.random() < 0.1 else body
+        return self._bytes(body) if dice.random() < 0.05 else body
 
     def _bytes(self, body: bytes) -> bytes:
         dice = self._dice
@@ -87,8 +88,14 @@ class Damage:
         return dice.choice(ways)()
 
     def _change(self, document: Any) -> None:
-        """Somewhere in it: from the root down, at each level on or here."""
+        """Somewhere in it: from the root or, more often, one of its objects down, at each level on
+        or here."""
         dice, place = self._dice, document
+        request = document.get("request")
+        if isinstance(request, dict) and dice.random() < 0.8:
+            objects = [request.get(key) for key in _OBJECTS]
+            below = [one for one in objects if isinstance(one, dict)]
+            place = dice.choice(below) if below else request
         while True:
             keys = list(place) if isinstance(place, dict) else list(range(len(place)))
             if not keys:

@@ -215,20 +215,37 @@ def _undecided(
     size = 0 if unbounded else context.size()
     undecided = []
     for planned in endpoint.planned:
-        candidate = planned.candidate
-        if planned.quick and size <= candidate.compiled.plain_size:
+        compiled = planned.candidate.compiled
+        if planned.quick:
             try:
-                for evaluate in planned.quick:
-                    if evaluate(activation) is not True:
-                        break
+                if size > compiled.plain_size:
+                    content = _is_content(compiled, activation)
                 else:
-                    if observer is not None:
-                        observer.judged(candidate.compiled.name, (), failed=False)
-                    continue
+                    content = True
+                    for evaluate in planned.quick:
+                        if evaluate(activation) is not True:
+                            content = False
+                            break
             except EvaluationError:
-                pass
-        undecided.append(candidate)
+                content = False
+            if content:
+                if observer is not None:
+                    observer.judged(compiled.name, (), failed=False)
+                continue
+        undecided.append(planned.candidate)
     return undecided
+
+
+def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
+    """Whether all validations are found to be true, within the budget, by programs that count. May
+    raise EvaluationError."""
+    left = policy_limits.RUNTIME_COST_BUDGET
+    for evaluate in policy.counted:
+        value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
+        left -= cost
+        if value is not True or left < 0:
+            return False
+    return bool(policy.counted)
 
 
 class _Dispatch:

@@ -51,12 +51,14 @@ class CompiledAnnotation:
 @dataclass(frozen=True, slots=True)
 class CompiledPolicy(PolicyFrame):
     """`quick` are the programs of the validations, where these alone decide as long as they are
-    true; empty for policies that ask for more than the request, or have a broken expression."""
+    true; empty for policies that ask for more than the request, or have a broken expression.
+    `counted` are the same, counting what they cost; empty where messages cost something, too."""
 
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
     has_messages: bool
     quick: tuple[Callable[[Mapping[str, Any]], Any], ...] = field(init=False)
+    counted: tuple[Callable[[Mapping[str, Any], int], tuple[Any, int]], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         programs = [validation.expression.program for validation in self.validations]
@@ -67,11 +69,11 @@ class CompiledPolicy(PolicyFrame):
             or self.uses_authorizer
             or self.param_kind
         )
-        if asks_for_more or None in programs:
-            object.__setattr__(self, "quick", ())
-        else:
-            quick = tuple(program.evaluate for program in programs if program is not None)
-            object.__setattr__(self, "quick", quick)
+        alone = () if asks_for_more or None in programs else programs
+        known = tuple(program for program in alone if program is not None)
+        object.__setattr__(self, "quick", tuple(one.evaluate for one in known))
+        counted = () if self.has_messages else known
+        object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in counted))
 
     def prepare(self) -> None:
         """Generate now what programs would generate at their first error or counted evaluation."""

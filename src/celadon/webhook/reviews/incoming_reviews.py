@@ -116,15 +116,16 @@ def _operation(asked: Mapping[str, Any]) -> Operation:
 
 
 def _kind(value: object, key: str) -> GroupVersionKind:
-    parts = {} if value is None else _typed(value, dict, f"`{key}`")
-    return GroupVersionKind(_text(parts, "group"), _text(parts, "version"), _text(parts, "kind"))
+    return GroupVersionKind(*_names(value, key, "kind"))
 
 
 def _resource(value: object, key: str) -> GroupVersionResource:
+    return GroupVersionResource(*_names(value, key, "resource"))
+
+
+def _names(value: object, key: str, last: str) -> tuple[str, str, str]:
     parts = {} if value is None else _typed(value, dict, f"`{key}`")
-    return GroupVersionResource(
-        _text(parts, "group"), _text(parts, "version"), _text(parts, "resource")
-    )
+    return _text(parts, "group"), _text(parts, "version"), _text(parts, last)
 
 
 def _user(value: object) -> User:

@@ -1,0 +1,1 @@
+"""The webhook under load, beside webhooks that others would write by hand."""

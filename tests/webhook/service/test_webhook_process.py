@@ -1,0 +1,40 @@
+"""The end of a webhook, seen from connections that are open."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+
+import pytest
+
+from tests.webhook.documents import review_document
+from tests.webhook.service.running import JSON_HEADERS, SETTINGS, FixedSource, rulebook, running
+
+BODY = json.dumps(review_document(namespace="ns")).encode()
+
+
+@pytest.mark.slow
+def test_a_request_on_its_way_is_answered_after_the_end_has_begun() -> None:
+    settings = dataclasses.replace(SETTINGS, linger_seconds=5.0)
+    with running(FixedSource(rulebook()), settings) as client:
+        connection = client.connection()
+        connection.connect()
+        client.end()
+        time.sleep(0.2)
+        connection.request("POST", "/validate", BODY, JSON_HEADERS)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert answer.getheader("Connection") == "close"
+        answer.read()
+        client.end()
+
+
+@pytest.mark.slow
+def test_a_second_signal_skips_the_delay() -> None:
+    settings = dataclasses.replace(SETTINGS, shutdown_delay=30.0)
+    began = time.monotonic()
+    with running(FixedSource(rulebook()), settings) as client:
+        client.end()
+        assert client.said("/healthz")[0] == 200
+    assert time.monotonic() - began < 20
