@@ -11,8 +11,8 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
 from celadon.kube.apply.atomic_parts import atomic_parts
@@ -42,8 +42,6 @@ from celadon.kube.writes.intake.mutated_objects import (
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
 
-_PLAIN: Final = DefaultingContext()
-
 
 class MutationRefused(KubeError):
     """A change that cannot be made: an error of the policy that asked for it."""
@@ -65,7 +63,7 @@ def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
 class MutatedKinds:
     """The kinds of a server, for one request. `custom` are those that definitions define."""
 
-    context: DefaultingContext = _PLAIN
+    context: DefaultingContext = field(default_factory=DefaultingContext)
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
 
     def merged(
