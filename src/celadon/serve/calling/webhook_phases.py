@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import perf_counter
+from typing import Protocol
 
 from celadon.admission import Request, World
 from celadon.admission.webhooks import (
@@ -23,8 +24,15 @@ from celadon.serve.calling.reply_bodies import as_json
 from celadon.serve.operation.webhook_counts import CountedCalls, WebhookCounts
 from celadon.serve.views.webhook_view import WebhookView
 
-Caller = Callable[[Call, float], Awaitable[Reply | NoReply]]
-"""Makes a call, within so many seconds."""
+
+class Caller(Protocol):
+    """Makes a call, within so many seconds."""
+
+    def __call__(
+        self, call: Call, seconds: float, *, mutating: bool
+    ) -> Awaitable[Reply | NoReply]: ...
+
+
 Remaining = Callable[[], float]
 """The seconds that are left of a request's time."""
 
@@ -106,7 +114,7 @@ class Webhooks:
         self, call: Call, remaining: Remaining, counted: CountedCalls
     ) -> Reply | NoReply:
         began = perf_counter()
-        reply = await self._caller(call, remaining())
+        reply = await self._caller(call, remaining(), mutating=counted.mutating)
         counted.took(call.hook.uid, perf_counter() - began)
         return reply
 
