@@ -44,7 +44,10 @@ class ApiServer:
         sources = Sources() if sources is None else sources
         self.core = core = core_on(store, settings, sources)
         self.is_ending = False
-        self._caller = CallerOnDemand(ServiceRoutes(core.world, settings.webhook_services))
+        self._caller = CallerOnDemand(
+            ServiceRoutes(core.world, settings.webhook_services),
+            settings.plugin_settings.kubeconfigs,
+        )
         self.objects = core.objects
         self.served = core.served
         self.controllers = assembly.controllers_of(core, self.perform)

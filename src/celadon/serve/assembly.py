@@ -122,7 +122,8 @@ def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand)
         else None
         for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
     )
-    return Webhooks(mutating, validating, core.world, caller.call, core.sources.uid)
+    counts = core.metrics.webhooks
+    return Webhooks(mutating, validating, core.world, caller.call, core.sources.uid, counts)
 
 
 def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:

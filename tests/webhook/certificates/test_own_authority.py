@@ -17,6 +17,9 @@ from celadon.webhook.certificates.leader_election import LeaderElection, leases_
 from celadon.webhook.certificates.own_authority import AuthoritySettings, OwnAuthority
 from celadon.webhook.certificates.secret_certificate import SecretCertificate
 from celadon.webhook.cluster.cluster_client import ClusterClient
+from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
+from celadon.webhook.installation.access_manifests import access_manifests
+from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 from tests.webhook.cluster.against_server import client_of, until
 
 NAME = "hook.default.svc"
@@ -197,5 +200,32 @@ def test_a_secret_that_cannot_be_used_is_made_anew(api: KubeApi) -> None:
             shown = await stack.enter_async_context(replica(client, "one"))
             await until(lambda: not shown.missing)
             assert api.request("GET", SECRET)["data"]["other"] == "eQ=="
+
+    asyncio.run(run())
+
+
+def test_the_rights_of_an_installation_are_enough(api: KubeApi) -> None:
+    """Those that manifests give, and no others."""
+    settings = InstallationSettings(
+        name="hooks", namespace="default", from_cluster=True, certificates=Certificates.OWN
+    )
+    api.create(*access_manifests(settings))
+    account = api.as_user("system:serviceaccount:default:hooks")
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(account))
+            shown = SecretCertificate(client, "default", settings.secret)
+            election = LeaderElection(client, leases_path("default"), settings.secret, "one")
+            authority = OwnAuthority(client, shown, SETTINGS, election)
+            policies = ClusterPolicies(client, PolicySettings("1.36", "default", 60.0))
+            running = [asyncio.create_task(one.run()) for one in (authority, policies)]
+            await until(lambda: policies.rulebook() is not None)
+            await until(lambda: not shown.missing and bundles(api) != {""})
+            assert policies.state().missing == ()
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            assert api.request("GET", f"{leases_path('default')}/{settings.secret}")
 
     asyncio.run(run())

@@ -37,7 +37,7 @@ OWN = {
     ("Role", "secrets", "create", ""),
     ("Role", "secrets", CHANGE, "celadon-webhook-tls"),
     ("Role", "leases", "create", ""),
-    ("Role", "leases", CHANGE, "celadon-webhook"),
+    ("Role", "leases", CHANGE, "celadon-webhook-tls"),
 }
 
 
@@ -52,7 +52,7 @@ OWN = {
         (
             InstallationSettings(from_cluster=True, events=True, params=("limits.example.com",)),
             CLUSTER
-            | {("ClusterRole", "events", "create", ""), ("ClusterRole", "limits", READ, "")},
+            | {("ClusterRole", "events", "create patch", ""), ("ClusterRole", "limits", READ, "")},
         ),
     ],
 )
@@ -84,5 +84,5 @@ def test_all_groups_are_right() -> None:
     }
     assert groups["secrets"] == groups["namespaces"] == groups["configmaps"] == [""]
     assert groups["leases"] == ["coordination.k8s.io"]
-    assert groups["events"] == ["events.k8s.io"]
+    assert groups["events"] == [""]
     assert groups["x"] == ["example.com"]

@@ -46,6 +46,16 @@ def test_an_outdated_source_is_ready_and_says_so() -> None:
         assert "celadon_webhook_policies_outdated 1\n" in client.said("/metrics")[1]
 
 
+def test_others_may_be_waited_for() -> None:
+    missing = ["a certificate"]
+    settings = dataclasses.replace(SETTINGS, waits_for=(lambda: missing[0], lambda: ""))
+    with running(FixedSource(rulebook()), settings) as client:
+        code, text = client.said("/readyz")
+        assert (code, "[-]waiting for a certificate\n" in text) == (503, True)
+        missing[0] = ""
+        assert client.said("/readyz") == (200, "ok\n")
+
+
 def test_the_end_is_told_beforehand() -> None:
     settings = dataclasses.replace(SETTINGS, shutdown_delay=30.0)
     with running(FixedSource(rulebook()), settings) as client:

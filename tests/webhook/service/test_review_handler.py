@@ -158,3 +158,14 @@ def test_callers_without_certificate() -> None:
 def test_without_policies_nobody_is_let_in() -> None:
     with running(FixedSource(None)) as client:
         assert client.said("/validate", GOOD) == (503, "the policies are not loaded yet\n")
+
+
+def test_denials_are_told_to_whoever_wants_to_know() -> None:
+    told: list[str] = []
+    settings = dataclasses.replace(
+        SETTINGS, denied=lambda request, verdict: told.append(verdict.message), audit_only=True
+    )
+    with running(FixedSource(rulebook()), settings) as client:
+        assert client.reviewed(config_map())["allowed"]
+    (message,) = told
+    assert message.startswith('configmaps "c" is forbidden: ValidatingAdmissionPolicy')

@@ -16,7 +16,7 @@ from celadon.admission import ObjectWorld
 from celadon.kube import Answer, Attributes, Ruling
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import Unanswered
+from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
 from celadon.webhook.service.review_handler import ReviewHandler
 from celadon.webhook.service.review_queue import ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
@@ -128,6 +128,23 @@ def test_others_may_fail(caplog: pytest.LogCaptureFixture) -> None:
         found, _ = asked(broken, ["/validate"])
     assert [one.code for one in found] == [500]
     assert "this is a bug in celadon" in caplog.text
+
+
+def test_what_cannot_be_found_out_is_up_to_the_failure_policy(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Lost(ObjectWorld):
+        """Knows at once that it does not know."""
+
+        def authorize(self, attributes: Attributes) -> Answer:
+            raise Unanswerable("gone")
+
+    for world in (SlowWorld(0.0, Unanswerable("gone")), Lost(implicit_namespaces=True)):
+        found, _ = asked(rulebook(world, validations=[ASKING]), ["/validate"])
+        assert [(one.code, one.body) for one in found] == [
+            (503, b"the review cannot be decided: gone\n")
+        ]
+    assert caplog.text == ""
 
 
 def test_a_mistake_of_ours_ends_one_review(

@@ -28,8 +28,10 @@ labels:
 - /etc/celadon/policies
 {{- end }}
 {{- if eq .Values.certificates.source "own" }}
-- --own-certificates
-- {{ .Release.Namespace }}/{{ .Values.name }}
+- --self-signed-secret
+- {{ .Release.Namespace }}/{{ .Values.name }}-tls
+- --tls-names
+- {{ .Values.name }}.{{ .Release.Namespace }}.svc
 - --webhook-configuration
 - {{ .Values.name }}
 {{- else }}

@@ -33,6 +33,14 @@ class PluginSettings:
     security: SecuritySettings = field(default_factory=SecuritySettings)
     limited_resources: tuple[LimitedResource, ...] = ()
     event_limits: tuple[EventLimit, ...] = ()
+    mutating_kubeconfig: str = ""
+    validating_kubeconfig: str = ""
+    """The files with the credentials for webhooks; empty for none."""
+
+    @property
+    def kubeconfigs(self) -> tuple[str, str]:
+        """For validating webhooks and for mutating ones."""
+        return self.validating_kubeconfig, self.mutating_kubeconfig
 
     @property
     def configured(self) -> frozenset[str]:

@@ -11,7 +11,7 @@ import asyncio
 import math
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -20,7 +20,15 @@ import httpcore
 
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.serve.calling.webhook_credentials import WebhookCredentials
+from celadon.serve.outgoing.client_credentials import (
+    ClientCredentials,
+    CredentialsError,
+    Headers,
+)
 from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
+from celadon.serve.outgoing.kubeconfig_file import KubeconfigError
 from celadon.serve.outgoing.trusted_roots import UnusableRoots, tls_context
 
 POOLS: Final = 200
@@ -51,9 +59,14 @@ class _Answer:
 class WebhookClient:
     """Makes the calls of one server. Belongs to the event loop in which it is first used."""
 
-    def __init__(self, route: Route) -> None:
+    def __init__(
+        self, route: Route, credentials: Callable[[], WebhookCredentials] | None = None
+    ) -> None:
+        """`credentials` reads those for webhooks; it may raise KubeconfigError."""
         self._network = GoNetwork(route)
-        self._pools: OrderedDict[tuple[str, str], httpcore.AsyncConnectionPool] = OrderedDict()
+        self._read = credentials
+        self._credentials: WebhookCredentials | None = None
+        self._pools: OrderedDict[tuple[str, str, str], httpcore.AsyncConnectionPool] = OrderedDict()
         self._closing: asyncio.Future[None] | None = None
 
     async def call(self, call: Call, seconds: float) -> Reply | NoReply:
@@ -61,15 +74,24 @@ class WebhookClient:
         seconds = min(seconds, call.timeout_seconds)
         url = call_url(call.hook, max(1, math.ceil(seconds)))
         try:
-            pool = self._pool(url, call.hook.webhook.client_config.ca_bundle)
-        except UnusableRoots as error:
-            return NoReply(str(error), 500, "could not get REST client")
-        asked = _Exchange(pool, url, call.body)
-        try:
             async with asyncio.timeout(seconds):
-                return await asked.reply()
+                asked = await self._exchange(url, call)
+                return await self._replied(asked)
+        except (UnusableRoots, KubeconfigError, CredentialsError) as error:
+            return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
+
+    async def _exchange(self, url: str, call: Call) -> _Exchange:
+        """Raises UnusableRoots, KubeconfigError, CredentialsError."""
+        user = self._user(url)
+        pool = await self._pool(url, call.hook.webhook.client_config.ca_bundle, user)
+        own = () if user is None else await user[1].headers()
+        return _Exchange(pool, url, call.body, own)
+
+    async def _replied(self, asked: _Exchange) -> Reply | NoReply:
+        try:
+            return await asked.reply()
         except NetworkFailure as error:
             return NoReply(f"Post {quote(asked.url)}: {error}")
         except BrokenBody as error:
@@ -84,15 +106,30 @@ class WebhookClient:
             _, pool = self._pools.popitem()
             await pool.aclose()
 
-    def _pool(self, url: str, ca_bundle: str) -> httpcore.AsyncConnectionPool:
+    def _user(self, url: str) -> tuple[str, ClientCredentials] | None:
+        """As whom to call; None for nobody. Raises KubeconfigError."""
+        if self._read is None:
+            return None
+        if self._credentials is None:
+            self._credentials = self._read()
         parts = urlsplit(url)
-        key = (parts.netloc, ca_bundle)
+        name = self._credentials.user_of(parts.hostname or "", parts.port or HTTPS_PORT)
+        return (name, self._credentials.of(name)) if name else None
+
+    async def _pool(
+        self, url: str, ca_bundle: str, user: tuple[str, ClientCredentials] | None
+    ) -> httpcore.AsyncConnectionPool:
+        parts = urlsplit(url)
+        key = (parts.netloc, ca_bundle, "" if user is None else user[0])
         pool = self._pools.get(key)
         if pool is None:
             http2 = parts.hostname in _LOOPBACK
             protocols = ["h2", "http/1.1"] if http2 else ["http/1.1"]
+            context = tls_context(ca_bundle, protocols)
+            if user is not None:
+                await user[1].load(context)
             pool = httpcore.AsyncConnectionPool(
-                ssl_context=tls_context(ca_bundle, protocols),
+                ssl_context=context,
                 max_connections=None,
                 max_keepalive_connections=IDLE_CONNECTIONS,
                 http1=True,
@@ -114,8 +151,11 @@ class BrokenBody(Exception):
 class _Exchange:
     """One call: the requests that it takes. `url` is that of the latest."""
 
-    def __init__(self, pool: httpcore.AsyncConnectionPool, url: str, body: bytes) -> None:
+    def __init__(
+        self, pool: httpcore.AsyncConnectionPool, url: str, body: bytes, own: Headers = ()
+    ) -> None:
         self._pool = pool
+        self._own = own
         self._body = body
         self.url = url
 
@@ -163,7 +203,7 @@ class _Exchange:
 
     async def _tried(self, method: str, body: bytes, trace: _Trace) -> _Answer:
         parts = urlsplit(self.url)
-        headers = [(b"Host", parts.netloc.encode()), *_HEADERS]
+        headers = [(b"Host", parts.netloc.encode()), *_HEADERS, *self._own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
         sending = self._pool.stream(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import Protocol
 
 from celadon.admission import Request, World
 from celadon.admission.webhooks import (
@@ -19,10 +21,18 @@ from celadon.admission.webhooks import (
 )
 from celadon.kube import JsonObject, status
 from celadon.serve.calling.reply_bodies import as_json
+from celadon.serve.operation.webhook_counts import CountedCalls, WebhookCounts
 from celadon.serve.views.webhook_view import WebhookView
 
-Caller = Callable[[Call, float], Awaitable[Reply | NoReply]]
-"""Makes a call, within so many seconds."""
+
+class Caller(Protocol):
+    """Makes a call, within so many seconds."""
+
+    def __call__(
+        self, call: Call, seconds: float, *, mutating: bool
+    ) -> Awaitable[Reply | NoReply]: ...
+
+
 Remaining = Callable[[], float]
 """The seconds that are left of a request's time."""
 
@@ -37,7 +47,9 @@ class Webhooks:
         world: World,
         caller: Caller,
         new_uid: Callable[[], str],
+        counts: WebhookCounts,
     ) -> None:
+        self._counts = counts
         self._mutating = mutating
         self._validating = validating
         self._world = world
@@ -61,15 +73,18 @@ class Webhooks:
     ) -> JsonObject | None:
         """The object as a round of mutating webhooks has left it. Raises StatusError."""
         asking = phase.round(request, number)
+        counted = self._counts.mutating_round(phase.notes, request.operation.value)
         try:
             call = next(asking)
             while True:
-                reply = await self._caller(call, remaining())
+                reply = await self._called(call, remaining, counted)
                 _require_time(remaining)
                 call = asking.send(reply)
         except StopIteration as end:
             made: JsonObject | None = end.value
             return made
+        finally:
+            counted.end()
 
     async def validate(self, request: Request, remaining: Remaining) -> ValidatingPhase | None:
         """The phase when all have answered; None if nobody was asked. Raises StatusError where it
@@ -81,14 +96,27 @@ class Webhooks:
             return None
         phase = ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
-        async def ask(call: Call) -> None:
-            phase.answer(call, await self._caller(call, remaining()))
+        counted = self._counts.validating_round(phase.notes, request.operation.value)
 
-        async with asyncio.TaskGroup() as group:
-            for call in phase.calls:
-                group.create_task(ask(call))
+        async def ask(call: Call) -> None:
+            phase.answer(call, await self._called(call, remaining, counted))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for call in phase.calls:
+                    group.create_task(ask(call))
+        finally:
+            counted.end()
         _require_time(remaining)
         return phase
+
+    async def _called(
+        self, call: Call, remaining: Remaining, counted: CountedCalls
+    ) -> Reply | NoReply:
+        began = perf_counter()
+        reply = await self._caller(call, remaining(), mutating=counted.mutating)
+        counted.took(call.hook.uid, perf_counter() - began)
+        return reply
 
 
 def _require_time(remaining: Remaining) -> None:

@@ -20,6 +20,7 @@ REQUEST_BOUNDS: Final = (
 RESPONSE_BOUNDS: Final = tuple(10.0**power for power in range(3, 10))
 EVENT_BOUNDS: Final = tuple(float(1024 << power) for power in range(8))
 ADMISSION_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
+WEBHOOK_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25)
 CHECK_BOUNDS: Final = (5e-7, 0.001, 0.01, 0.1, 1.0)
 POLICY_BOUNDS: Final = (1e-6, 1e-5, 5e-5, 1e-4, 5e-4, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -101,6 +102,49 @@ ADMISSION_SECONDS: Final = Description(
     "out for each operation and API resource and type (validate or admit).",
     ("name", "type", "operation", "rejected"),
     "STABLE",
+)
+WEBHOOK_SECONDS: Final = Description(
+    "apiserver_admission_webhook_admission_duration_seconds",
+    "Admission webhook latency histogram in seconds, identified by name and broken out "
+    "for each operation and API resource and type (validate or admit).",
+    ("name", "type", "operation", "rejected"),
+    "STABLE",
+)
+WEBHOOK_REJECTIONS: Final = Description(
+    "apiserver_admission_webhook_rejection_count",
+    "Admission webhook rejection count, identified by name and broken out for each "
+    "admission type (validating or admit) and operation. Additional labels specify an error "
+    "type (calling_webhook_error or apiserver_internal_error if an error occurred; no_error "
+    "otherwise) and optionally a non-zero rejection code if the webhook rejects the request "
+    "with an HTTP status code (honored by the apiserver when the code is greater or equal to "
+    "400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality "
+    "bounded.",
+    ("name", "type", "operation", "error_type", "rejection_code"),
+    "ALPHA",
+)
+WEBHOOK_FAIL_OPENS: Final = Description(
+    "apiserver_admission_webhook_fail_open_count",
+    "Admission webhook fail open count, identified by name and broken out for each "
+    "admission type (validating or mutating).",
+    ("name", "type"),
+    "ALPHA",
+)
+WEBHOOK_REQUESTS: Final = Description(
+    "apiserver_admission_webhook_request_total",
+    "Admission webhook request total, identified by name and broken out for each "
+    "admission type (validating or mutating) and operation. Additional labels specify "
+    "whether the request was rejected or not and an HTTP status code. Codes greater than 600 "
+    "are truncated to 600, to keep the metrics cardinality bounded.",
+    ("name", "type", "operation", "code", "rejected"),
+    "ALPHA",
+)
+CONDITION_EXCLUSIONS: Final = Description(
+    "apiserver_admission_match_condition_exclusions_total",
+    "Admission match condition evaluation exclusions count, identified by name of resource "
+    "containing the match condition and broken out for each kind containing matchConditions "
+    "(webhook or policy), operation and admission type (validate or admit).",
+    ("name", "kind", "type", "operation"),
+    "ALPHA",
 )
 POLICY_CHECKS: Final = Description(
     "apiserver_validating_admission_policy_check_total",

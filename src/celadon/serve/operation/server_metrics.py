@@ -28,6 +28,7 @@ from celadon.serve.operation.metric_families import (
 )
 from celadon.serve.operation.process_figures import process_families
 from celadon.serve.operation.request_limits import InFlight
+from celadon.serve.operation.webhook_counts import WebhookCounts
 from celadon.serve.requests.request_info import RequestInfo
 
 VERBS: Final = {
@@ -91,6 +92,7 @@ class ServerMetrics:
         self.audit_events = Counter(table.AUDIT_EVENTS)
         self.audit_errors = Counter(table.AUDIT_ERRORS)
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
+        self.webhooks = WebhookCounts()
         self.policy_checks = Counter(table.POLICY_CHECKS)
         self.policy_check_seconds = Histogram(table.POLICY_CHECK_SECONDS, table.CHECK_BOUNDS)
         self.compilation_seconds = Histogram(table.COMPILATION_SECONDS, table.COMMON_BOUNDS)
@@ -101,6 +103,7 @@ class ServerMetrics:
         """In the order of their names."""
         return (
             self.admission_seconds,
+            *self.webhooks.families(),
             self.audit_errors,
             self.audit_events,
             self.authorizations,

@@ -61,7 +61,7 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
         resource, _, group = param.partition(".")
         yield _rule(group, [resource], _READ)
     if settings.events:
-        yield _rule("events.k8s.io", ["events"], ["create"])
+        yield _rule("", ["events"], ["create", "patch"])
 
 
 def _bundle_rules(settings: InstallationSettings) -> Iterator[Document]:
@@ -84,7 +84,7 @@ def _certificate_rules(settings: InstallationSettings) -> Iterator[Document]:
         yield _rule("", ["secrets"], ["create"])
         yield _rule("", ["secrets"], verbs, settings.secret)
         yield _rule("coordination.k8s.io", ["leases"], ["create"])
-        yield _rule("coordination.k8s.io", ["leases"], verbs, settings.name)
+        yield _rule("coordination.k8s.io", ["leases"], verbs, settings.secret)
 
 
 def _granted(

@@ -146,8 +146,9 @@ def arguments(settings: InstallationSettings) -> list[str]:
     found = ["webhook"]
     found += ["--from-cluster"] if settings.from_cluster else ["--filename", POLICIES]
     if settings.certificates is Certificates.OWN:
-        place = f"{settings.namespace}/{settings.name}"
-        found += ["--own-certificates", place, "--webhook-configuration", settings.name]
+        found += ["--self-signed-secret", f"{settings.namespace}/{settings.secret}"]
+        found += ["--tls-names", f"{settings.name}.{settings.namespace}.svc"]
+        found += ["--webhook-configuration", settings.name]
     else:
         found += ["--tls-cert-file", f"{TLS}/tls.crt", "--tls-private-key-file", f"{TLS}/tls.key"]
     if settings.events:

@@ -19,6 +19,7 @@ from celadon.admission.plugins.configuration.configuration_errors import (
 from celadon.admission.plugins.configuration.event_configuration import event_limits
 from celadon.admission.plugins.configuration.quota_configuration import limited_resources
 from celadon.admission.plugins.configuration.security_configuration import security_settings
+from celadon.admission.plugins.configuration.webhook_configuration import webhook_kubeconfig
 from celadon.admission.plugins.plugin_settings import EVENT_RATE_LIMIT, PluginSettings
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
@@ -27,6 +28,8 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
     EVENT_RATE_LIMIT: ("event_limits", event_limits),
+    "MutatingAdmissionWebhook": ("mutating_kubeconfig", webhook_kubeconfig),
+    "ValidatingAdmissionWebhook": ("validating_kubeconfig", webhook_kubeconfig),
 }
 """By the names of plugins: the field of PluginSettings, and what makes it of a document."""
 

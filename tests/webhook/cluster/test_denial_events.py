@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from celadon.admission import Operation, Request, Verdict
+from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.webhook.cluster import denial_events
+from celadon.webhook.cluster.cluster_client import ClusterRefusal, ClusterUnreachable
+from celadon.webhook.cluster.denial_events import DenialEvents
+from tests.webhook.cluster.against_server import until
+
+NOW = 1_000_000.0
+
+
+class Cluster:
+    """Keeps Events, or refuses them."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.patches: list[dict[str, Any]] = []
+        self.failure: Exception | None = None
+
+    async def create(self, path: str, event: dict[str, Any]) -> dict[str, Any]:
+        assert path == f"/api/v1/namespaces/{event['metadata']['namespace']}/events"
+        if self.failure is not None:
+            raise self.failure
+        self.events.append(event)
+        return event
+
+    async def patch(self, path: str, change: dict[str, Any]) -> None:
+        failure = self.failure
+        if isinstance(failure, ClusterRefusal):
+            self.failure = None
+            raise failure
+        self.patches.append(change)
+
+
+def request(name: str = "web-", *, dry_run: bool = False, namespace: str = "team") -> Request:
+    return Request(
+        Operation.CREATE,
+        GroupVersionKind("", "v1", "Pod"),
+        GroupVersionResource("", "v1", "pods"),
+        namespace=namespace,
+        object={"metadata": {"generateName": name}},
+        dry_run=dry_run,
+    )
+
+
+def denied(message: str = "no") -> Verdict:
+    return Verdict(allowed=False, status={"message": message})
+
+
+def told(cluster: Cluster, *steps: list[tuple[Request, Verdict]]) -> DenialEvents:
+    """The denials of each step, when those of the one before have been sent."""
+
+    async def run() -> DenialEvents:
+        events = DenialEvents(cluster, "replica", lambda: NOW, lambda: 0.0)  # type: ignore[arg-type]
+        running = asyncio.create_task(events.run())
+        for step in steps:
+            for one in step:
+                events.denied(*one)
+            await until(lambda: not events._waiting)
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return events
+
+    return asyncio.run(run())
+
+
+def test_an_event_is_about_the_object() -> None:
+    cluster = Cluster()
+    told(cluster, [(request(), denied("not a good pod"))])
+    (event,) = cluster.events
+    name = event["metadata"].pop("name")
+    assert name.startswith("web.")
+    assert event == {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"namespace": "team"},
+        "involvedObject": {
+            "apiVersion": "v1", "kind": "Pod", "namespace": "team", "name": "web"
+        },
+        "type": "Warning",
+        "reason": "PolicyDenied",
+        "message": "not a good pod",
+        "count": 1,
+        "firstTimestamp": "1970-01-12T13:46:40Z",
+        "lastTimestamp": "1970-01-12T13:46:40Z",
+        "source": {"component": "celadon-webhook"},
+        "reportingComponent": "celadon-webhook",
+        "reportingInstance": "replica",
+    }  # fmt: skip
+
+
+def test_the_same_denial_counts() -> None:
+    cluster = Cluster()
+    same, other = (request(), denied()), (request(), denied("never"))
+    told(cluster, [same, same, other], [same])
+    assert [(one["message"], one["count"]) for one in cluster.events] == [("no", 2), ("never", 1)]
+    assert [one["count"] for one in cluster.patches] == [3]
+
+
+def test_an_event_that_has_ended_is_made_anew() -> None:
+    cluster = Cluster()
+    again = (request(), denied())
+
+    async def run() -> None:
+        events = DenialEvents(cluster, "replica", lambda: NOW, lambda: 0.0)  # type: ignore[arg-type]
+        running = asyncio.create_task(events.run())
+        events.denied(*again)
+        await until(lambda: cluster.events)
+        cluster.failure = ClusterRefusal(404, {})
+        events.denied(*again)
+        await until(lambda: len(cluster.events) == 2)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+    assert [one["count"] for one in cluster.events] == [1, 1]
+
+
+def test_dry_runs_leave_nothing_and_cluster_scoped_ones_are_in_default() -> None:
+    cluster = Cluster()
+    told(cluster, [(request(dry_run=True), denied()), (request(namespace=""), denied())])
+    assert [one["metadata"]["namespace"] for one in cluster.events] == ["default"]
+
+
+def test_more_than_can_be_sent_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(denial_events, "MOST_WAITING", 2)
+    cluster = Cluster()
+    events = told(cluster, [(request(name), denied()) for name in ("a", "b", "c")])
+    assert events.dropped == 1
+    assert len(cluster.events) == 2
+
+
+def test_a_failure_is_not_repeated() -> None:
+    cluster = Cluster()
+    cluster.failure = ClusterUnreachable("gone")
+    assert told(cluster, [(request(), denied())]).dropped == 1
+    assert cluster.events == []
+
+
+def test_secrets_are_not_told() -> None:
+    cluster = Cluster()
+    secret = Request(
+        Operation.CREATE,
+        GroupVersionKind("", "v1", "Secret"),
+        GroupVersionResource("", "v1", "secrets"),
+        name="s",
+        namespace="team",
+        object={"stringData": {"password": "correct horse"}},
+    )
+    told(cluster, [(secret, denied("`correct horse` is too short"))])
+    assert cluster.events[0]["message"] == "`[redacted]` is too short"
