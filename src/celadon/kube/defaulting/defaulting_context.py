@@ -64,9 +64,7 @@ class PlaceholderNetwork:
         return ""
 
 
-# House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
-# frozen one takes four times as long.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class DefaultingContext:
     """What a server adds of its own to one write.
 

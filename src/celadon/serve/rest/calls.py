@@ -65,7 +65,8 @@ def time_left(request: HttpRequest) -> Callable[[], float]:
 
 
 # House rule 9: without slots, because `remembered` needs the instance dictionary. Nobody assigns to
-# its fields, but it is not frozen: each request makes one, and a frozen one takes four times as long.
+# its fields, but it is not frozen: each request makes one, which takes a frozen one four times as
+# long.
 @dataclass
 class Call:
     """`custom` is the kind of a custom resource, `remaining` says how many seconds are left for the

@@ -15,7 +15,7 @@ from celadon.admission import Engine, Operation, Request, Verdict, World, is_exe
 from celadon.admission.plugins import PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
-from celadon.kube.roles import RBAC_GROUP
+from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
