@@ -20,7 +20,8 @@ import httpcore
 
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
-from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
+from celadon.serve.network_failures import NetworkFailure
+from celadon.serve.outgoing.go_network import GoNetwork, ProtocolsSwitched, Route
 from celadon.serve.outgoing.trusted_roots import UnusableRoots, tls_context
 
 POOLS: Final = 200
