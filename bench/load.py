@@ -108,7 +108,7 @@ def policies_seconds() -> tuple[float, float]:
     made, bindings = policies()
     start = process_time()
     decoded = [decode_policy(one).value for one in made]
-    Engine(decoded, [decode_binding(one).value for one in bindings])
+    assert Engine(decoded, [decode_binding(one).value for one in bindings]).policies
     loaded = process_time()
     for one in decoded:
         validate_policy(one)

@@ -5,17 +5,34 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.candidates import Hook, remembered_candidates
+from celadon.admission.candidates import Hook, OnDemand, remembered_candidates
 from celadon.admission.engine import Engine
-from celadon.admission.policy.compiled_policy import compile_policy
+from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.request import Operation
 from celadon.admission.world import ObjectWorld
+from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
 from tests.admission.building import binding, config_map, policy, request
 
 CATALOG = known_resources()
 POLICY = policy()
-HOOK = Hook(POLICY, compile_policy(POLICY), (binding(),))
+HOOK = Hook(POLICY, OnDemand(lambda: compile_policy(POLICY)), (binding(),))
+
+
+def test_a_policy_is_compiled_when_a_request_comes_that_it_is_about() -> None:
+    compiled = []
+
+    def compile_it() -> CompiledPolicy:
+        compiled.append(POLICY.name)
+        return compile_policy(POLICY)
+
+    remembered = remembered_candidates([Hook(POLICY, OnDemand(compile_it), (binding(),))])
+    about_others = request(resource=GroupVersionResource("", "v1", "secrets"))
+    assert remembered.of(about_others, CATALOG) == ()
+    assert compiled == []
+    for namespace in ("a", ""):
+        assert remembered.of(request(namespace=namespace), CATALOG)
+    assert compiled == [POLICY.name]
 
 
 def test_endpoints_are_remembered() -> None:

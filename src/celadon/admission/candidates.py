@@ -7,6 +7,7 @@ be without the request, and its `paramKind` resolved.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -54,13 +55,36 @@ C = TypeVar("C", bound=PolicyFrame)
 P = TypeVar("P", bound=Policy)
 
 
+class OnDemand(Generic[C]):
+    """A compiled policy, compiled when a request comes that it may have something to say about. Of
+    thousands of policies most never meet one."""
+
+    __slots__ = ("_compile", "_compiled")
+
+    def __init__(self, compile_it: Callable[[], C]) -> None:
+        self._compile = compile_it
+        self._compiled: C | None = None
+
+    @property
+    def compiled(self) -> C:
+        """The policy, compiled once."""
+        if self._compiled is None:
+            self._compiled = self._compile()
+        return self._compiled
+
+
 @dataclass(frozen=True, slots=True)
 class Hook(Generic[C]):
     """A policy with the bindings that name it."""
 
     policy: Policy
-    compiled: C
+    program: OnDemand[C]
     bindings: tuple[Binding, ...]
+
+    @property
+    def compiled(self) -> C:
+        """The policy, compiled now if it was not."""
+        return self.program.compiled
 
 
 def paired(
@@ -71,13 +95,13 @@ def paired(
 ) -> tuple[tuple[Hook[C], ...], Sequence[Binding]]:
     """Policies by name, each with its bindings by name; and the bindings that are left over.
     Policies that are the same objects as those of `known` hooks are not compiled again."""
-    before = {id(hook.policy): hook.compiled for hook in known}
+    before = {id(hook.policy): hook.program for hook in known}
     by_policy: dict[str, list[Binding]] = {}
     for binding in sorted(bindings, key=lambda one: one.name):
         by_policy.setdefault(binding.spec.policy_name, []).append(binding)
     hooks = []
     for policy in sorted(policies, key=lambda one: one.name):
-        program = before.get(id(policy)) or compiled(policy)
+        program = before.get(id(policy)) or OnDemand(functools.partial(compiled, policy))
         hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
     return tuple(hooks), [binding for orphans in by_policy.values() for binding in orphans]
 

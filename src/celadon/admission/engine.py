@@ -187,7 +187,7 @@ class Engine:
     def _explain_hook(
         self, hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, dispatch: _Dispatch
     ) -> None:
-        name = hook.compiled.name
+        name = hook.policy.name
         if not hook.bindings:
             dispatch.folder.note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
             return

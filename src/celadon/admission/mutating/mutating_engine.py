@@ -95,7 +95,7 @@ class MutatingEngine:
     def inert(self) -> Sequence[Note]:
         """Bindings whose policy does not exist, and policies without bindings."""
         unbound = (
-            Note(Outcome.POLICY_WITHOUT_BINDING, hook.compiled.name)
+            Note(Outcome.POLICY_WITHOUT_BINDING, hook.policy.name)
             for hook in self._hooks
             if not hook.bindings
         )

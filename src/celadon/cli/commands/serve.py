@@ -349,6 +349,8 @@ class _ManifestFiles:
 
     def read(self) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """With their places. Raises StartError."""
+        if not self._paths:
+            return ()
         from celadon.cli.reading.file_signatures import signatures
 
         seen = signatures(self._paths)
@@ -360,8 +362,6 @@ class _ManifestFiles:
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Objects with their places. Raises StartError."""
-    if not paths:
-        return
     from celadon.cli.reading.documents import DocumentReader
     from celadon.cli.reading.problems import Problem
     from celadon.cli.reading.sources import expand, read

@@ -16,10 +16,6 @@ from typing import Final
 from celadon.kube import User
 from celadon.kube.roles import aggregated
 from celadon.kube.well_known_values import AUTHENTICATED
-from celadon.serve.access.credentials.client_certificates import (
-    CertificateRefused,
-    certificate_user,
-)
 from celadon.serve.access.credentials.service_account_tokens import (
     ServiceAccountTokens,
     TokenBearer,
@@ -75,12 +71,10 @@ class Authenticator:
         wanted = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if self.client_certificates and credentials.certificate is not None:
-            try:
-                user = certificate_user(credentials.certificate, now)
-                if user is not None:
-                    return Authentication(_completed(user), wanted)
-            except CertificateRefused as error:
-                errors.append(str(error))
+            user, why = _shown_by(credentials.certificate, now)
+            if user is not None:
+                return Authentication(_completed(user), wanted)
+            errors += why
         token, warnings = bearer_token(credentials.authorization)
         if token:
             try:
@@ -110,6 +104,19 @@ class Authenticator:
         user = self.tokens.users.get(token)
         good = tuple(one for one in self.api_audiences if one in audiences)
         return None if user is None or not good else TokenBearer(user, good)
+
+
+def _shown_by(certificate: bytes, now: datetime.datetime) -> tuple[User | None, list[str]]:
+    """The user of a certificate, or why it shows none."""
+    from celadon.serve.access.credentials.client_certificates import (  # late: it loads X.509
+        CertificateRefused,
+        certificate_user,
+    )
+
+    try:
+        return certificate_user(certificate, now), []
+    except CertificateRefused as error:
+        return None, [str(error)]
 
 
 def _completed(user: User) -> User:

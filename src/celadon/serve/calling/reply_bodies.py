@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 from celadon.admission.webhooks import UnreadableBody
-from celadon.goyaml import UnreadableError, first_document
 
 
 def as_json(body: bytes) -> bytes:
     """A body that may be YAML. Raises UnreadableBody."""
     if body.lstrip().startswith(b"{"):
         return body
+    from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load
+
     try:
         value = first_document(body).value
     except UnreadableError as error:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.admission import World
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import SERVICES
-from celadon.serve.outgoing.go_network import NetworkFailure
+from celadon.serve.network_failures import NetworkFailure
 
 SUFFIX: Final = ".svc"
 

@@ -22,12 +22,13 @@ from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.serve.calling.webhook_credentials import WebhookCredentials
+from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.client_credentials import (
     ClientCredentials,
     CredentialsError,
     Headers,
 )
-from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure, ProtocolsSwitched, Route
+from celadon.serve.outgoing.go_network import GoNetwork, ProtocolsSwitched, Route
 from celadon.serve.outgoing.kubeconfig_file import KubeconfigError
 from celadon.serve.outgoing.trusted_roots import UnusableRoots, tls_context
 

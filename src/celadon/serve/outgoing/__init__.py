@@ -7,6 +7,7 @@ cluster, `client_credentials` proves who we are with each request; `exec_plugin`
 that kubeconfigs name for that.
 """
 
+from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.client_credentials import ClientCredentials, CredentialsError
 from celadon.serve.outgoing.cluster_location import (
     ClusterLocation,
@@ -14,7 +15,7 @@ from celadon.serve.outgoing.cluster_location import (
     own_cluster,
     tls_to_cluster,
 )
-from celadon.serve.outgoing.go_network import GoNetwork, NetworkFailure
+from celadon.serve.outgoing.go_network import GoNetwork
 from celadon.serve.outgoing.kubeconfig_file import (
     ExecCommand,
     Kubeconfig,

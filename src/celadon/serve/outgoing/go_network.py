@@ -18,6 +18,7 @@ from typing import Any, Final
 import httpcore
 
 from celadon.kube.go import quote
+from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.certificate_failures import handshake_failure
 
 READ_BYTES: Final = 65536
@@ -35,10 +36,6 @@ _ERROR_NAMES: Final = {
 
 Route = Callable[[str, int], tuple[str, int]]
 """Where a host of a URL is dialed; may raise NetworkFailure."""
-
-
-class NetworkFailure(Exception):
-    """Why no answer came."""
 
 
 class ProtocolsSwitched(Exception):
