@@ -101,11 +101,13 @@ class Interpreter:
     def chain(self, node: Expr, names: Mapping[str, Any], branch: bool = False) -> Any:
         """An attribute with its qualifiers, an optional if one of them is."""
         value, optional = self.qualified(node, names, branch)
-        return Optional(value) if optional and value is not NONE and not failed(value) else value
+        if value is MISSING:
+            return NONE
+        return Optional(value) if optional and not failed(value) else value
 
     def qualified(self, node: Expr, names: Mapping[str, Any], branch: bool) -> tuple[Any, bool]:
         """A name with selects and indexes: 1 for the attribute, 1 for each step that is applied.
-        Also, whether it is an optional, which is then unwrapped."""
+        Also, whether it is an optional, which is then unwrapped, or `MISSING`."""
         steps: list[Expr] = []
         while (operand := self.operand(node)) is not None:
             steps.append(node)
@@ -124,7 +126,7 @@ class Interpreter:
         value = value if steps else reopened(value)
         optional = value.__class__ is Optional
         if value is NONE:
-            return NONE, True
+            return MISSING, True
         value = value.value if optional else value
         for step in steps:
             if failed(value):
@@ -144,7 +146,7 @@ class Interpreter:
             except EvaluationError as error:
                 return error, optional
             if value is MISSING:
-                return NONE, True
+                return MISSING, True
             self.cost += 1
         return value, optional
 
@@ -187,7 +189,7 @@ class Interpreter:
             self.cost -= 1
         if failed(value):
             return value
-        if optional and value is NONE:
+        if value is MISSING:
             return False
         try:
             present = container_access.has_field(value, node.field)

@@ -20,7 +20,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
-from celadon.kube.roles import RbacAuthorizer
+from celadon.kube.roles import RbacAuthorizer, bootstrap_roles
 
 
 class World(Lookups, Protocol):
@@ -116,9 +116,10 @@ class ObjectWorld:
         return self.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What the given RBAC objects say."""
+        """What the given RBAC objects say, and those that every server has, unless one of the same
+        name is given."""
         if self._rbac is None:
-            self._rbac = RbacAuthorizer(self._index.objects)
+            self._rbac = RbacAuthorizer([*bootstrap_roles(), *self._index.objects])
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:

@@ -173,13 +173,6 @@ def has_unwrapped(operand: object, field: str) -> bool:
     return container_access.has_field(operand, field)
 
 
-def has_unwrapped_strictly(operand: object, field: str) -> bool:
-    """`has_unwrapped` that fails for what has no fields at all."""
-    if operand.__class__ is Optional:
-        raise no_such_overload()
-    return container_access.has_field_strictly(operand, field)
-
-
 def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
     """`[a, ?b]`: absent elements are left out."""
     result: list[Any] = []
@@ -359,6 +352,14 @@ def walk_optional_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any
     return _walk_optional(base, keys, container_access.find_index)
 
 
+def walk_inner_optional_v(operand: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+    """`walk_optional_v` behind other keys, where an Optional has no keys. What came before may have
+    failed."""
+    if operand.__class__ is EvaluationError:
+        return operand, 0
+    return walk_optional_v(Optional(operand), keys)
+
+
 def walk_optional_strictly_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
     """`walk_optional_v` that fails for what has no keys at all."""
     return _walk_optional(base, keys, container_access.find_index_strictly)
@@ -430,13 +431,6 @@ def has_inner_v(operand: object, key: str) -> tuple[Any, int]:
     return (False, 1) if operand.__class__ is Optional else has_v(operand, key)
 
 
-def has_inner_strictly_v(operand: object, key: str) -> tuple[Any, int]:
-    """`has_inner_v` that fails for what has no fields at all."""
-    if operand.__class__ is Optional:
-        return container_access.no_such_key(key), 1
-    return has_strictly_v(operand, key)
-
-
 def has_strictly_v(operand: object, key: str) -> tuple[Any, int]:
     """`has_v` that fails for what has no fields at all."""
     return _has(operand, key, container_access.has_field_strictly)
@@ -501,11 +495,10 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "find_unwrapped_strictly": find_unwrapped_strictly,
     "has_field": container_access.has_field,
     "has_field_strictly": container_access.has_field_strictly,
-    "has_inner_strictly_v": has_inner_strictly_v,
     "has_inner_v": has_inner_v,
     "has_strictly_v": has_strictly_v,
     "has_unwrapped": has_unwrapped,
-    "has_unwrapped_strictly": has_unwrapped_strictly,
+    "has_unwrapped_strictly": container_access.has_field_strictly,
     "has_v": has_v,
     "index": index,
     "index_v": index_v,
@@ -537,6 +530,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "settled_optional": settled_optional,
     "str": str,
     "strict_map_with_optionals": strict_map_with_optionals,
+    "walk_inner_optional_v": walk_inner_optional_v,
     "walk_inner_v": walk_inner_v,
     "walk_optional_strictly_v": walk_optional_strictly_v,
     "walk_optional_v": walk_optional_v,

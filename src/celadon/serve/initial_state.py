@@ -15,8 +15,8 @@ from typing import Final
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.roles import bootstrap_roles
 from celadon.kube.writes import Target, write_path
-from celadon.serve.access.bootstrap_roles import bootstrap_roles
 from celadon.serve.access.initial_objects import (
     authentication_config_map,
     default_service_account,

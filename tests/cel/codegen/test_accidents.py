@@ -81,6 +81,9 @@ HASH = "! internal error: runtime error: hash of unhashable type "
         ("has(o.?m.zz)", False, 1),
         ("has(o.?zz.k)", False, 0),
         ("has(o.?l.k)", "! unsupported index type 'string' in list", 1),
+        ("o.zz.?a.hasValue()", NO_KEY, 3),
+        ("o.zz.?a.?b", NO_KEY, 2),
+        ("[o.?m][0].?k.hasValue()", False, None),
         # keys that are none
         ("o.m[o.l]", "! invalid qualifier type: []interface {}", 4),
         ("o.m[o.m]", "! invalid qualifier type: map[string]interface {}", 4),

@@ -15,7 +15,7 @@ from typing import Any
 
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
 from celadon.kube.defaulting.write_stages import drafted
-from celadon.kube.roles import RbacAuthorizer, RoleIndex
+from celadon.kube.roles import RbacAuthorizer, RoleIndex, bootstrap_roles
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,
     check_access,
@@ -28,7 +28,6 @@ from celadon.serve.access.access_reviews import (
     subject_access_review,
 )
 from celadon.serve.access.authentication import Authenticator, Credentials
-from celadon.serve.access.bootstrap_roles import bootstrap_roles
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
 from celadon.serve.access.credentials.signing_keys import Signer, new_private_key
 from celadon.serve.access.credentials.token_file import read_token_file

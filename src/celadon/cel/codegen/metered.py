@@ -404,9 +404,9 @@ class Metered:
                 self._optional_maps(found, steps[1:], result, inner=True)
         with e.block("else:"):
             keys = ", ".join(f"({e.constant(s.key)}, True)" for s in steps)
-            base = f"{e.runtime('Optional')}({operand})" if inner else operand
+            walk = e.runtime("walk_inner_optional_v" if inner else "walk_optional_v")
             count = e.name("n")
-            e.emit(f"{result}, {count} = {e.runtime('walk_optional_v')}({base}, ({keys},))")
+            e.emit(f"{result}, {count} = {walk}({operand}, ({keys},))")
             e.emit(f"c += {count}")
 
     def _has(self, node: Select) -> str:
@@ -423,13 +423,14 @@ class Metered:
             not chain.steps
             or chain.is_optional
             or self.context.may_be_optional(chain.steps[0].operand)
+            or self.context.switches.bad_presence_test_is_error
         )
         self.charge(2 if self.context.switches.presence_test_has_cost else 1)
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", node.id):
             e.emit(f"{result} = {key} in {operand}", node.id)
         with e.block("else:"):
             count = e.name("n")
-            test = e.runtime(self.context.presence("has_v" if may_unwrap else "has_inner_v"))
+            test = e.runtime(self.context.presence("has_v") if may_unwrap else "has_inner_v")
             e.emit(f"{result}, {count} = {test}({operand}, {key})", node.id)
             e.emit(f"c += {count} - 1", node.id)
         return result

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission import (
     ADMIN,
     Operation,
     Request,
 )
-from celadon.admission.writing import request_of
+from celadon.admission.writing import request_of, write_options
 from celadon.cli.checking.endpoints import Endpoint, endpoint_of
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.crashes import crash
@@ -24,7 +24,14 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.well_known_values import AUTHENTICATED, SERVICE_ACCOUNT_PREFIX
-from celadon.kube.writes import Target
+from celadon.kube.writes import Target, WriteOptions
+
+_MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
+"""Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
+_VALIDATION: Final = "Strict"
+"""What kubectl asks for."""
+_ANONYMOUS: Final = "system:anonymous"
+_UNAUTHENTICATED: Final = "system:unauthenticated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,9 @@ def user_info(name: str, groups: Sequence[str]) -> User:
     if name.startswith(SERVICE_ACCOUNT_PREFIX) and not found:
         namespace = name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")[0]
         found = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
-    if name != "system:anonymous" and AUTHENTICATED not in found:
-        found.append(AUTHENTICATED)
+    own = _UNAUTHENTICATED if name == _ANONYMOUS else AUTHENTICATED
+    if own not in found and _UNAUTHENTICATED not in found:
+        found.append(own)
     return User(name, tuple(found))
 
 
@@ -149,10 +157,22 @@ def _asked(
         new,
         stored,
         question.user,
+        _options(question),
         name=metadata.name(new if new is not None else stored) or metadata.name(value),
         dry_run=question.dry_run,
     )
     return Asked(document, request, endpoint, target)
+
+
+def _options(question: Question) -> dict[str, Any] | None:
+    """The options object of the request as kubectl would send it; None for what has none of its
+    own."""
+    manager = _MANAGERS.get(question.operation)
+    if manager is None:
+        return None
+    dry_run = ("All",) if question.dry_run else ()
+    options = WriteOptions(dry_run, manager, _VALIDATION)
+    return write_options(question.operation, options)
 
 
 def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:

@@ -11,9 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.fieldpath import FieldError
+from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.validation.cluster import cluster_rules, config_data, role_rules, storage_claims
+from celadon.kube.validation.cluster import (
+    cluster_rules,
+    config_data,
+    role_rules,
+    runtime_classes,
+    signing_requests,
+    storage_claims,
+)
 from celadon.kube.validation.field_checks import METADATA, Errors, Object
 from celadon.kube.validation.networking import ingresses, services
 from celadon.kube.validation.object_meta import (
@@ -41,6 +48,7 @@ SERVICE: Final = Naming(name_rules.dns1035_label)
 ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules.path_segment_name)
 CLUSTER: Final = Naming(namespaced=False)
 CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
+CLUSTER_ANY: Final = Naming(lambda _: [], namespaced=False)
 CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 
@@ -83,6 +91,9 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
         storage_claims.claim, update=storage_claims.claim_update
     ),
     GroupKind("", "Pod"): Validation(pod_specs.pod, update=pod_updates.pod_update),
+    GroupKind("", "PodTemplate"): Validation(
+        lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {})
+    ),
     GroupKind("", "ReplicationController"): Validation(
         controllers.replication_controller, lasting_metadata=True
     ),
@@ -114,6 +125,11 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
         jobs.cron_job, update=jobs.cron_job_update, lasting_metadata=True
     ),
     GroupKind(_BATCH, "Job"): Validation(jobs.job, update=jobs.job_update, lasting_metadata=True),
+    GroupKind("certificates.k8s.io", "CertificateSigningRequest"): Validation(
+        signing_requests.certificate_signing_request,
+        CLUSTER_ANY,
+        signing_requests.certificate_signing_request_update,
+    ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(cluster_rules.lease),
     GroupKind(_NETWORKING, "Ingress"): Validation(
         ingresses.ingress, update=lambda obj, _: ingresses.ingress_in_general(obj)
@@ -123,6 +139,12 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     ),
     GroupKind(_NETWORKING, "NetworkPolicy"): Validation(
         ingresses.network_policy, lasting_metadata=True
+    ),
+    GroupKind("node.k8s.io", "RuntimeClass"): Validation(
+        runtime_classes.runtime_class,
+        CLUSTER,
+        runtime_classes.runtime_class_update,
+        lasting_metadata=True,
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(cluster_rules.disruption_budget),
     GroupKind(RBAC_GROUP, "ClusterRole"): Validation(role_rules.cluster_role, CLUSTER_SEGMENT),

@@ -9,9 +9,8 @@ import pytest
 
 from celadon.kube import Attributes, Ruling, User, metadata
 from celadon.kube.defaulting import admit_form
-from celadon.kube.roles import RbacAuthorizer, RoleIndex, policy_rules
+from celadon.kube.roles import RbacAuthorizer, RoleIndex, bootstrap_roles, policy_rules
 from celadon.kube.validation import validate_create
-from celadon.serve.access.bootstrap_roles import bootstrap_roles
 
 OBJECTS = list(bootstrap_roles())
 AGGREGATING = RbacAuthorizer(OBJECTS)

@@ -38,7 +38,7 @@ class _Entry:
 
 def bootstrap_roles() -> Iterator[dict[str, Any]]:
     """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings, as one would create them."""
-    text = pkgutil.get_data("celadon.serve", "access/bootstrap_roles.txt")
+    text = pkgutil.get_data("celadon.kube", "roles/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
     for entry in _entries(text.decode().splitlines()):
         yield from _objects(entry)

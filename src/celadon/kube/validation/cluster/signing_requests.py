@@ -1,0 +1,122 @@
+"""Requests for certificates: what is asked, of which signer, for which uses, for how long.
+
+As k8s.io/kubernetes `pkg/apis/certificates/validation`. What cannot be said without cryptography is
+not looked at: whether the signature in a request is the requestor's.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
+from celadon.kube.validation.field_checks import SPEC, Errors, Messages, Object, items
+
+USAGES: Final = (
+    *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
+    *("data encipherment", "decipher only", "digital signature", "email protection"),
+    *("encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement"),
+    *("key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime"),
+    *("server auth", "signing", "timestamping"),
+)
+"""What a key may be used for, sorted."""
+LEGACY_SIGNER: Final = "kubernetes.io/legacy-unknown"
+SHORTEST: Final = 600
+"""The shortest time that may be asked for, in seconds."""
+LONGEST_DOMAIN: Final = 253
+LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
+"""A domain, a slash, and a label and a subdomain with a dot between them."""
+
+_BLOCK: Final = re.compile(
+    r"(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n(.*?)\n?-----END \1-----", re.DOTALL
+)
+
+
+def certificate_signing_request(obj: Object) -> Errors:
+    """What is wrong with a CertificateSigningRequest, besides its metadata."""
+    spec = obj.get("spec") or {}
+    request = spec.get("request") or ""
+    if _kind_of_block(request) != "CERTIFICATE REQUEST":
+        why = "PEM block type must be CERTIFICATE REQUEST"
+        yield fieldpath.invalid(SPEC.child("request"), request or None, why)
+    yield from _usages(spec)
+    at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
+    if signer == LEGACY_SIGNER:
+        why = "the legacy signerName is not allowed via this API version"
+        yield fieldpath.invalid(at, signer, why)
+    else:
+        yield from signer_name(at, signer)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < SHORTEST:
+        why = f"may not specify a duration less than {SHORTEST} seconds (10 minutes)"
+        yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
+
+
+def certificate_signing_request_update(obj: Object, old: Object) -> Errors:
+    """The spec is what it was, whatever was sent."""
+    yield from ()
+
+
+def _kind_of_block(request: str) -> str | None:
+    """What the first block of a PEM file is; None if there is none."""
+    try:
+        text = base64.b64decode(request, validate=True).decode("latin-1")
+    except (binascii.Error, ValueError):
+        return None
+    for block in _BLOCK.finditer(text):
+        lines = [line for line in block[2].splitlines() if ":" not in line]
+        try:
+            base64.b64decode("".join("".join(lines).split()), validate=True)
+        except (binascii.Error, ValueError):
+            continue
+        return block[1]
+    return None
+
+
+def _usages(spec: Object) -> Errors:
+    given = spec.get("usages") or ()
+    if not given:
+        yield fieldpath.required(SPEC.child("usages"))
+    for at, usage in items(spec, "usages", SPEC):
+        if usage not in USAGES:
+            yield fieldpath.not_supported(at, NamedText(usage), USAGES)
+    for index, (at, usage) in enumerate(items(spec, "usages", SPEC)):
+        if usage in given[:index]:
+            yield fieldpath.duplicate(at, NamedText(usage))
+
+
+def signer_name(path: FieldPath, name: str) -> Errors:
+    """A domain and a path: `example.com/signer`."""
+    if not name:
+        yield fieldpath.required(path)
+        return
+    segments = name.split("/")
+    if len(segments) != 2:
+        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        yield fieldpath.invalid(path, name, why)
+        return
+    domain, rest = segments
+    if len(domain.encode()) > LONGEST_DOMAIN:
+        yield fieldpath.too_long(path, LONGEST_DOMAIN)
+    labels = domain.split(".")
+    yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
+    if len(labels) < 2:
+        why = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, domain, why)
+    yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
+    if len(name.encode()) > LONGEST_SIGNER:
+        yield fieldpath.too_long(path, LONGEST_SIGNER)
+
+
+def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
+    """What is wrong with the first label with which anything is."""
+    for label in labels:
+        complaints = rule(label)
+        for why in complaints:
+            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
+        if complaints:
+            return

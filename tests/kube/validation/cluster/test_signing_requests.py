@@ -1,0 +1,103 @@
+"""What is said against requests for certificates."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.cluster.signing_requests import USAGES
+from tests.kube.validation.objects import complaints, obj, update_complaints
+
+PEM = "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\nMIIC\n-----END CERTIFICATE REQUEST-----\n"
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def request(**spec: Any) -> dict[str, Any]:
+    fine = {"request": encoded(PEM), "signerName": "a.b/c", "usages": ["client auth"]}
+    return obj("certificates.k8s.io/v1", "CertificateSigningRequest", spec={**fine, **spec})
+
+
+def test_a_good_request() -> None:
+    assert complaints(request(expirationSeconds=600, usages=list(USAGES))) == []
+    assert complaints(request(request=encoded(f"words\n{PEM}"))) == []
+    assert complaints(request(request=encoded(PEM.replace("MIIB", "Header: x\n\nMIIB")))) == []
+
+
+@pytest.mark.parametrize("text", ["", "words", PEM.replace(" REQUEST", ""), PEM.replace("MI", "*")])
+def test_what_is_no_request(text: str) -> None:
+    (found,) = complaints(request(request=encoded(text)))
+    assert found.startswith("spec.request: Invalid value: ")
+    assert found.endswith(": PEM block type must be CERTIFICATE REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"usages": []}, ["spec.usages: Required value"]),
+        (
+            {"usages": ["signing", "signing"]},
+            ['spec.usages[1]: Duplicate value: "signing"'],
+        ),
+        (
+            {"expirationSeconds": 599},
+            [
+                "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than "
+                "600 seconds (10 minutes)"
+            ],
+        ),
+        ({"signerName": ""}, ["spec.signerName: Required value"]),
+        (
+            {"signerName": "kubernetes.io/legacy-unknown"},
+            [
+                'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy '
+                "signerName is not allowed via this API version"
+            ],
+        ),
+        (
+            {"signerName": "a.b"},
+            [
+                'spec.signerName: Invalid value: "a.b": must be a fully qualified domain and path '
+                "of the form 'example.com/signer-name'"
+            ],
+        ),
+        (
+            {"signerName": "a/b"},
+            [
+                'spec.signerName: Invalid value: "a": should be a domain with at least two '
+                "segments separated by dots"
+            ],
+        ),
+        (
+            {"signerName": f"{'a.' * 127}b/c"},
+            ["spec.signerName: Too long: may not be more than 253 bytes"],
+        ),
+        (
+            {"signerName": f"a.b/{'.'.join(['c' * 250] * 3)}"},
+            ["spec.signerName: Too long: may not be more than 571 bytes"],
+        ),
+    ],
+)
+def test_complaints(spec: dict[str, Any], expected: list[str]) -> None:
+    assert complaints(request(**spec)) == expected
+
+
+def test_usages_that_nobody_knows() -> None:
+    (found,) = complaints(request(usages=["any", "flying"]))
+    assert found.startswith(
+        'spec.usages[1]: Unsupported value: "flying": supported values: "any", '
+    )
+
+
+@pytest.mark.parametrize("name", ["a.B.C/d", "a.b/C.D"])
+def test_one_bad_label_is_enough(name: str) -> None:
+    (found,) = complaints(request(signerName=name))
+    assert 'validating label "B": a lowercase' in found or 'validating label "C": a' in found
+
+
+def test_nothing_is_said_of_a_change() -> None:
+    assert update_complaints(request(), request()) == []
