@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +10,7 @@ from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
 from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
+from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.subjects import (
     BindingCase,
@@ -20,11 +21,15 @@ from celadon.admission.lint.model.subjects import (
 )
 from celadon.admission.lint.trees.actual_types import ActualTypes
 from celadon.admission.lint.trees.flow import accesses
+from celadon.admission.lint.trees.written_fields import written_fields
 from celadon.admission.registration.api_validation.kind_validation import validate_create
 from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
 from celadon.admission.registration.decoding import RegistrationError, decode_object
 from celadon.admission.registration.registration_kinds import BY_KIND
 from celadon.admission.registration.registration_types import (
+    JSON_PATCH,
+    MutatingAdmissionPolicy,
+    MutatingPolicySpec,
     PolicySpec,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -62,12 +67,14 @@ def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bund
             others.append(document)
     policies = [_policy(one, catalog, settings) for one in registered]
     bindings = [_binding(one) for one in registered]
+    mutating = [_mutating(one, catalog, settings) for one in registered]
     bundle = Bundle(
         settings,
         catalog,
         tuple(registered),
         tuple(one for one in policies if one is not None),
         tuple(one for one in bindings if one is not None),
+        tuple(one for one in mutating if one is not None),
         others,
         custom,
     )
@@ -115,7 +122,7 @@ def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCa
         return None
     match = policy.spec.match_constraints
     operations = operations_of(() if match is None else match.resource_rules)
-    expressions = tuple(_Compiler(policy.spec, settings.version).all())
+    expressions = tuple(_Compiler(policy.spec, settings.version).all(policy.spec))
     return PolicyCase(
         given.document,
         policy,
@@ -123,6 +130,24 @@ def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCa
         tuple(accesses(expressions, operations)),
         operations,
         matched_kinds(match, catalog),
+    )
+
+
+def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
+    policy = given.value
+    if not isinstance(policy, MutatingAdmissionPolicy):
+        return None
+    match = policy.spec.match_constraints
+    compiler = _Compiler(policy.spec, settings.version)
+    compiler.conditions_and_variables()
+    expressions = tuple(compiler.mutations(policy.spec))
+    return MutatingCase(
+        given.document,
+        policy,
+        expressions,
+        operations_of(() if match is None else match.resource_rules),
+        matched_kinds(match, catalog),
+        tuple(written for one in expressions for written in written_fields(one)),
     )
 
 
@@ -137,12 +162,13 @@ class _Compiler:
     """Compiles the expressions of a policy as the engine would: in order, with the variables so
     far, as stored expressions of this version."""
 
-    def __init__(self, spec: PolicySpec, version: str) -> None:
+    def __init__(self, spec: PolicySpec | MutatingPolicySpec, version: str) -> None:
         self._spec = spec
         self._version = version
         self._fields: dict[str, types.Type] = {}
 
-    def all(self) -> list[PolicyExpression]:
+    def conditions_and_variables(self) -> list[PolicyExpression]:
+        """What both types of policies have; must come first."""
         spec = self._spec
         found = []
         for i, condition in enumerate(spec.match_conditions):
@@ -159,6 +185,20 @@ class _Compiler:
             known = types.DYN if made.checked is None else variable_type(made.checked.type)
             self._fields[variable.name] = known
             found.append(made)
+        return found
+
+    def mutations(self, spec: MutatingPolicySpec) -> Iterator[PolicyExpression]:
+        """Those of a mutating policy."""
+        env = self._env(has_patch_types=True)
+        for i, mutation in enumerate(spec.mutations):
+            is_patch = mutation.patch_type == JSON_PATCH
+            text = (mutation.json_patch if is_patch else mutation.apply_configuration) or ""
+            at = decision_source.mutation(i, is_patch=is_patch).path
+            yield self._compile(Role.MUTATION, i, at, text, env)
+
+    def all(self, spec: PolicySpec) -> list[PolicyExpression]:
+        """Those of a validating policy."""
+        found = self.conditions_and_variables()
         env, quiet = self._env(), self._env(authorizer=False)
         for i, validation in enumerate(spec.validations):
             at = decision_source.validation(i).path
@@ -172,12 +212,17 @@ class _Compiler:
             found.append(self._compile(Role.ANNOTATION, i, at, annotation.value_expression, env))
         return found
 
-    def _base(self, *, authorizer: bool) -> Environment:
+    def _base(self, *, authorizer: bool, has_patch_types: bool = False) -> Environment:
         has_params = self._spec.param_kind is not None
-        return base_environment(self._version, has_params=has_params, authorizer=authorizer)
+        return base_environment(
+            self._version,
+            has_params=has_params,
+            authorizer=authorizer,
+            has_patch_types=has_patch_types,
+        )
 
-    def _env(self, *, authorizer: bool = True) -> Environment:
-        env = self._base(authorizer=authorizer)
+    def _env(self, *, authorizer: bool = True, has_patch_types: bool = False) -> Environment:
+        env = self._base(authorizer=authorizer, has_patch_types=has_patch_types)
         if self._spec.variables:
             env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
         return env

@@ -15,22 +15,26 @@ from celadon.kube.apply.field_tracking import (
     track_create,
     track_update,
 )
+from celadon.kube.apply.kind_types import merge_type
 from celadon.kube.apply.last_applied import LAST_APPLIED
 from celadon.kube.apply.managed_fields import renews, with_old_times
 from celadon.kube.apply.mutated_kinds import MutatedKinds, MutationRefused, Patched
 from celadon.kube.apply.typed.foreign_values import ForeignValue
+from celadon.kube.apply.typed.merge_types import MergeType
 
 __all__ = [
     "LAST_APPLIED",
     "FieldSet",
     "FieldWriter",
     "ForeignValue",
+    "MergeType",
     "MutatedKinds",
     "MutationRefused",
     "Patched",
     "Versions",
     "applied",
     "from_fields_v1",
+    "merge_type",
     "read_applied",
     "renews",
     "to_fields_v1",

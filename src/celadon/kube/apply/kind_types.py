@@ -8,6 +8,7 @@ from celadon.kube.apply.typed.merge_types import MergeType, built_in_type, made_
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import published_schema
+from celadon.kube.schemas.schema_model import Schema
 
 
 class _Same:
@@ -28,6 +29,13 @@ class _Same:
 @functools.lru_cache(maxsize=1024)
 def _custom_type(kind: _Same) -> MergeType:
     return made_type(published_schema(kind.kind.schema, kind.kind.gvk))
+
+
+def merge_type(kind: GroupVersionKind, custom: Schema | None) -> MergeType | None:
+    """The same by the schema of a custom kind; None for a kind that nobody knows."""
+    if custom is not None:
+        return made_type(published_schema(custom, kind))
+    return built_in_type(kind)
 
 
 def type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
 from celadon.kube.apply.atomic_parts import atomic_parts
@@ -24,7 +24,7 @@ from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import drafted
+from celadon.kube.defaulting.write_stages import defaulted_again, drafted
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
@@ -41,6 +41,10 @@ from celadon.kube.writes.intake.mutated_objects import (
     with_sound_metadata,
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+
+_METADATA: Final = frozenset({"apiVersion", "kind", "metadata"})
+_NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
+"""A kind whose defaults look at the metadata."""
 
 
 class MutationRefused(KubeError):
@@ -72,19 +76,48 @@ class MutatedKinds:
         """The object with a configuration of the same kind in it; values of that may be foreign.
         `wanted` is the kind of the request. MutationRefused."""
         custom = self.custom(kind)
+        type_ = _type_of(kind, custom)
         try:
-            made = _merged(_type_of(kind, custom), live, config, custom)
-        except MutationRefused as error:
-            raise MutationRefused(f"error applying patch: {error}") from None
-        if custom is not None:
-            return drafted(custom.prepare(made).value, kind, self.context).form()
-        try:
-            draft = drafted(with_go_numbers(made, kind), kind, self.context)
+            _require_mergeable(type_, live, config, custom)
+            if custom is None and _is_full(config):
+                made = self._merged_decoded(type_, live, config, kind)
+            else:
+                made = self._merged_as_is(type_, live, config, kind, custom)
+        except ItemError as error:
+            text = f"failed to convert original object to typed object: {error}"
+            raise _not_applied(text) from None
         except DecodeError as error:
             text = f"unable to convert unstructured object to {kind}: {error.alone}"
             raise MutationRefused(text) from None
-        _require_version(kind, wanted)
-        return draft.form()
+        if custom is None:
+            _require_version(kind, wanted)
+        return made
+
+    def _merged_decoded(
+        self, type_: MergeType, live: JsonObject, config: JsonObject, kind: GroupVersionKind
+    ) -> JsonObject:
+        """Decoding the configuration is as good as decoding what comes of the merge (the object was
+        decoded before), and sooner done. ItemError, DecodeError."""
+        codec = codec_for(kind)
+        assert codec is not None, f"{kind} has a type"
+        decoded = _as_given(decode(codec, with_go_numbers(config, kind)), config)
+        made: JsonObject = merged(type_, live, decoded)
+        if config.keys() <= _METADATA and kind != _NAMESPACE:
+            return {**made, "apiVersion": live["apiVersion"], "kind": live["kind"]}
+        return defaulted_again(made, kind, self.context)
+
+    def _merged_as_is(
+        self,
+        type_: MergeType,
+        live: JsonObject,
+        config: JsonObject,
+        kind: GroupVersionKind,
+        custom: CustomKind | None,
+    ) -> JsonObject:
+        made: dict[str, Any] = merged(type_, live, config)
+        if custom is not None:
+            return drafted(custom.prepare(made).value, kind, self.context).form()
+        return drafted(with_go_numbers(made, kind), kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
         """The object of a document that a JSON patch has made. MutationRefused, and StatusError
@@ -144,20 +177,19 @@ def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
     """Kinds that only subresources have are not known to those who merge."""
     if custom is None and known_resources(all_versions=True).by_gvk(kind) is None:
         text = f"failed to convert patch object to typed object: no corresponding type for {kind}"
-        raise MutationRefused(text)
+        raise _not_applied(text)
     return type_of(kind, custom)
 
 
-def _merged(
+def _require_mergeable(
     type_: MergeType, live: JsonObject, config: JsonObject, custom: CustomKind | None
-) -> dict[str, Any]:
+) -> None:
     errors = misfits(type_, config)
     if errors:
-        text = f"failed to convert patch object to typed object: {joined(errors)}"
-        raise MutationRefused(text)
+        raise _not_applied(f"failed to convert patch object to typed object: {joined(errors)}")
     atomic = list(atomic_parts(type_, config))
     if atomic:
-        raise MutationRefused(
+        raise _not_applied(
             "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
             + ", ".join(atomic)
         )
@@ -165,11 +197,26 @@ def _merged(
         errors = misfits(type_, live, duplicates=True)
         if errors:
             text = f"failed to convert original object to typed object: {joined(errors)}"
-            raise MutationRefused(text)
-    try:
-        made: dict[str, Any] = merged(type_, live, config)
-    except ItemError as error:
-        raise MutationRefused(
-            f"failed to convert original object to typed object: {error}"
-        ) from None
-    return made
+            raise _not_applied(text)
+
+
+def _not_applied(why: str) -> MutationRefused:
+    return MutationRefused(f"error applying patch: {why}")
+
+
+def _as_given(decoded: Any, config: Any) -> Any:
+    """Without the members that decoding gives to every struct."""
+    if isinstance(decoded, dict) and isinstance(config, dict):
+        return {key: _as_given(decoded[key], one) for key, one in config.items() if key in decoded}
+    if isinstance(decoded, list) and isinstance(config, list):
+        return [_as_given(*pair) for pair in zip(decoded, config, strict=True)]
+    return decoded
+
+
+def _is_full(value: object) -> bool:
+    """Whether nothing in it is empty: decoding drops what is, unless it is there to be merged."""
+    if isinstance(value, dict):
+        return bool(value) and all(map(_is_full, value.values()))
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_full, value))
+    return bool(value)

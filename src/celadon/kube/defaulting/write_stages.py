@@ -180,6 +180,19 @@ def _default(draft: Draft) -> None:
     _apply(draft.run, draft.gvk, CONVERT)
 
 
+def defaulted_again(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext
+) -> dict[str, Any]:
+    """A built-in object that was decoded before, with the defaults of what has been added to it. A
+    copy."""
+    codec = codec_for(gvk)
+    assert codec is not None, f"{gvk} is built in"
+    made: dict[str, Any] = fresh(obj)
+    _default(Draft(gvk, made, codec, _start(made, context)))
+    _complete(made, codec)
+    return made
+
+
 def begin_create(draft: Draft, namespace: str | None) -> None:
     """What a new object may not say of itself goes, its namespace comes. `namespace` is that of
     the URL, empty for cluster-scoped kinds; None leaves the object's own."""

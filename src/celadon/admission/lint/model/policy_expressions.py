@@ -17,6 +17,7 @@ class Role(enum.Enum):
     VALIDATION = "validation"
     MESSAGE = "message expression"
     ANNOTATION = "audit annotation"
+    MUTATION = "mutation"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from celadon.admission.lint.model.access_facts import Access
+from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.type_mistakes import Mistake
 from celadon.admission.registration.decoding import RegistrationError
@@ -101,6 +102,7 @@ class Bundle:
     registered: tuple[Registered, ...] = ()
     policies: tuple[PolicyCase, ...] = ()
     bindings: tuple[BindingCase, ...] = ()
+    mutating: tuple[MutatingCase, ...] = ()
     others: Sequence[Mapping[str, Any]] = ()
     custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()

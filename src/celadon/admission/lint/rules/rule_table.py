@@ -9,6 +9,7 @@ from celadon.admission.lint.rules import (
     binding_rules,
     effect_rules,
     expense_rules,
+    mutation_rules,
     null_rules,
     type_rules,
     value_rules,
@@ -24,5 +25,6 @@ RULES: Final = (
     *binding_rules.RULES,
     *effect_rules.RULES,
     *expense_rules.RULES,
+    *mutation_rules.RULES,
 )
 """Every rule, by code."""

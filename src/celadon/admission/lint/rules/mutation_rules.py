@@ -1,0 +1,356 @@
+"""CEL080 to CEL089: mutating policies, what they write and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, Final
+
+from celadon.admission.lint.model.findings import Severity
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.mutating_subjects import MutatingCase, Path, Written
+from celadon.admission.lint.model.rule_reports import Report, at_node
+from celadon.admission.lint.model.subjects import Bundle
+from celadon.admission.lint.trees.trial_mutations import trials
+from celadon.admission.lint.trees.written_fields import ROOT
+from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
+from celadon.kube import GroupVersionKind
+from celadon.kube.apply import MergeType, merge_type
+
+_SERVER_OWNED: Final[Mapping[Path, str]] = {
+    ("metadata", "uid"): "the server gives it; on update the request is refused",
+    ("metadata", "resourceVersion"): "a request with another one is refused",
+    ("metadata", "namespace"): "a request in another namespace is refused",
+    ("metadata", "managedFields"): "it is atomic, and the server's own",
+    ("metadata", "creationTimestamp"): "the server gives it",
+    ("metadata", "deletionTimestamp"): "on update the request is refused",
+    ("metadata", "generation"): "the server counts it",
+    ("apiVersion",): "it is overwritten, or the object becomes another one",
+    ("kind",): "it is overwritten, or the object becomes another one",
+}
+_IMMUTABLE: Final[Mapping[str, tuple[Path, ...]]] = {
+    "DaemonSet": (("spec", "selector"),),
+    "Deployment": (("spec", "selector"),),
+    "Job": (("spec", "selector"), ("spec", "template"), ("spec", "completionMode")),
+    "PersistentVolumeClaim": (("spec", "accessModes"), ("spec", "storageClassName")),
+    "ReplicaSet": (("spec", "selector"),),
+    "Secret": (("type",),),
+    "Service": (("spec", "clusterIP"),),
+    "StatefulSet": (("spec", "selector"), ("spec", "serviceName")),
+    "StorageClass": (("provisioner",), ("parameters",)),
+}
+"""Fields that do not change once an object is there (k8s.io/kubernetes `pkg/apis/*/validation`)."""
+
+
+def _report(case: MutatingCase, one: Written, message: str, help: str = "") -> Report:
+    return Report(at_node(case.document, one.expression, one.node), message, help)
+
+
+# --- types ---
+
+
+def _type_errors(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.mutating:
+        for one in case.written:
+            problem = None if one.op else _problem(bundle, case, one)
+            if problem is not None:
+                yield _report(case, one, *problem)
+
+
+def _problem(bundle: Bundle, case: MutatingCase, one: Written) -> tuple[str, str] | None:
+    wanted = ".".join((ROOT, *one.path))
+    if one.type_name and one.type_name != wanted:
+        return f"the type `{one.type_name}` stands where `{wanted}` has to", "name it so"
+    for kind in case.kinds:
+        found = _at(bundle, kind, one.path)
+        if isinstance(found, str):
+            return f"{kind.kind} has no field `{found}`", ""
+        wrong = None if found is None else _misfit(found, one)
+        if wrong is not None:
+            return f"`{'.'.join(one.path)}` of {kind.kind} {wrong[0]}", wrong[1]
+    return None
+
+
+def _at(bundle: Bundle, kind: GroupVersionKind, path: Path) -> MergeType | str | None:
+    """The type of a field; a text names the one that is not there, None says that nobody knows."""
+    type_ = merge_type(kind, bundle.custom.get(kind))
+    for i, name in enumerate(path):
+        if type_ is None:
+            return None
+        while type_.map is None and type_.list is not None and not type_.list.atomic:
+            type_ = type_.list.item
+        if type_.map is None:
+            return None
+        child = type_.map.child(name)
+        if child is None:
+            return ".".join(path[: i + 1])
+        type_ = child
+    return type_
+
+
+def _misfit(type_: MergeType, one: Written) -> tuple[str, str] | None:
+    if (type_.map is not None and type_.map.atomic) or (
+        type_.list is not None and type_.list.atomic and type_.map is None
+    ):
+        return "is atomic, which a configuration may not set", "use a JSON patch"
+    value = one.value
+    if isinstance(value, Literal) and value.value is None:
+        return "may not be null", "leave it out: a configuration cannot remove a field"
+    shapes = (
+        (isinstance(value, (MapLiteral, Struct)), type_.map is None, "is no object"),
+        (isinstance(value, ListLiteral), type_.list is None, "is no list"),
+        (isinstance(value, Literal), not type_.scalar, "is no scalar"),
+    )
+    for is_given, is_missing, text in shapes:
+        if is_given and is_missing:
+            return text, ""
+    return None
+
+
+# --- what happens ---
+
+
+def _not_idempotent(bundle: Bundle) -> Iterator[Report]:
+    for trial in trials(bundle):
+        if trial.is_unstable:
+            yield Report(
+                at_node(trial.case.document, trial.expression, trial.node),
+                f"a second run changes the {trial.kind.kind} again: at `{trial.unstable_path}`",
+                "policies run twice where `reinvocationPolicy` is IfNeeded, and at every update: "
+                "look first whether the change is there",
+            )
+
+
+def _missing_parents(bundle: Bundle) -> Iterator[Report]:
+    for trial in trials(bundle):
+        if trial.missing_parent:
+            yield Report(
+                at_node(trial.case.document, trial.expression, trial.node),
+                f"fails for a {trial.kind.kind} without `{trial.missing_parent}`",
+                "add the parent first where it is not there, or use an ApplyConfiguration",
+            )
+
+
+def _refused(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.mutating:
+        for one in case.written:
+            why = _SERVER_OWNED.get(one.path, "")
+            if not why and one.path == ("metadata", "name") and "UPDATE" in case.operations:
+                why = "names do not change: an update is refused"
+            if not why and "UPDATE" in case.operations:
+                why = _immutability(case, one.path)
+            if why:
+                yield _report(case, one, f"`{'.'.join(one.path)}` is not for policies: {why}")
+
+
+def _immutability(case: MutatingCase, path: Path) -> str:
+    for kind in case.kinds:
+        for fixed in _IMMUTABLE.get(kind.kind, ()):
+            if path[: len(fixed)] == fixed:
+                return f"in a {kind.kind} it cannot change, so an update is refused"
+    return ""
+
+
+# --- two policies ---
+
+
+def _order_dependence(bundle: Bundle) -> Iterator[Report]:
+    for first, second in combinations(bundle.mutating, 2):
+        if not set(first.kinds) & set(second.kinds):
+            continue
+        values = {one.path: one for one in first.written if _constant(one) is not None}
+        for one in second.written:
+            other = values.get(one.path)
+            if other is None or _constant(one) is None or _constant(one) == _constant(other):
+                continue
+            yield _report(
+                second,
+                one,
+                f"policy `{first.name}` sets `{'.'.join(one.path)}` to another value: which one "
+                "stays depends on the order of policies",
+                "an API server does not say in which order it asks policies",
+            )
+
+
+def _constant(one: Written) -> tuple[str, Any] | None:
+    """The value of a scalar literal, with its type."""
+    if one.op not in ("", "add", "replace") or not isinstance(one.value, Literal):
+        return None
+    return type(one.value.value).__name__, one.value.value
+
+
+def _undone(bundle: Bundle) -> Iterator[Report]:
+    for remover in bundle.mutating:
+        gone = [one for one in remover.written if one.op == "remove" and one.path]
+        for case in bundle.mutating:
+            if case is remover or not set(case.kinds) & set(remover.kinds):
+                continue
+            for one in gone:
+                undone = [w for w in case.written if w.op != "remove" and _below(w.path, one.path)]
+                if undone:
+                    yield _report(
+                        remover,
+                        one,
+                        f"removes what policy `{case.name}` sets: `{'.'.join(undone[-1].path)}`",
+                        "whichever runs last wins, and an API server does not say which",
+                    )
+
+
+def _below(path: Path, parent: Path) -> bool:
+    return path[: len(parent)] == parent
+
+
+def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
+    for case in bundle.mutating:
+        for one in case.written:
+            if one.op not in ("add", "replace"):
+                continue
+            is_list = isinstance(one.value, ListLiteral)
+            if not is_list and not isinstance(one.value, MapLiteral):
+                continue
+            for kind in case.kinds:
+                found = _at(bundle, kind, one.path)
+                if isinstance(found, MergeType) and _merges(found, is_list=is_list):
+                    what = "list" if is_list else "map"
+                    yield _report(
+                        case,
+                        one,
+                        f"replaces the whole {what} `{'.'.join(one.path)}` of a {kind.kind}",
+                        "what the object has there is lost: an ApplyConfiguration merges",
+                    )
+                    break
+
+
+def _merges(type_: MergeType, *, is_list: bool) -> bool:
+    if is_list:
+        return type_.list is not None and not type_.list.atomic
+    return type_.map is not None and not type_.map.atomic and type_.map.element is not None
+
+
+def _example(mutation: str, name: str = "p", **rules: str) -> str:
+    operations = rules.get("operations", "CREATE")
+    resource = rules.get("resource", "deployments")
+    group = "apps" if resource == "deployments" else '""'
+    return (
+        "apiVersion: admissionregistration.k8s.io/v1\n"
+        "kind: MutatingAdmissionPolicy\n"
+        f"metadata: {{name: {name}}}\n"
+        "spec:\n"
+        "  reinvocationPolicy: IfNeeded\n"
+        "  matchConstraints:\n"
+        "    resourceRules:\n"
+        f"    - apiGroups: [{group}]\n"
+        "      apiVersions: [v1]\n"
+        f"      operations: [{operations}]\n"
+        f"      resources: [{resource}]\n"
+        "  mutations:\n"
+        f"{mutation}"
+    )
+
+
+def _apply(text: str) -> str:
+    return (
+        f'  - patchType: ApplyConfiguration\n    applyConfiguration:\n      expression: "{text}"\n'
+    )
+
+
+def _patch(text: str) -> str:
+    return f'  - patchType: JSONPatch\n    jsonPatch:\n      expression: "{text}"\n'
+
+
+_LABEL: Final = "Object{{metadata: Object.metadata{{labels: {{'a': '{}'}}}}}}"
+
+RULES: Final = (
+    Rule(
+        "CEL080",
+        "mutation-type",
+        Severity.ERROR,
+        "A configuration does not fit the kind that it is merged into: a field that the kind does "
+        "not have, a value of another shape, an atomic field, or a type that is not named after "
+        "its path. The API server takes the policy, and refuses the objects.",
+        _example(_apply("Object{spec: Object.spec{replica: 3}}")),
+        _example(_apply("Object{spec: Object.spec{replicas: 3}}")),
+        _type_errors,
+    ),
+    Rule(
+        "CEL081",
+        "not-idempotent",
+        Severity.WARNING,
+        "A second run changes the object again. Found out by running the policy twice on objects "
+        "made for the purpose. Policies run again when others have changed the object, and on "
+        "every update.",
+        _example(
+            _patch(
+                "[JSONPatch{op: 'add', path: '/spec/template/spec/containers/-', "
+                "value: Object.spec.template.spec.containers{name: 'x', image: 'x:1'}}]"
+            )
+        ),
+        _example(
+            _patch(
+                "object.spec.template.spec.containers.exists(c, c.name == 'x') ? [] : "
+                "[JSONPatch{op: 'add', path: '/spec/template/spec/containers/-', "
+                "value: Object.spec.template.spec.containers{name: 'x', image: 'x:1'}}]"
+            )
+        ),
+        _not_idempotent,
+    ),
+    Rule(
+        "CEL082",
+        "order-dependence",
+        Severity.WARNING,
+        "Two policies set the same field of the same kind to different values. What remains "
+        "depends on their order, which an API server does not promise.",
+        _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("c")), "q"),
+        _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("b")), "q"),
+        _order_dependence,
+    ),
+    Rule(
+        "CEL083",
+        "refused-field",
+        Severity.WARNING,
+        "The policy changes a field that the server owns, or that cannot change any more when the "
+        "object is updated. Such requests are refused, or the change is lost.",
+        _example(
+            _apply("Object{metadata: Object.metadata{name: 'x'}}"), operations="CREATE, UPDATE"
+        ),
+        _example(_apply("Object{metadata: Object.metadata{name: 'x'}}")),
+        _refused,
+    ),
+    Rule(
+        "CEL084",
+        "undone-mutation",
+        Severity.WARNING,
+        "A policy removes what another one sets. Only one of them has an effect.",
+        _example(_apply(_LABEL.format("b")))
+        + "---\n"
+        + _example(_patch("[JSONPatch{op: 'remove', path: '/metadata/labels/a'}]"), "q"),
+        _example(_apply(_LABEL.format("b"))),
+        _undone,
+    ),
+    Rule(
+        "CEL085",
+        "replaced-list",
+        Severity.WARNING,
+        "A JSON patch puts a whole list or map in the place of what the object has there. A "
+        "configuration would merge them.",
+        _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]")),
+        _example(_apply(_LABEL.format("b"))),
+        _replaced_lists,
+    ),
+    Rule(
+        "CEL086",
+        "missing-parent",
+        Severity.WARNING,
+        "A JSON patch fails for objects in which the parent of its path is not there. Found out by "
+        "running the policy on the smallest object of the kind.",
+        _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]")),
+        _example(
+            _patch(
+                "has(object.metadata.labels) ? "
+                "[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}] : "
+                "[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]"
+            )
+        ),
+        _missing_parents,
+    ),
+)
