@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.report import SERVER_PART
+from bench.page_parts import SERVER_PART
 from bench.server import workloads
 from bench.server.figures import bars, rate_table
 from bench.server.loads import Taken
