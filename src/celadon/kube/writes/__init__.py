@@ -28,7 +28,7 @@ from celadon.kube.writes.intake.incoming_objects import (
 from celadon.kube.writes.intake.mutated_objects import OtherKind, read_mutated
 from celadon.kube.writes.intake.request_options import WriteOptions
 from celadon.kube.writes.patching.patch_documents import read_patch
-from celadon.kube.writes.patching.patch_making import json_patch
+from celadon.kube.writes.patching.patch_making import patch_between
 from celadon.kube.writes.patching.patched_objects import (
     APPLY_PATCH,
     Patched,
@@ -59,7 +59,7 @@ __all__ = [
     "connect_options",
     "deletions",
     "draft_of",
-    "json_patch",
+    "patch_between",
     "patch_type",
     "patched",
     "preconditions",

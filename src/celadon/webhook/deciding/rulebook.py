@@ -10,15 +10,21 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from celadon.admission import Engine, World
+from celadon.admission.mutating import MutatingEngine
+from celadon.kube import GroupVersionKind
+from celadon.kube.custom import CustomKind
 
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """`world` gives what one review may look up. `bindings` is how many there are."""
+    """`world` gives what one review may look up. `bindings` is how many there are. `mutating` are
+    the policies that change objects, `custom` the kinds of definitions that are known."""
 
     engine: Engine
     world: Callable[[], World]
     bindings: int = 0
+    mutating: MutatingEngine = field(default_factory=MutatingEngine)
+    custom: Callable[[GroupVersionKind], CustomKind | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

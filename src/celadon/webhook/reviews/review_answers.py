@@ -9,8 +9,10 @@ and shortened, with a hash of the whole, where that is too long; the record of f
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission import VALIDATION_FAILURE, Verdict
@@ -19,14 +21,21 @@ from celadon.kube import name_rules
 from celadon.webhook.reviews.incoming_reviews import Review
 
 FAILURE_KEY: Final = VALIDATION_FAILURE.rpartition("/")[2]
+JSON_PATCH: Final = "JSONPatch"
 _HASH_CHARACTERS: Final = 10
 
 
-def answer_review(review: Review, verdict: Verdict) -> dict[str, Any]:
-    """The review that answers, in the version of the one that asks."""
+def answer_review(
+    review: Review, verdict: Verdict, patch: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """The review that answers, in the version of the one that asks. `patch` are the operations that
+    change the object."""
     response: dict[str, Any] = {"uid": review.request.uid, "allowed": verdict.allowed}
     if verdict.status is not None:
         response["status"] = verdict.status
+    if patch:
+        response["patchType"] = JSON_PATCH
+        response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
     if verdict.recorded:
         response["warnings"] = list(verdict.warnings)
     if verdict.audit_annotations:

@@ -75,12 +75,11 @@ class ReviewHandler:
             return self.refuse(path, 400, f"not an AdmissionReview: {error}")
         except RecursionError:
             return self._too_deep(path)
-        if path == MUTATE:  # there are no mutating policies
-            return self._answer(path, review, Verdict(), None, arrived)
         rules = self._rulebook()
         if rules is None:
             return self.refuse(path, 503, "the policies are not loaded yet", "not ready")
-        decider = Decider(review.request, rules, timed=self._metrics.is_timed())
+        timed = self._metrics.is_timed()
+        decider = Decider(review.request, rules, timed=timed, mutates=path == MUTATE)
         try:
             verdict = decider.verdict()
         except Unanswered as question:
@@ -105,7 +104,7 @@ class ReviewHandler:
         path: str,
         review: Review,
         verdict: Verdict,
-        decider: Decider | None,
+        decider: Decider,
         arrived: float,
     ) -> HttpAnswer:
         metrics = self._metrics
@@ -114,12 +113,13 @@ class ReviewHandler:
         if self._audit_only and not verdict.allowed:
             verdict = without_denial(verdict)
             metrics.would_deny.add()
-        findings = [] if decider is None else decider.findings
+        findings = decider.findings
         if findings:
             metrics.found(findings)
-        if decider is not None and decider.times:
+        if decider.times:
             metrics.timed(decider.times)
-        answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict)))
+        patch = () if self._audit_only else decider.patch
+        answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
         seconds = perf_counter() - arrived
         metrics.reviewed(path, review.request.operation.value, verdict, seconds)
         if self._log is not None:

@@ -11,6 +11,7 @@ from celadon.admission.lint.rules import (
     expense_rules,
     mutation_rules,
     null_rules,
+    static_rules,
     type_rules,
     value_rules,
     wording_rules,
@@ -26,5 +27,6 @@ RULES: Final = (
     *effect_rules.RULES,
     *expense_rules.RULES,
     *mutation_rules.RULES,
+    *static_rules.RULES,
 )
 """Every rule, by code."""

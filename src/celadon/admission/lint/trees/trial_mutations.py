@@ -27,7 +27,7 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.defaulting import drafted
 from celadon.kube.schemas import DecodeError
-from celadon.kube.writes import json_patch
+from celadon.kube.writes import patch_between
 
 _MOST_KINDS: Final = 5
 """Kinds of one policy that are tried: rules with wildcards match hundreds."""
@@ -130,7 +130,7 @@ def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -
             return None
         parent = missing[1].rpartition("/")[0]
         return Trial(case, expression, request.kind, missing_parent=parent)
-    again = json_patch(first, second)
+    again = patch_between(first, second)
     if not again:
         return None
     return Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))

@@ -6,7 +6,7 @@ from celadon.admission.mutating import Change, MutationFailure
 from celadon.cli.checking.check_report import Mutated, MutationStep, Notice, Silence, Violation
 from celadon.cli.checking.mutation.object_mutation import ObjectMutation
 from celadon.cli.checking.policy_set import PolicySet
-from celadon.kube.writes import json_patch
+from celadon.kube.writes import patch_between
 
 
 def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | None:
@@ -16,7 +16,7 @@ def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | N
     return Mutated(
         happened.before,
         happened.after,
-        tuple(json_patch(happened.before, happened.after)),
+        tuple(patch_between(happened.before, happened.after)),
         tuple(_step(one, policies) for one in happened.effects),
     )
 
@@ -31,7 +31,7 @@ def _step(change: Change, policies: PolicySet) -> MutationStep:
         change.round,
         change.before,
         change.after,
-        tuple(json_patch(change.before, change.after)),
+        tuple(patch_between(change.before, change.after)),
     )
 
 

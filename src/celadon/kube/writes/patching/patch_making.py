@@ -1,71 +1,144 @@
-"""From two objects to the JSON patch that makes one of the other.
+"""From an object and what somebody made of it to the JSON Patch (RFC 6902) between them.
 
-Lists are compared item by item from the front; what is left over at the end is added or removed. A
-list that only grew somewhere else is patched by the insertion of what is new.
+Only `add`, `remove` and `replace` are written. Of several ways that is taken which has the least to
+write of values, in as few operations as may be: items of lists are aligned, so that one more at the
+front is one `add`, and a part that has nothing in common with the other is replaced as a whole.
+Operations on a list go from its end to its beginning, so that no index depends on those before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Operation = dict[str, Any]
+"""One of a patch: `op`, `path` and mostly `value`."""
+
+MOST_PAIRS: Final = 2500
+"""Of two lists with more pairs of items, items at the same index are compared."""
 
 
-def json_patch(before: object, after: object) -> list[dict[str, Any]]:
-    """Operations that `apply_json_patch` makes `after` of `before` with; none for equal objects."""
-    return list(_operations(before, after, ""))
+def patch_between(before: Any, after: Any) -> list[Operation]:
+    """The operations that make the one JSON value of the other; none if they are the same."""
+    return list(_changed(before, after, "").operations)
 
 
-def _operations(before: Any, after: Any, path: str) -> Iterator[dict[str, Any]]:
+OPERATION_COST: Final = 4
+"""So many characters of values an operation is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A part of a patch; `size` is the length of its values, and something for each operation."""
+
+    operations: tuple[Operation, ...] = ()
+    size: int = 0
+
+    def __add__(self, other: _Change) -> _Change:
+        return _Change(self.operations + other.operations, self.size + other.size)
+
+
+_NOTHING: Final = _Change()
+
+
+def _operation(op: str, path: str, *value: Any) -> _Change:
+    made: Operation = {"op": op, "path": path}
+    if not value:
+        return _Change((made,), OPERATION_COST)
+    made["value"] = value[0]
+    return _Change((made,), OPERATION_COST + len(json.dumps(value[0])))
+
+
+def _changed(before: Any, after: Any, path: str) -> _Change:
+    if _same(before, after):
+        return _NOTHING
+    whole = _operation("replace", path, after)
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _members(before, after, path)
+        parts = _object(before, after, path)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _items(before, after, path)
-    elif before.__class__ is not after.__class__ or before != after:
-        yield {"op": "replace", "path": path, "value": after}
+        parts = _list(before, after, path)
+    else:
+        return whole
+    return parts if not path or parts.size <= whole.size else whole
 
 
-def _members(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
-    for key in before:
-        if key not in after:
-            yield {"op": "remove", "path": _at(path, key)}
-    for key, value in after.items():
-        if key in before:
-            yield from _operations(before[key], value, _at(path, key))
+def _same(before: Any, after: Any) -> bool:
+    """Equality of JSON: neither are 1 and true the same, nor 1 and 1.0."""
+    if before.__class__ is not after.__class__:
+        return False
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_same(before[k], after[k]) for k in before)
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(_same, before, after))
+    return bool(before == after)
+
+
+def _object(before: dict[str, Any], after: dict[str, Any], path: str) -> _Change:
+    found = _NOTHING
+    for key, old in before.items():
+        below = f"{path}/{_escaped(key)}"
+        if key in after:
+            found += _changed(old, after[key], below)
         else:
-            yield {"op": "add", "path": _at(path, key), "value": value}
+            found += _operation("remove", below)
+    for key, new in after.items():
+        if key not in before:
+            found += _operation("add", f"{path}/{_escaped(key)}", new)
+    return found
 
 
-def _items(before: list[Any], after: list[Any], path: str) -> Iterator[dict[str, Any]]:
-    added = _insertions(before, after)
-    if added is not None:
-        for i in added:
-            yield {"op": "add", "path": _at(path, str(i)), "value": after[i]}
-        return
-    shared = min(len(before), len(after))
-    for i in range(shared):
-        yield from _operations(before[i], after[i], _at(path, str(i)))
-    for i in reversed(range(shared, len(before))):
-        yield {"op": "remove", "path": _at(path, str(i))}
-    for i in range(shared, len(after)):
-        yield {"op": "add", "path": _at(path, str(i)), "value": after[i]}
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
 
 
-def _insertions(before: list[Any], after: list[Any]) -> list[int] | None:
-    """The indices of the new items, if the others are the old ones in their order."""
-    new: list[int] = []
-    at = 0
-    for i, item in enumerate(after):
-        if at < len(before) and _is_same(before[at], item):
-            at += 1
-        else:
-            new.append(i)
-    return new if at == len(before) else None
+def _list(before: list[Any], after: list[Any], path: str) -> _Change:
+    start = 0
+    while start < min(len(before), len(after)) and _same(before[start], after[start]):
+        start += 1
+    end = 0
+    most = min(len(before), len(after)) - start
+    while end < most and _same(before[-1 - end], after[-1 - end]):
+        end += 1
+    old = before[start : len(before) - end]
+    new = after[start : len(after) - end]
+    if len(old) * len(new) > MOST_PAIRS:
+        return _side_by_side(old, new, start, path)
+    return _aligned(old, new, start, path)
 
 
-def _is_same(before: object, after: object) -> bool:
-    """Also in the types: `1` is not `true`."""
-    return next(_operations(before, after, ""), None) is None
+def _side_by_side(old: Sequence[Any], new: Sequence[Any], start: int, path: str) -> _Change:
+    """Items at the same index are the same item; the rest comes or goes at the end."""
+    both = min(len(old), len(new))
+    found = _NOTHING
+    for i in range(len(old) - 1, both - 1, -1):
+        found += _operation("remove", f"{path}/{start + i}")
+    for i in range(both - 1, -1, -1):
+        found += _changed(old[i], new[i], f"{path}/{start + i}")
+    for i in range(both, len(new)):
+        found += _operation("add", f"{path}/{start + i}", new[i])
+    return found
 
 
-def _at(path: str, key: str) -> str:
-    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+def _aligned(old: Sequence[Any], new: Sequence[Any], start: int, path: str) -> _Change:
+    """The shortest way over all alignments of the items, as for the distance between two words.
+    `best[j]` leads from what is left of `old` to `new[j:]`."""
+    removals = [_operation("remove", f"{path}/{start + i}") for i in range(len(old))]
+    last = len(new)
+    best = [_NOTHING] * (last + 1)
+    for j in range(last - 1, -1, -1):
+        # Each goes in at the same index, so the last one goes first.
+        best[j] = best[j + 1] + _operation("add", f"{path}/{start + len(old)}", new[j])
+    for i in range(len(old) - 1, -1, -1):
+        above, best = best, [_NOTHING] * (last + 1)
+        best[last] = above[last] + removals[i]
+        for j in range(last - 1, -1, -1):
+            here = f"{path}/{start + i}"
+            ways = [
+                above[j + 1] + _changed(old[i], new[j], here),
+                above[j] + removals[i],
+                best[j + 1] + _operation("add", here, new[j]),
+            ]
+            best[j] = min(ways, key=lambda way: way.size)
+    return best[0]

@@ -1,0 +1,74 @@
+"""CEL090: policies for the files of an API server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from celadon.admission.lint.model.findings import Severity, Spot
+from celadon.admission.lint.model.lint_rule import Rule
+from celadon.admission.lint.model.rule_reports import Report
+from celadon.admission.lint.model.subjects import Bundle
+from celadon.admission.registration.registration_types import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.registration.static_manifests import is_static, static_errors
+
+_TYPES: Final = (
+    (ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding),
+    (MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding),
+)
+
+
+def _not_loadable(bundle: Bundle) -> Iterator[Report]:
+    for types in _TYPES:
+        given = [
+            (one.document, one.value)
+            for one in bundle.registered
+            if isinstance(one.value, types) and is_static(one.value)
+        ]
+        for error in static_errors([value for _, value in given]):
+            yield Report(
+                Spot(given[error.number][0], error.path),
+                error.text,
+                "a server that finds this in its files does not start",
+            )
+
+
+_POLICY: Final = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: replicas.static.k8s.io}
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [apps]
+      apiVersions: [v1]
+      operations: [CREATE]
+      resources: [deployments]
+  validations:
+  - {expression: object.spec.replicas <= 5, message: at most 5 replicas}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: replicas.static.k8s.io}
+spec:
+  validationActions: [Deny]
+"""
+
+RULES: Final = (
+    Rule(
+        "CEL090",
+        "static-manifest",
+        Severity.ERROR,
+        "The name ends with `.static.k8s.io`: the object is for the files of an API server "
+        "(`staticManifestsDir`), and could not be loaded from there. Such policies have no "
+        "params, and their bindings name policies of the same files.",
+        _POLICY + "  policyName: replicas\n",
+        _POLICY + "  policyName: replicas.static.k8s.io\n",
+        _not_loadable,
+    ),
+)
