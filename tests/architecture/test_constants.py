@@ -75,3 +75,26 @@ def _texts(value: ast.expr) -> Iterator[str]:
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
+
+
+JSON_ALIASES = {
+    "celadon.kube.json_types": "the one name of a JSON object",
+    "celadon.cel.program": "what expressions know, not JSON",
+    "celadon.cel.values.message_values": "values of CEL by the names of fields",
+    "celadon.admission.expressions.metering": "what expressions know, not JSON",
+    "celadon.kube.defaulting.field_functions": "a rule of the data pack",
+    "celadon.webhook.installation.selector_unions": "a label selector",
+}
+"""Modules that may call `Mapping[str, Any]` something."""
+
+
+def test_json_objects_have_one_name() -> None:
+    aliases = {
+        module
+        for module in MODULES
+        for node in tree_of(module).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.value) == "Mapping[str, Any]"
+    }
+    assert aliases == JSON_ALIASES.keys()
