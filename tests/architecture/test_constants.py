@@ -28,6 +28,7 @@ HOMONYMS: dict[str, str] = {
     "'ValidatingAdmissionPolicy'": "a kind, and the plugin that asks the objects of that kind",
     "'MutatingAdmissionPolicy'": "a kind, and where its deprecated versions stand with all others",
     "'MutatingAdmissionPolicyBinding'": "as above",
+    "'kube-apiserver'": "who writes leases, and whom a certificate is for",
     repr(GO_SPACE): "Go's white space, in texts of the language and in those of Kubernetes",
 }
 """Values that stand more than once, as Python writes them, each with the reason."""
