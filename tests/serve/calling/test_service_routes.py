@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission import ObjectWorld
 from celadon.serve.calling.service_routes import ServiceRoutes
-from celadon.serve.outgoing.go_network import NetworkFailure
+from celadon.serve.network_failures import NetworkFailure
 
 
 def service(name: str, **spec: Any) -> dict[str, Any]:
