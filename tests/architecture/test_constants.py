@@ -28,6 +28,7 @@ HOMONYMS: dict[str, str] = {
     "'ValidatingAdmissionPolicy'": "a kind, and the plugin that asks the objects of that kind",
     "'MutatingAdmissionPolicy'": "a kind, and where its deprecated versions stand with all others",
     "'MutatingAdmissionPolicyBinding'": "as above",
+    "'kube-apiserver'": "who writes leases, and whom a certificate is for",
     repr(GO_SPACE): "Go's white space, in texts of the language and in those of Kubernetes",
 }
 """Values that stand more than once, as Python writes them, each with the reason."""
@@ -75,3 +76,26 @@ def _texts(value: ast.expr) -> Iterator[str]:
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
+
+
+JSON_ALIASES = {
+    "celadon.kube.json_types": "the one name of a JSON object",
+    "celadon.cel.program": "what expressions know, not JSON",
+    "celadon.cel.values.message_values": "values of CEL by the names of fields",
+    "celadon.admission.expressions.metering": "what expressions know, not JSON",
+    "celadon.kube.defaulting.field_functions": "a rule of the data pack",
+    "celadon.webhook.installation.selector_unions": "a label selector",
+}
+"""Modules that may call `Mapping[str, Any]` something."""
+
+
+def test_json_objects_have_one_name() -> None:
+    aliases = {
+        module
+        for module in MODULES
+        for node in tree_of(module).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.value) == "Mapping[str, Any]"
+    }
+    assert aliases == JSON_ALIASES.keys()

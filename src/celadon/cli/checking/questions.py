@@ -23,15 +23,18 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
 from celadon.kube.catalogue import Catalog
-from celadon.kube.well_known_values import AUTHENTICATED, SERVICE_ACCOUNT_PREFIX
+from celadon.kube.well_known_values import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    SERVICE_ACCOUNT_PREFIX,
+    UNAUTHENTICATED,
+)
 from celadon.kube.writes import Target, WriteOptions
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
 _VALIDATION: Final = "Strict"
 """What kubectl asks for."""
-_ANONYMOUS: Final = "system:anonymous"
-_UNAUTHENTICATED: Final = "system:unauthenticated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,8 @@ def user_info(name: str, groups: Sequence[str]) -> User:
     if name.startswith(SERVICE_ACCOUNT_PREFIX) and not found:
         namespace = name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")[0]
         found = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
-    own = _UNAUTHENTICATED if name == _ANONYMOUS else AUTHENTICATED
-    if own not in found and _UNAUTHENTICATED not in found:
+    own = UNAUTHENTICATED if name == ANONYMOUS else AUTHENTICATED
+    if own not in found and UNAUTHENTICATED not in found:
         found.append(own)
     return User(name, tuple(found))
 

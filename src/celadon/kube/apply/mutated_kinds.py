@@ -33,6 +33,7 @@ from celadon.kube.schemas.strict_fields import strict_field_errors
 from celadon.kube.schemas.typed_objects import codec_for, decode
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import OBJECT_FIELDS
 from celadon.kube.writes.intake.mutated_objects import (
     built_in_kind,
     require_kind,
@@ -42,7 +43,6 @@ from celadon.kube.writes.intake.mutated_objects import (
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
 
-_METADATA: Final = frozenset({"apiVersion", "kind", "metadata"})
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 """A kind whose defaults look at the metadata."""
 
@@ -102,7 +102,7 @@ class MutatedKinds:
         assert codec is not None, f"{kind} has a type"
         decoded = _as_given(decode(codec, with_go_numbers(config, kind)), config)
         made: JsonObject = merged(type_, live, decoded)
-        if config.keys() <= _METADATA and kind != _NAMESPACE:
+        if config.keys() <= OBJECT_FIELDS and kind != _NAMESPACE:
             return {**made, "apiVersion": live["apiVersion"], "kind": live["kind"]}
         return defaulted_again(made, kind, self.context)
 

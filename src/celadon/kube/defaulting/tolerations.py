@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-Toleration = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 
-def merged(tolerations: Sequence[Toleration]) -> list[dict[str, Any]]:
+def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
     """Copies, in order, of those that no other one covers; of equal ones the first."""
     kept: list[dict[str, Any]] = []
     for i, one in enumerate(tolerations):
@@ -18,7 +18,7 @@ def merged(tolerations: Sequence[Toleration]) -> list[dict[str, Any]]:
     return kept
 
 
-def covers(wide: Toleration, narrow: Toleration) -> bool:
+def covers(wide: JsonObject, narrow: JsonObject) -> bool:
     """Whether `wide` tolerates at least what `narrow` does, as far as upstream sees it."""
     if wide == narrow:
         return True
@@ -36,7 +36,7 @@ def covers(wide: Toleration, narrow: Toleration) -> bool:
     return same and narrow.get("operator") == "Equal"
 
 
-def _lasts(wide: Toleration, narrow: Toleration) -> bool:
+def _lasts(wide: JsonObject, narrow: JsonObject) -> bool:
     """Whether `wide` tolerates as long; seconds count for NoExecute only, none means for ever."""
     limit = wide.get("tolerationSeconds")
     if wide.get("effect") != "NoExecute" or limit is None:

@@ -5,14 +5,14 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 
 Errors = Iterator[FieldError]
-Object = Mapping[str, Any]
 Messages = Callable[[str], list[str]]
 
 METADATA: Final = FieldPath("metadata")
@@ -24,7 +24,7 @@ NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
 
 
-def items(obj: Object, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+def items(obj: JsonObject, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     """The members of a list, each with its path."""
     found = obj.get(field)
     if found:
@@ -33,7 +33,7 @@ def items(obj: Object, field: str, path: FieldPath) -> Iterator[tuple[FieldPath,
             yield at.index(index), item
 
 
-def entries(obj: Object, field: str) -> list[tuple[str, Any]]:
+def entries(obj: JsonObject, field: str) -> list[tuple[str, Any]]:
     """The members of a map by key: the order in which a server meets them is random."""
     return sorted((obj.get(field) or {}).items())
 
@@ -72,14 +72,14 @@ def required_name(path: FieldPath, value: str, messages: Messages) -> Errors:
         yield fieldpath.required(path)
 
 
-def present(obj: Object, path: FieldPath, *fields: str) -> Errors:
+def present(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
     """Fields that may not be empty."""
     for field in fields:
         if not obj.get(field):
             yield fieldpath.required(path.child(field))
 
 
-def not_negative(obj: Object, path: FieldPath, *fields: str) -> Errors:
+def not_negative(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
     """Fields that are absent or at least 0."""
     for field in fields:
         value = obj.get(field)

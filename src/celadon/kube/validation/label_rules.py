@@ -7,8 +7,9 @@ from typing import Any
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector, SelectorError, label_selector
-from celadon.kube.validation.field_checks import Errors, Object, each, items
+from celadon.kube.validation.field_checks import Errors, each, items
 
 
 def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
@@ -25,7 +26,7 @@ def label_name(path: FieldPath, key: str) -> Errors:
     return each(path, key, name_rules.qualified_name(key))
 
 
-def selector(path: FieldPath, given: Object | None) -> Errors:
+def selector(path: FieldPath, given: JsonObject | None) -> Errors:
     """A LabelSelector. None is fine here; who needs one says so."""
     if given is None:
         return
@@ -34,7 +35,7 @@ def selector(path: FieldPath, given: Object | None) -> Errors:
         yield from _requirement(at, requirement)
 
 
-def _requirement(path: FieldPath, requirement: Object) -> Errors:
+def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
     if operator in {"In", "NotIn"}:
         if not values:
@@ -52,7 +53,7 @@ def _requirement(path: FieldPath, requirement: Object) -> Errors:
         yield from each(at, value, name_rules.label_value(value))
 
 
-def understood(given: Object | None) -> LabelSelector | None:
+def understood(given: JsonObject | None) -> LabelSelector | None:
     """The selector as it selects; None when it cannot be understood."""
     try:
         return label_selector(given)

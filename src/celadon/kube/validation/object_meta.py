@@ -16,16 +16,9 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
-from celadon.kube.validation.field_checks import (
-    METADATA,
-    Errors,
-    Messages,
-    Object,
-    dns_label,
-    each,
-    items,
-)
+from celadon.kube.validation.field_checks import METADATA, Errors, Messages, dns_label, each, items
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 
@@ -74,7 +67,7 @@ def _path_prefix(prefix: str) -> list[str]:
 IN_PATHS: Final = Naming(name_rules.path_segment_name, None, _path_prefix)
 
 
-def validate_object_meta(meta: Object, naming: Naming) -> Errors:
+def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
     """Of a new object, in upstream's order."""
     yield from _names(meta, naming)
     if naming.namespaced:
@@ -89,13 +82,17 @@ def validate_object_meta(meta: Object, naming: Naming) -> Errors:
     yield from _finalizers(meta)
 
 
-def validate_meta_of_update(meta: Object, old: Object, *, unconditional: bool = True) -> Errors:
+def validate_meta_of_update(
+    meta: JsonObject, old: JsonObject, *, unconditional: bool = True
+) -> Errors:
     """What a server checks for all kinds: the name fits into a path, some fields do not change."""
     yield from validate_object_meta(meta, IN_PATHS)
     yield from validate_object_meta_update(meta, old, unconditional=unconditional)
 
 
-def validate_object_meta_update(meta: Object, old: Object, *, unconditional: bool = True) -> Errors:
+def validate_object_meta_update(
+    meta: JsonObject, old: JsonObject, *, unconditional: bool = True
+) -> Errors:
     """`unconditional`: the client need not say which version it changes."""
     if old.get("deletionTimestamp"):
         yield from _no_new_finalizers(meta, old)
@@ -114,7 +111,7 @@ def validate_object_meta_update(meta: Object, old: Object, *, unconditional: boo
     yield from _owners(meta.get("ownerReferences") or ())
 
 
-def _no_new_finalizers(meta: Object, old: Object) -> Errors:
+def _no_new_finalizers(meta: JsonObject, old: JsonObject) -> Errors:
     known = set(old.get("finalizers") or ())
     added = sorted(set(meta.get("finalizers") or ()) - known)
     if added:
@@ -126,7 +123,7 @@ def _no_new_finalizers(meta: Object, old: Object) -> Errors:
         yield fieldpath.forbidden(METADATA.child("finalizers"), detail)
 
 
-def _names(meta: Object, naming: Naming) -> Errors:
+def _names(meta: JsonObject, naming: Naming) -> Errors:
     generate, name = meta.get("generateName") or "", meta.get("name") or ""
     if generate:
         yield from each(METADATA.child("generateName"), generate, naming.of_prefix(generate))
@@ -146,9 +143,9 @@ def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Er
         yield fieldpath.too_long(path, ANNOTATIONS_BYTES)
 
 
-def _owners(owners: Sequence[Object]) -> Errors:
+def _owners(owners: Sequence[JsonObject]) -> Errors:
     path = METADATA.child("ownerReferences")
-    controllers: list[Object] = []
+    controllers: list[JsonObject] = []
     for owner in owners:
         yield from _owner(owner, path)
         if not owner.get("controller"):
@@ -163,7 +160,7 @@ def _owners(owners: Sequence[Object]) -> Errors:
             yield fieldpath.invalid(path, list(owners), detail)
 
 
-def _owner(owner: Object, path: FieldPath) -> Errors:
+def _owner(owner: JsonObject, path: FieldPath) -> Errors:
     version: str = owner["apiVersion"]
     if not _version(version):
         yield fieldpath.invalid(path.child("apiVersion"), version, "version must not be empty")
@@ -185,7 +182,7 @@ def _version(api_version: str) -> str:
         return ""
 
 
-def _finalizers(meta: Object) -> Errors:
+def _finalizers(meta: JsonObject) -> Errors:
     path = METADATA.child("finalizers")
     finalizers = list(meta.get("finalizers") or ())
     for finalizer in finalizers:
@@ -195,7 +192,7 @@ def _finalizers(meta: Object) -> Errors:
         yield fieldpath.invalid(path, finalizers, detail)
 
 
-def standard_finalizers(meta: Object) -> Errors:
+def standard_finalizers(meta: JsonObject) -> Errors:
     """The additional rule of built-in kinds."""
     for path, finalizer in items(meta, "finalizers", METADATA):
         yield from standard_finalizer(path, finalizer)

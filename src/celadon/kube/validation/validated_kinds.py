@@ -12,6 +12,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.validation.cluster import (
     cluster_rules,
@@ -21,7 +22,7 @@ from celadon.kube.validation.cluster import (
     signing_requests,
     storage_claims,
 )
-from celadon.kube.validation.field_checks import METADATA, Errors, Object
+from celadon.kube.validation.field_checks import METADATA, Errors
 from celadon.kube.validation.networking import ingresses, services
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -34,11 +35,11 @@ from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.workloads import autoscaling, controllers, jobs
 from celadon.kube.well_known_values import RBAC_GROUP
 
-Create = Callable[[Object], Errors]
-Update = Callable[[Object, Object], Errors]
+Create = Callable[[JsonObject], Errors]
+Update = Callable[[JsonObject, JsonObject], Errors]
 
 
-def _nothing(_: Object) -> Errors:
+def _nothing(_: JsonObject) -> Errors:
     return iter(())
 
 
@@ -65,7 +66,7 @@ class Validation:
     update: Update | None = None
     lasting_metadata: bool = False
 
-    def of_update(self, obj: Object, old: Object) -> Errors:
+    def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
         """What is wrong with an update, metadata included."""
         return self.create(obj) if self.update is None else self.update(obj, old)
 
@@ -178,7 +179,7 @@ KIND_FIRST: Final = frozenset({GroupKind("policy", "PodDisruptionBudget"), Group
 """Kinds whose own rules say nothing about metadata: only the name's use in URLs is checked."""
 
 
-def validate_create(obj: Object, kind: GroupVersionKind) -> list[FieldError]:
+def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
     """What is wrong with a new object."""
     validation = VALIDATIONS.get(kind.group_kind)
     if validation is None:
@@ -190,12 +191,12 @@ def validate_create(obj: Object, kind: GroupVersionKind) -> list[FieldError]:
     return errors or _usable_in_urls(obj)
 
 
-def _metadata(meta: Object, naming: Naming) -> Errors:
+def _metadata(meta: JsonObject, naming: Naming) -> Errors:
     yield from validate_object_meta(meta, naming)
     yield from standard_finalizers(meta)
 
 
-def _usable_in_urls(obj: Object) -> list[FieldError]:
+def _usable_in_urls(obj: JsonObject) -> list[FieldError]:
     """The check behind all strategies, which counts where a kind has none of its own."""
     name = (obj.get("metadata") or {}).get("name") or ""
     at = METADATA.child("name")
@@ -203,7 +204,7 @@ def _usable_in_urls(obj: Object) -> list[FieldError]:
 
 
 def validate_subresource_update(
-    obj: Object, old: Object, kind: GroupVersionKind, subresource: str
+    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, subresource: str
 ) -> list[FieldError]:
     """What is wrong with an object changed through a subresource of another shape than its own."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
@@ -211,7 +212,7 @@ def validate_subresource_update(
     return [*errors, *check(obj)]
 
 
-def validate_update(obj: Object, old: Object, kind: GroupVersionKind) -> list[FieldError]:
+def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
     """What is wrong with a changed object. Subresources are not validated here."""
     validation = VALIDATIONS.get(kind.group_kind)
     if validation is None:

@@ -7,22 +7,21 @@ k8s.io/apiextensions-apiserver `pkg/registry`, and `pkg/api/node/util.go`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.custom.string_formats import known_format
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.deprecated_node_labels import DEPRECATED
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
 from celadon.kube.well_known_values import MOUNTABLE_SECRETS
 
-Object = Mapping[str, Any]
-
 _STATUS: Final = FieldPath("status")
 
 
-def node_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def node_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a Node."""
     spec = obj.get("spec") or {}
     if spec.get("configSource") is not None:
@@ -33,7 +32,7 @@ def node_warnings(obj: Object, _: Object | None) -> Iterator[str]:
         yield from range_warnings(FieldPath("spec", "podCIDRs").index(index), one)
 
 
-def pod_status_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def pod_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of the status of a Pod."""
     status = obj.get("status") or {}
     for field in ("podIPs", "hostIPs"):
@@ -42,7 +41,7 @@ def pod_status_warnings(obj: Object, _: Object | None) -> Iterator[str]:
             yield from address_warnings(at, one.get("ip", ""))
 
 
-def runtime_class_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a RuntimeClass."""
     selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
     for key in sorted(selector):
@@ -50,7 +49,7 @@ def runtime_class_warnings(obj: Object, _: Object | None) -> Iterator[str]:
             yield f"scheduling.nodeSelector: {DEPRECATED[key]}"
 
 
-def service_account_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a ServiceAccount that gets an annotation it did not have."""
     had = old is not None and MOUNTABLE_SECRETS in metadata.annotations(old)
     if MOUNTABLE_SECRETS in metadata.annotations(obj) and not had:
@@ -60,7 +59,7 @@ def service_account_warnings(obj: Object, old: Object | None) -> Iterator[str]:
         )
 
 
-def resource_slice_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def resource_slice_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a ResourceSlice."""
     driver = (obj.get("spec") or {}).get("driver") or ""
     if driver != driver.lower():
@@ -70,7 +69,7 @@ def resource_slice_warnings(obj: Object, _: Object | None) -> Iterator[str]:
         )
 
 
-def definition_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a CustomResourceDefinition: formats that nobody checks, and that it did not have."""
     had = set() if old is None else set(_unknown_formats(old))
     for name in _unknown_formats(obj):
@@ -78,7 +77,7 @@ def definition_warnings(obj: Object, old: Object | None) -> Iterator[str]:
             yield f"unrecognized format {quote(name)}"
 
 
-def _unknown_formats(definition: Object) -> list[str]:
+def _unknown_formats(definition: JsonObject) -> list[str]:
     found: dict[str, None] = {}
     for version in (definition.get("spec") or {}).get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
@@ -87,7 +86,7 @@ def _unknown_formats(definition: Object) -> list[str]:
     return sorted(found)
 
 
-def _formats_in(schema: Object) -> Iterator[str]:
+def _formats_in(schema: JsonObject) -> Iterator[str]:
     name = schema.get("format")
     if name and schema.get("type") == "string" and not known_format(name):
         yield name
@@ -102,7 +101,7 @@ def _formats_in(schema: Object) -> Iterator[str]:
             yield from _formats_in(inner)
 
 
-def custom_resource_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a custom resource: finalizers that it did not have and that could be anybody's."""
     had = () if old is None else metadata.metadata(old).get("finalizers") or ()
     added = set(metadata.metadata(obj).get("finalizers") or ()) - set(had)

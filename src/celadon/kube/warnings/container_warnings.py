@@ -6,16 +6,16 @@ initialization first, then the usual ones, then the ephemeral ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.fractional_bytes import fractional_bytes
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
-Object = Mapping[str, Any]
-Located = tuple[FieldPath, Object]
+Located = tuple[FieldPath, JsonObject]
 
 AMOUNTS: Final = (
     ("limits", "memory"),
@@ -25,21 +25,21 @@ AMOUNTS: Final = (
 )
 
 
-def containers(spec: Object, path: FieldPath) -> Iterator[Located]:
+def containers(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
     """All containers of a pod; `path` is that of its spec."""
     for field in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield path.child(field).index(index), container
 
 
-def amount_warnings(container: Object, path: FieldPath) -> Iterator[str]:
+def amount_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
     """Fractions of bytes."""
     resources, at = container.get("resources") or {}, path.child("resources")
     for field, name in AMOUNTS:
         yield from fractional_bytes(resources.get(field), name, at.child(field))
 
 
-def variable_warnings(container: Object, path: FieldPath) -> Iterator[str]:
+def variable_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
     """Variables that come twice, unless the later one is made of the earlier."""
     seen: set[str] = set()
     for index, variable in enumerate(container.get("env") or ()):
@@ -56,7 +56,7 @@ def variable_warnings(container: Object, path: FieldPath) -> Iterator[str]:
             )
 
 
-def port_warnings(spec: Object, path: FieldPath) -> Iterator[str]:
+def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     """Ports of all containers that get into each other's way."""
     known: dict[tuple[int, str], list[Located]] = {}
     for at, port in _ports(spec, path):
@@ -71,7 +71,7 @@ def port_warnings(spec: Object, path: FieldPath) -> Iterator[str]:
         others.append((at, port))
 
 
-def port_name_warnings(spec: Object, path: FieldPath) -> Iterator[str]:
+def port_name_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     """Names of ports that more than one container has."""
     known: dict[str, FieldPath] = {}
     for at, port in _ports(spec, path):
@@ -86,13 +86,13 @@ def port_name_warnings(spec: Object, path: FieldPath) -> Iterator[str]:
             )
 
 
-def _ports(spec: Object, path: FieldPath) -> Iterator[Located]:
+def _ports(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
     for at, container in containers(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
             yield at.child("ports").index(index), port
 
 
-def _conflict(port: Object, other: Object) -> str:
+def _conflict(port: JsonObject, other: JsonObject) -> str:
     """Of two ports with the same number and protocol; empty where both can be."""
     address, others_address = port.get("hostIP") or "", other.get("hostIP") or ""
     number, others_number = port.get("hostPort") or 0, other.get("hostPort") or 0
@@ -105,7 +105,7 @@ def _conflict(port: Object, other: Object) -> str:
     return ""
 
 
-def _printed(port: Object) -> str:
+def _printed(port: JsonObject) -> str:
     """As Go's `%+v` prints a port."""
     return (
         f"{{Name:{port.get('name', '')} HostPort:{port.get('hostPort', 0)} "

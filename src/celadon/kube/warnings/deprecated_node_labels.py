@@ -5,13 +5,12 @@ As k8s.io/kubernetes `pkg/api/node/util.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube import name_rules
 from celadon.kube.fieldpath import FieldPath
-
-Object = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 DEPRECATED: Final = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -35,7 +34,9 @@ def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
         yield f"{path}: {key} is {DEPRECATED[key]}"
 
 
-def term_warnings(term: Object, path: FieldPath, *, check_values: bool = False) -> Iterator[str]:
+def term_warnings(
+    term: JsonObject, path: FieldPath, *, check_values: bool = False
+) -> Iterator[str]:
     """Of a NodeSelectorTerm; with `check_values`, also of values that no label can have."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         at = path.child("matchExpressions").index(index)
@@ -47,7 +48,7 @@ def term_warnings(term: Object, path: FieldPath, *, check_values: bool = False) 
                 yield f"{at.child('values').index(number)}: {value} is invalid, {why}"
 
 
-def selector_warnings(selector: Object | None, path: FieldPath) -> Iterator[str]:
+def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[str]:
     """Of a LabelSelector that chooses nodes."""
     if selector is None:
         return

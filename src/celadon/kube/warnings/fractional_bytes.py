@@ -5,17 +5,15 @@ As k8s.io/kubernetes `pkg/api/{pod/warnings,persistentvolumeclaim/util}.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import Quantity, QuantityError, parse
 
-Object = Mapping[str, Any]
 
-
-def fractional_bytes(amounts: Object | None, name: str, path: FieldPath) -> Iterator[str]:
+def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> Iterator[str]:
     """Of one resource in a list of them; `path` is that of the list."""
     text = (amounts or {}).get(name)
     if text is None:
@@ -35,7 +33,7 @@ def _thousandths(found: Quantity) -> int:
     return int(found.round_up(-3).as_decimal() * 1000)
 
 
-def claim_spec_warnings(spec: Object, path: FieldPath) -> Iterator[str]:
+def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     """Of the spec of a PersistentVolumeClaim, wherever there is one."""
     resources, at = spec.get("resources") or {}, path.child("resources")
     for field in ("requests", "limits"):

@@ -5,15 +5,14 @@ As k8s.io/kubernetes `pkg/api/service/warnings.go` and the `strategy.go` of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
 from celadon.kube.well_known_values import INGRESS_CLASS
-
-Object = Mapping[str, Any]
 
 TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
@@ -31,7 +30,7 @@ _SPEC: Final = FieldPath("spec")
 _INGRESS: Final = FieldPath("status", "loadBalancer", "ingress")
 
 
-def service_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a Service, new or changed."""
     spec = obj.get("spec") or {}
     if TOPOLOGY_HINTS in metadata.annotations(obj):
@@ -57,7 +56,7 @@ def service_warnings(obj: Object, _: Object | None) -> Iterator[str]:
         yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
 
 
-def _ignored_by_headless(spec: Object) -> Iterator[str]:
+def _ignored_by_headless(spec: JsonObject) -> Iterator[str]:
     if spec.get("loadBalancerIP"):
         yield "spec.loadBalancerIP is ignored for headless services"
     if spec.get("externalIPs"):
@@ -66,18 +65,18 @@ def _ignored_by_headless(spec: Object) -> Iterator[str]:
         yield "spec.SessionAffinity is ignored for headless services"
 
 
-def _listed_addresses(spec: Object, field: str) -> Iterator[str]:
+def _listed_addresses(spec: JsonObject, field: str) -> Iterator[str]:
     for index, address in enumerate(spec.get(field) or ()):
         yield from address_warnings(_SPEC.child(field).index(index), address)
 
 
-def service_status_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def service_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of the status of a Service; the path ends early there."""
     for index, ingress in _load_balancer(obj):
         yield from address_warnings(_INGRESS.index(index), ingress.get("ip") or "")
 
 
-def ingress_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def ingress_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a new Ingress."""
     chosen = (obj.get("spec") or {}).get("ingressClassName") is not None
     if old is None and INGRESS_CLASS in metadata.annotations(obj) and not chosen:
@@ -87,23 +86,23 @@ def ingress_warnings(obj: Object, old: Object | None) -> Iterator[str]:
         )
 
 
-def ingress_status_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def ingress_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of the status of an Ingress."""
     for index, ingress in _load_balancer(obj):
         yield from address_warnings(_INGRESS.index(index).child("ip"), ingress.get("ip") or "")
 
 
-def _load_balancer(obj: Object) -> Iterator[tuple[int, Object]]:
+def _load_balancer(obj: JsonObject) -> Iterator[tuple[int, JsonObject]]:
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     return enumerate(balancer.get("ingress") or ())
 
 
-def _is_managed(obj: Object, managers: tuple[str, frozenset[str]]) -> bool:
+def _is_managed(obj: JsonObject, managers: tuple[str, frozenset[str]]) -> bool:
     label, names = managers
     return metadata.labels(obj).get(label) in names
 
 
-def endpoints_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def endpoints_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of an Endpoints."""
     if _is_managed(obj, ENDPOINTS_MANAGER):
         return
@@ -114,7 +113,7 @@ def endpoints_warnings(obj: Object, _: Object | None) -> Iterator[str]:
                 yield from address_warnings(at.index(number).child("ip"), address.get("ip", ""))
 
 
-def endpoint_slice_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def endpoint_slice_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of an EndpointSlice; its type of address is not in a spec, whatever the text says."""
     if old is None and obj.get("addressType") == "FQDN":
         yield "spec.addressType: FQDN endpoints are deprecated"
@@ -126,7 +125,7 @@ def endpoint_slice_warnings(obj: Object, old: Object | None) -> Iterator[str]:
             yield from address_warnings(at.index(number), address)
 
 
-def network_policy_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def network_policy_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a NetworkPolicy."""
     spec = obj.get("spec") or {}
     for field, peers in (("ingress", "from"), ("egress", "to")):
@@ -136,7 +135,7 @@ def network_policy_warnings(obj: Object, _: Object | None) -> Iterator[str]:
                 yield from _block(peer.get("ipBlock"), at.index(number).child("ipBlock"))
 
 
-def _block(block: Object | None, path: FieldPath) -> Iterator[str]:
+def _block(block: JsonObject | None, path: FieldPath) -> Iterator[str]:
     if block is None:
         return
     yield from range_warnings(path.child("cidr"), block.get("cidr", ""))
@@ -144,7 +143,7 @@ def _block(block: Object | None, path: FieldPath) -> Iterator[str]:
         yield from range_warnings(path.child("except").index(index), one)
 
 
-def service_cidr_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a ServiceCIDR."""
     for index, one in enumerate((obj.get("spec") or {}).get("cidrs") or ()):
         yield from range_warnings(_SPEC.child("cidrs").index(index), one)

@@ -7,13 +7,12 @@ paths: the same path twice, or one below another. As k8s.io/kubernetes `pkg/api/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.go.go_text import quote
-
-Object = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 _CERTIFICATE_PATHS: Final = (
     ("certificateChainPath", "PodCertificate chain"),
@@ -41,13 +40,13 @@ class _Place:
         return f"{quote(self.path)} ({self.source})" if self.source else quote(self.path)
 
 
-def overlapping_paths(volumes: Iterable[Object]) -> Iterator[str]:
+def overlapping_paths(volumes: Iterable[JsonObject]) -> Iterator[str]:
     """Of all volumes of a pod, in their order."""
     for volume in volumes:
         yield from _of_volume(volume, volume.get("name", ""))
 
 
-def _of_volume(volume: Object, name: str) -> Iterator[str]:
+def _of_volume(volume: JsonObject, name: str) -> Iterator[str]:
     maps, secret = volume.get("configMap"), volume.get("secret")
     if maps is not None:
         source = f"ConfigMap {quote(maps.get('name', ''))}"
@@ -61,11 +60,11 @@ def _of_volume(volume: Object, name: str) -> Iterator[str]:
         yield from _of_projected(volume["projected"], name)
 
 
-def _items(source: Object, named: str = "") -> list[_Place]:
+def _items(source: JsonObject, named: str = "") -> list[_Place]:
     return [_Place(item.get("path", ""), named) for item in source.get("items") or ()]
 
 
-def _of_projected(projected: Object, name: str) -> Iterator[str]:
+def _of_projected(projected: JsonObject, name: str) -> Iterator[str]:
     places: list[_Place] = []
     for source in projected.get("sources") or ():
         if any(source.get(kind) is not None for kind in _SOURCES):
@@ -75,7 +74,7 @@ def _of_projected(projected: Object, name: str) -> Iterator[str]:
             yield f"volume {quote(name)} (Projected) has no sources provided"
 
 
-def _projected_places(source: Object) -> list[_Place]:
+def _projected_places(source: JsonObject) -> list[_Place]:
     maps, secret = source.get("configMap"), source.get("secret")
     if maps is not None and maps.get("items"):
         return _items(maps, f"ConfigMap {quote(maps.get('name', ''))}")

@@ -8,11 +8,12 @@ nowhere for a pod itself, `spec.template` and the like for templates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.container_warnings import (
     amount_warnings,
     containers,
@@ -35,9 +36,6 @@ from celadon.kube.well_known_values import (
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
-
-Object = Mapping[str, Any]
-
 
 DEPRECATED_ANNOTATIONS: Final = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
@@ -69,7 +67,7 @@ _NO_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field i
 _OLD_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 
-def pod_warnings(pod: Object) -> Iterator[str]:
+def pod_warnings(pod: JsonObject) -> Iterator[str]:
     """Of a new pod."""
     why = name_rules.dns1123_label(metadata.name(pod))
     if why:
@@ -80,13 +78,13 @@ def pod_warnings(pod: Object) -> Iterator[str]:
     yield from pod_spec_warnings(pod, FieldPath(), is_template=False)
 
 
-def template_warnings(template: Object | None, path: FieldPath) -> Iterator[str]:
+def template_warnings(template: JsonObject | None, path: FieldPath) -> Iterator[str]:
     """Of a PodTemplateSpec, if there is one."""
     if template is not None:
         yield from pod_spec_warnings(template, path, is_template=True)
 
 
-def pod_spec_warnings(pod: Object, path: FieldPath, *, is_template: bool) -> Iterator[str]:
+def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) -> Iterator[str]:
     """Of the spec and the annotations of a pod or a template."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
     at, at_notes = path.child("spec"), path.child("metadata", "annotations")
@@ -120,7 +118,7 @@ def pod_spec_warnings(pod: Object, path: FieldPath, *, is_template: bool) -> Ite
     yield from _addresses(spec, at)
 
 
-def _node_selection(spec: Object, path: FieldPath) -> Iterator[str]:
+def _node_selection(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for key in sorted(spec.get("nodeSelector") or ()):
         if key in DEPRECATED:
             yield f"{path.child('nodeSelector').key(key)}: {DEPRECATED[key]}"
@@ -135,19 +133,19 @@ def _node_selection(spec: Object, path: FieldPath) -> Iterator[str]:
         yield from term_warnings(term.get("preference") or {}, where, check_values=True)
 
 
-def _topology(spec: Object, path: FieldPath) -> Iterator[str]:
+def _topology(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         at = path.child("topologySpreadConstraints").index(index)
         yield from deprecated_key(at.child("topologyKey"), constraint.get("topologyKey", ""))
         yield from _null_selector(constraint, at)
 
 
-def _null_selector(obj: Object, path: FieldPath) -> Iterator[str]:
+def _null_selector(obj: JsonObject, path: FieldPath) -> Iterator[str]:
     if obj.get("labelSelector") is None:
         yield f"{path.child('labelSelector')}: a null labelSelector results in matching no pod"
 
 
-def _volumes(spec: Object, path: FieldPath) -> Iterator[str]:
+def _volumes(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes") or ()):
         at = path.index(index)
         for field, shown, since in DEPRECATED_VOLUMES:
@@ -162,7 +160,7 @@ def _volumes(spec: Object, path: FieldPath) -> Iterator[str]:
                 yield from claim_spec_warnings(template.get("spec") or {}, where)
 
 
-def _repeated(spec: Object, path: FieldPath, field: str, member: str) -> Iterator[str]:
+def _repeated(spec: JsonObject, path: FieldPath, field: str, member: str) -> Iterator[str]:
     seen: set[str] = set()
     for index, item in enumerate(spec.get(field) or ()):
         value = item.get(member, "")
@@ -172,12 +170,17 @@ def _repeated(spec: Object, path: FieldPath, field: str, member: str) -> Iterato
         seen.add(value)
 
 
-def _has_profile(obj: Object, field: str) -> bool:
+def _has_profile(obj: JsonObject, field: str) -> bool:
     return (obj.get("securityContext") or {}).get(field) is not None
 
 
 def _old_profiles(
-    container: Object, spec: Object, notes: Mapping[str, str], path: FieldPath, *, is_template: bool
+    container: JsonObject,
+    spec: JsonObject,
+    notes: Mapping[str, str],
+    path: FieldPath,
+    *,
+    is_template: bool,
 ) -> Iterator[str]:
     """Annotations about a container that has no field instead. `path` is that of annotations; those
     of pods about AppArmor become fields, and are spoken of there."""
@@ -190,7 +193,7 @@ def _old_profiles(
         yield f"{path.key(apparmor)}: {_OLD_APPARMOR}"
 
 
-def _pod_affinity(spec: Object, path: FieldPath) -> Iterator[str]:
+def _pod_affinity(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for field in ("podAffinity", "podAntiAffinity"):
         terms, at = affinity.get(field) or {}, path.child(field)
@@ -201,7 +204,7 @@ def _pod_affinity(spec: Object, path: FieldPath) -> Iterator[str]:
             yield from _null_selector(weighted.get("podAffinityTerm") or {}, where)
 
 
-def _addresses(spec: Object, path: FieldPath) -> Iterator[str]:
+def _addresses(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     servers = (spec.get("dnsConfig") or {}).get("nameservers") or ()
     for index, server in enumerate(servers):
         at = path.child("dnsConfig", "nameservers").index(index)
@@ -211,7 +214,7 @@ def _addresses(spec: Object, path: FieldPath) -> Iterator[str]:
         yield from address_warnings(at, alias.get("ip", ""))
 
 
-def converted_apparmor(pod: Object) -> Iterator[str]:
+def converted_apparmor(pod: JsonObject) -> Iterator[str]:
     """Of a new pod as it was sent, whose annotations about AppArmor will become fields, unless they
     cannot or need not. As `pkg/registry/core/pod/strategy.go`, `applyAppArmorVersionSkew`."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
@@ -226,7 +229,7 @@ def converted_apparmor(pod: Object) -> Iterator[str]:
             yield f"{FieldPath('metadata', 'annotations').key(key)}: {_OLD_APPARMOR}"
 
 
-def _names_profile(note: str, profile: Object) -> bool:
+def _names_profile(note: str, profile: JsonObject) -> bool:
     """Whether an annotation says what a field says."""
     kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
     if note in kinds:

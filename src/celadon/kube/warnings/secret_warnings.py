@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.keys.key_pairs import key_pair_fault
-
-Object = Mapping[str, Any]
 
 TLS_TYPE: Final = "kubernetes.io/tls"
 
 
-def secret_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def secret_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a Secret for TLS."""
     if obj.get("type") != TLS_TYPE:
         return

@@ -6,11 +6,12 @@ As k8s.io/kubernetes `pkg/api/{persistentvolume,persistentvolumeclaim,storage}/u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.deprecated_node_labels import (
     DEPRECATED,
     selector_warnings,
@@ -18,8 +19,6 @@ from celadon.kube.warnings.deprecated_node_labels import (
 )
 from celadon.kube.warnings.fractional_bytes import claim_spec_warnings
 from celadon.kube.well_known_values import STORAGE_CLASS
-
-Object = Mapping[str, Any]
 
 MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 
@@ -38,7 +37,7 @@ _NOTES: Final = FieldPath("metadata", "annotations")
 _OLD_CLASS: Final = 'deprecated since v1.8; use "storageClassName" attribute instead'
 
 
-def volume_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a PersistentVolume."""
     spec, notes = obj.get("spec") or {}, metadata.annotations(obj)
     if STORAGE_CLASS in notes:
@@ -60,14 +59,14 @@ def volume_warnings(obj: Object, _: Object | None) -> Iterator[str]:
             yield f"{_SPEC.child(shown)}: deprecated in {since}"
 
 
-def claim_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a PersistentVolumeClaim."""
     if STORAGE_CLASS in metadata.annotations(obj):
         yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
     yield from claim_spec_warnings(obj.get("spec") or {}, _SPEC)
 
 
-def storage_class_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a StorageClass."""
     for index, term in enumerate(obj.get("allowedTopologies") or ()):
         at = FieldPath("allowedTopologies").index(index).child("matchLabelExpressions")
@@ -77,12 +76,12 @@ def storage_class_warnings(obj: Object, _: Object | None) -> Iterator[str]:
                 yield f"{at.index(number)}: {DEPRECATED[key]}"
 
 
-def storage_capacity_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a CSIStorageCapacity."""
     yield from selector_warnings(obj.get("nodeTopology"), FieldPath("nodeTopology"))
 
 
-def driver_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def driver_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a CSIDriver that wants tokens and does not say where to."""
     spec = obj.get("spec") or {}
     if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.warnings import (
     cluster_warnings,
@@ -15,12 +16,11 @@ from celadon.kube.warnings import (
 )
 from celadon.kube.warnings.pod_warnings import converted_apparmor, pod_warnings
 
-Object = Mapping[str, Any]
-Warn: TypeAlias = Callable[[Object, Object | None], Iterator[str]]
+Warn: TypeAlias = Callable[[JsonObject, JsonObject | None], Iterator[str]]
 """Of an object, and of the one it replaces, or None for a new one."""
 
 
-def _new_pod(obj: Object, old: Object | None) -> Iterator[str]:
+def _new_pod(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Nothing is said of changed pods: people seldom change them, controllers often."""
     return pod_warnings(obj) if old is None else iter(())
 
@@ -68,8 +68,8 @@ STATUS_WARNINGS: Final[Mapping[GroupKind, Warn]] = {
 
 def kind_warnings(
     kind: GroupKind,
-    obj: Object,
-    old: Object | None = None,
+    obj: JsonObject,
+    old: JsonObject | None = None,
     *,
     subresource: str = "",
     custom: bool = False,
@@ -84,6 +84,6 @@ def kind_warnings(
     return [] if warn is None else list(warn(obj, old))
 
 
-def warnings_before(kind: GroupKind, obj: Object) -> list[str]:
+def warnings_before(kind: GroupKind, obj: JsonObject) -> list[str]:
     """Of a new object as it was sent, when the server will change what is remarked upon."""
     return list(converted_apparmor(obj)) if kind == GroupKind("", "Pod") else []

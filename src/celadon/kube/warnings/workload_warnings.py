@@ -7,15 +7,14 @@ Of a changed object the template is looked at again only if the object has a new
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.fractional_bytes import claim_spec_warnings
 from celadon.kube.warnings.pod_warnings import template_warnings
-
-Object = Mapping[str, Any]
 
 MANY_COMPLETIONS: Final = 100_000
 MUCH_PARALLELISM: Final = 10_000
@@ -29,11 +28,11 @@ _TOO_MANY: Final = (
 _CLAIMS: Final = _SPEC.child("volumeClaimTemplates")
 
 
-def _is_new(obj: Object, old: Object | None) -> bool:
+def _is_new(obj: JsonObject, old: JsonObject | None) -> bool:
     return old is None or metadata.generation(obj) != metadata.generation(old)
 
 
-def _pod_names(obj: Object, old: Object | None) -> Iterator[str]:
+def _pod_names(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     why = [] if old is not None else name_rules.dns1123_label(metadata.name(obj))
     if why:
         yield (
@@ -42,24 +41,24 @@ def _pod_names(obj: Object, old: Object | None) -> Iterator[str]:
         )
 
 
-def _spec(obj: Object) -> Object:
-    found: Object = obj.get("spec") or {}
+def _spec(obj: JsonObject) -> JsonObject:
+    found: JsonObject = obj.get("spec") or {}
     return found
 
 
-def controller_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a Deployment, ReplicaSet or ReplicationController."""
     yield from _pod_names(obj, old)
     yield from daemon_set_warnings(obj, old)
 
 
-def daemon_set_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def daemon_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a DaemonSet: just its template."""
     if _is_new(obj, old):
         yield from template_warnings(_spec(obj).get("template"), _SPEC.child("template"))
 
 
-def stateful_set_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """The claims of a changed one are looked at whatever changed, and their path is upstream's."""
     yield from daemon_set_warnings(obj, old)
     for index, claim in enumerate(_spec(obj).get("volumeClaimTemplates") or ()):
@@ -74,14 +73,14 @@ def stateful_set_warnings(obj: Object, old: Object | None) -> Iterator[str]:
         )
 
 
-def job_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a Job."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
         yield from _job_spec(_spec(obj), _SPEC)
 
 
-def cron_job_warnings(obj: Object, old: Object | None) -> Iterator[str]:
+def cron_job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """A time zone in the schedule of a new one is refused; that of an old one is put up with."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
@@ -93,7 +92,7 @@ def cron_job_warnings(obj: Object, old: Object | None) -> Iterator[str]:
         )
 
 
-def _job_spec(spec: Object, path: FieldPath) -> Iterator[str]:
+def _job_spec(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     many = (spec.get("completions") or 0) > MANY_COMPLETIONS
     much = (spec.get("parallelism") or 0) > MUCH_PARALLELISM
     if spec.get("completionMode") == "Indexed" and many and much:
@@ -101,6 +100,6 @@ def _job_spec(spec: Object, path: FieldPath) -> Iterator[str]:
     yield from template_warnings(spec.get("template"), path.child("template"))
 
 
-def pod_template_warnings(obj: Object, _: Object | None) -> Iterator[str]:
+def pod_template_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a PodTemplate."""
     yield from template_warnings(obj.get("template"), FieldPath("template"))

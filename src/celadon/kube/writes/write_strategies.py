@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.catalogue.lookups import Lookups
@@ -20,6 +20,7 @@ from celadon.kube.custom.definitions.definition_validation import definition_err
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.defaulting.write_stages import has_identity
 from celadon.kube.fieldpath import FieldError
+from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas.typed_objects import codec_for
@@ -36,7 +37,6 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.writes.write_targets import Target
 
-Object = Mapping[str, Any]
 Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 
 
@@ -56,15 +56,15 @@ class Surroundings:
         return known_resources() if self.catalog is None else self.catalog
 
 
-Create = Callable[[Object, Surroundings], list[FieldError]]
-Update = Callable[[Object, Object, Surroundings], list[FieldError]]
+Create = Callable[[JsonObject, Surroundings], list[FieldError]]
+Update = Callable[[JsonObject, JsonObject, Surroundings], list[FieldError]]
 
 
-def _no_warnings(_: Object) -> Sequence[str]:
+def _no_warnings(_: JsonObject) -> Sequence[str]:
     return ()
 
 
-def _never(_: Object) -> bool:
+def _never(_: JsonObject) -> bool:
     return False
 
 
@@ -81,10 +81,10 @@ class Strategy:
     create: Create
     update: Update
     status: Update
-    warnings: Callable[[Object], Sequence[str]] = _no_warnings
+    warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
     needs_version: bool = False
     created_by_update: bool = False
-    sent_change: Callable[[Object], bool] = _never
+    sent_change: Callable[[JsonObject], bool] = _never
 
 
 NEEDS_VERSION: Final = frozenset(
@@ -118,7 +118,7 @@ CREATED_BY_UPDATE: Final = frozenset(
 _DEFINITION: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
-def metadata_of_update(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
     """What a server checks of an update whatever the kind."""
     return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
 
@@ -130,7 +130,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     covered = group_kind in VALIDATIONS
     stored = codec_for(kind) is not None and has_identity(kind)
 
-    def create(obj: Object, surroundings: Surroundings) -> list[FieldError]:
+    def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
         if group_kind == _DEFINITION:
             errors += definition_errors(obj, surroundings.version)
@@ -138,7 +138,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
         return errors
 
-    def update(obj: Object, old: Object, surroundings: Surroundings) -> list[FieldError]:
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         if not covered:
             return metadata_of_update(obj, old, surroundings) if stored else []
         return validate_update(obj, old, kind)
@@ -155,13 +155,13 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 def custom_strategy(kind: CustomKind) -> Strategy:
     """Of a kind that a CustomResourceDefinition defines."""
 
-    def create(obj: Object, _: Surroundings) -> list[FieldError]:
+    def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj)).errors
 
-    def update(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+    def update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj), dict(old)).errors
 
-    def status(obj: Object, old: Object, _: Surroundings) -> list[FieldError]:
+    def status(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate_status(dict(obj), dict(old)).errors
 
     return Strategy(create, update, status, needs_version=True)
@@ -177,8 +177,8 @@ def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> S
 
 def write_errors(
     target: Target,
-    obj: Object,
-    old: Object | None,
+    obj: JsonObject,
+    old: JsonObject | None,
     surroundings: Surroundings,
     special: Mapping[GroupKind, Strategy] = {},
 ) -> list[FieldError]:

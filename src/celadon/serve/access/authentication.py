@@ -15,14 +15,14 @@ from typing import Final
 
 from celadon.kube import User
 from celadon.kube.roles import aggregated
-from celadon.kube.well_known_values import AUTHENTICATED
+from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from celadon.serve.access.credentials.service_account_tokens import (
     ServiceAccountTokens,
     TokenBearer,
     TokenRefused,
 )
 from celadon.serve.access.credentials.token_file import TokenFile
-from celadon.serve.access.identities import ANONYMOUS, UNAUTHENTICATED, with_group
+from celadon.serve.access.identities import with_group
 
 INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (

@@ -12,8 +12,6 @@ from typing import Any, Final, Protocol
 from celadon.kube import MASTERS, GroupVersionResource, User, name_rules
 from celadon.kube.well_known_values import NODE_PREFIX
 
-ANONYMOUS: Final = "system:anonymous"
-UNAUTHENTICATED: Final = "system:unauthenticated"
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig of a new server makes its bearer."""
 

@@ -36,16 +36,15 @@ from celadon.kube import (
 from celadon.kube.go import quote
 from celadon.kube.roles import service_account_of, service_account_user
 from celadon.kube.validation import http_path
-from celadon.kube.well_known_values import AUTHENTICATED, AUTHENTICATION_GROUP, NODE_GROUP
-from celadon.serve.access.access_decisions import forbidden
-from celadon.serve.access.identities import (
+from celadon.kube.well_known_values import (
     ANONYMOUS,
-    EXTRA_PREFIX,
-    NODE_NAME,
+    AUTHENTICATED,
+    AUTHENTICATION_GROUP,
+    NODE_GROUP,
     UNAUTHENTICATED,
-    node_of,
-    with_group,
 )
+from celadon.serve.access.access_decisions import forbidden
+from celadon.serve.access.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
 from celadon.serve.http_messages import HttpRequest
 
 USER_HEADER: Final = "impersonate-user"

@@ -37,6 +37,7 @@ class CallerOnDemand:
 
         if not kubeconfig:
             return WebhookClient(self._routes.address)
+        # late: see above
         from celadon.serve.calling.webhook_credentials import WebhookCredentials
         from celadon.serve.outgoing.kubeconfig_file import read_kubeconfigs
 

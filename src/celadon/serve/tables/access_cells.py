@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.serve.tables.cell_texts import (
     NONE,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     condition,

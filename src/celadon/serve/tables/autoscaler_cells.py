@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission import convert
-from celadon.kube import GroupVersionKind, metadata
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNKNOWN,
     UNSET,
     Cell,
-    JsonObject,
     age,
     at,
     items,

@@ -10,12 +10,11 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import UNKNOWN_AGE, human_duration
 from celadon.kube.quantities import QuantityError, parse_quantity
 from celadon.kube.selection import SelectorError, label_selector
 
-JsonObject: TypeAlias = Mapping[str, Any]
 Cell: TypeAlias = str | int | float | bool | None
 CellsOf: TypeAlias = Callable[[JsonObject, float], list[Cell]]
 """The cells of an object at a time, in the order of the kind's columns."""

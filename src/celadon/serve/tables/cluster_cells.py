@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.admission import convert
-from celadon.kube import GroupVersionKind, metadata
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import trim_space
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNKNOWN,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     items,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Column
 from celadon.kube.go import TimeError, canonical_time
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
-from celadon.serve.tables.cell_texts import INVALID, Cell, CellsOf, JsonObject, since
+from celadon.serve.tables.cell_texts import INVALID, Cell, CellsOf, since
 from celadon.serve.tables.column_headers import EVERY, NAME, Header, described, header
 
 AGE: Final[Mapping[str, Any]] = {

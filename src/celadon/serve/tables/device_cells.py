@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import GroupResource, metadata
+from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNSET,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     condition,

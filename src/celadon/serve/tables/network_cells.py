@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube import GroupResource, metadata
+from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.serve.tables.cell_texts import (
     NONE,
     SHOWN,
@@ -13,7 +13,6 @@ from celadon.serve.tables.cell_texts import (
     UNSET,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     first_three,

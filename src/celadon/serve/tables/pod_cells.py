@@ -10,19 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.serve.tables.cell_texts import (
-    NONE,
-    Cell,
-    JsonObject,
-    age,
-    at,
-    is_true,
-    items,
-    number,
-    since,
-    text,
-)
+from celadon.kube import JsonObject, metadata
+from celadon.serve.tables.cell_texts import NONE, Cell, age, at, is_true, items, number, since, text
 
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 _GATED: Final = "SchedulingGated"

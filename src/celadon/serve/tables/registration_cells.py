@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.serve.tables.cell_texts import (
-    UNSET,
-    Cell,
-    CellsOf,
-    JsonObject,
-    age,
-    at,
-    items,
-    size,
-    text,
-)
+from celadon.serve.tables.cell_texts import UNSET, Cell, CellsOf, age, at, items, size, text
 
 
 def _validating_policy(obj: JsonObject, now: float) -> list[Cell]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNSET,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     items,

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupVersionKind, StatusError, metadata, status
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.go import quote
 from celadon.kube.status import Status
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.tables.cell_texts import JsonObject
 from celadon.serve.tables.table_shapes import TableShape
 
 PARTIAL: Final = "PartialObjectMetadata"

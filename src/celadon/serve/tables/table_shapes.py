@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupVersionResource, metadata
+from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Column, Resource
 from celadon.serve.tables.access_cells import ACCESS, FLOW_SCHEMAS, flow_schema_order
 from celadon.serve.tables.autoscaler_cells import autoscaler_cells
-from celadon.serve.tables.cell_texts import Cell, CellsOf, JsonObject, age, at, number
+from celadon.serve.tables.cell_texts import Cell, CellsOf, age, at, number
 from celadon.serve.tables.cluster_cells import CLUSTER
 from celadon.serve.tables.column_headers import CREATED_AT, Header, built_in_headers, described
 from celadon.serve.tables.custom_columns import custom_cells, custom_headers

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube import metadata, parse_api_version
+from celadon.kube import JsonObject, metadata, parse_api_version
 from celadon.kube.selection import SelectorError, label_selector
 from celadon.serve.tables.cell_texts import (
     INVALID,
     NONE,
     Cell,
     CellsOf,
-    JsonObject,
     age,
     at,
     container_cells,

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from celadon.admission.plugins.configuration.configuration_errors import (
     BadConfiguration,
-    Object,
     objects_in,
     require_kind,
 )
@@ -21,6 +20,7 @@ from celadon.admission.plugins.configuration.quota_configuration import limited_
 from celadon.admission.plugins.configuration.security_configuration import security_settings
 from celadon.admission.plugins.configuration.webhook_configuration import webhook_kubeconfig
 from celadon.admission.plugins.plugin_settings import EVENT_RATE_LIMIT, PluginSettings
+from celadon.kube import JsonObject
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 
@@ -51,7 +51,7 @@ def plugin_settings(document: object, read: Callable[[str], object]) -> PluginSe
     return PluginSettings(**found)
 
 
-def _part(entry: Object, read: Callable[[str], object]) -> object:
+def _part(entry: JsonObject, read: Callable[[str], object]) -> object:
     path = entry.get("path")
     if isinstance(path, str) and path:
         return read(path)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from celadon.kube import FieldError, fieldpath
-
-Object = Mapping[str, Any]
+from celadon.kube import FieldError, JsonObject, fieldpath
 
 
 class BadConfiguration(ValueError):
     """What is wrong, in one line; field errors are in the words of Kubernetes."""
 
 
-def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> Object:
+def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> JsonObject:
     """Raises BadConfiguration for everything that is no such object."""
     if not isinstance(document, dict):
         raise BadConfiguration(f"no object of kind {kind}")
@@ -31,7 +28,7 @@ def refuse(errors: Sequence[FieldError]) -> None:
         raise BadConfiguration(fieldpath.aggregate(errors))
 
 
-def objects_in(document: Object, field: str) -> Sequence[Object]:
+def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
     """A list of objects that may be missing. Raises BadConfiguration for anything else."""
     found = document.get(field) or ()
     if not isinstance(found, list | tuple) or not all(isinstance(one, dict) for one in found):
@@ -39,7 +36,7 @@ def objects_in(document: Object, field: str) -> Sequence[Object]:
     return found
 
 
-def texts_in(document: Object, field: str) -> tuple[str, ...]:
+def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
     """A list of texts that may be missing. Raises BadConfiguration for anything else."""
     found = document.get(field) or ()
     if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):

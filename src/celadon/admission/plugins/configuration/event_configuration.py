@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission.plugins.configuration.configuration_errors import (
-    Object,
     objects_in,
     refuse,
     require_kind,
 )
 from celadon.admission.plugins.plugin_settings import EventLimit
-from celadon.kube import FieldError, FieldPath, fieldpath
+from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath
 
 VERSIONS: Final = ("eventratelimit.admission.k8s.io/v1alpha1",)
 SERVER: Final = "Server"
@@ -36,7 +35,7 @@ def event_limits(document: object) -> tuple[EventLimit, ...]:
     return tuple(found)
 
 
-def _limit(given: Object, path: FieldPath, errors: list[FieldError]) -> EventLimit:
+def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> EventLimit:
     type_ = str(given.get("type") or "")
     if type_ not in TYPES:
         errors.append(fieldpath.not_supported(path.child("type"), type_, TYPES))
@@ -50,6 +49,6 @@ def _limit(given: Object, path: FieldPath, errors: list[FieldError]) -> EventLim
     return EventLimit(type_, numbers["qps"], numbers["burst"], kept or CACHE_SIZE)
 
 
-def _number(given: Object, name: str) -> int:
+def _number(given: JsonObject, name: str) -> int:
     value = given.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -10,7 +10,6 @@ from typing import Final
 
 from celadon.admission.plugins.configuration.configuration_errors import (
     BadConfiguration,
-    Object,
     refuse,
     require_kind,
     texts_in,
@@ -24,7 +23,7 @@ from celadon.admission.plugins.pod_security.security_levels import (
     version_error,
 )
 from celadon.admission.plugins.pod_security.security_settings import SecuritySettings
-from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
+from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
 
 GROUP: Final = "pod-security.admission.config.k8s.io"
 VERSIONS: Final = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -45,14 +44,14 @@ def security_settings(document: object) -> SecuritySettings:
     return SecuritySettings(policy, users, classes, namespaces)
 
 
-def _part(document: Object, name: str) -> Object:
+def _part(document: JsonObject, name: str) -> JsonObject:
     found = document.get(name) or {}
     if not isinstance(found, dict):
         raise BadConfiguration(f"{name}: an object is expected")
     return found
 
 
-def _level(defaults: Object, mode: str, errors: list[FieldError]) -> LevelVersion:
+def _level(defaults: JsonObject, mode: str, errors: list[FieldError]) -> LevelVersion:
     level = str(defaults.get(mode) or PRIVILEGED)
     version = str(defaults.get(f"{mode}-version") or "latest")
     path = FieldPath("defaults")
@@ -66,7 +65,7 @@ def _level(defaults: Object, mode: str, errors: list[FieldError]) -> LevelVersio
 
 
 def _names(
-    exemptions: Object, field: str, rule: _NameRule | None, errors: list[FieldError]
+    exemptions: JsonObject, field: str, rule: _NameRule | None, errors: list[FieldError]
 ) -> frozenset[str]:
     seen: set[str] = set()
     for place, name in enumerate(texts_in(exemptions, field)):

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
@@ -17,8 +17,6 @@ from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.defaulting import MIRROR_POD
 from celadon.kube.go import parse_bool
 from celadon.kube.well_known_values import MOUNTABLE_SECRETS, SERVICE_ACCOUNTS
-
-Object = Mapping[str, Any]
 
 
 def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
@@ -65,7 +63,7 @@ def _missing(request: Request, name: str) -> StatusError:
     )
 
 
-def _mirror(pod: Object, request: Request) -> StatusError | None:
+def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
     """A pod that stands for one of a kubelet's files can use nothing of the API."""
     spec = pod["spec"]
     if spec.get("serviceAccountName"):
@@ -78,7 +76,7 @@ def _mirror(pod: Object, request: Request) -> StatusError | None:
     return None
 
 
-def _strange(account: JsonObject, pod: Object) -> Iterator[str]:
+def _strange(account: JsonObject, pod: JsonObject) -> Iterator[str]:
     """Secrets that the account does not name, in the order in which they are found."""
     spec = pod["spec"]
     known = _names(account.get("secrets"))
@@ -97,7 +95,7 @@ def _strange(account: JsonObject, pod: Object) -> Iterator[str]:
             yield f'imagePullSecrets[{i}].name="{name}" {refused} that imagePullSecret'
 
 
-def _strange_ephemeral(account: JsonObject, pod: Object) -> Iterator[str]:
+def _strange_ephemeral(account: JsonObject, pod: JsonObject) -> Iterator[str]:
     refused = f"is not allowed because service account {metadata.name(account)} does not reference"
     for container in pod["spec"].get("ephemeralContainers") or ():
         yield from _strange_in(
@@ -105,7 +103,7 @@ def _strange_ephemeral(account: JsonObject, pod: Object) -> Iterator[str]:
         )
 
 
-def _strange_in(container: Object, word: str, known: set[str], refused: str) -> Iterator[str]:
+def _strange_in(container: JsonObject, word: str, known: set[str], refused: str) -> Iterator[str]:
     name = container.get("name", "")
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("secretKeyRef")

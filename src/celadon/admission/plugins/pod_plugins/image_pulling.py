@@ -5,18 +5,17 @@ As k8s.io/kubernetes `plugin/pkg/admission/alwayspullimages`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import FieldPath, StatusError, fieldpath, status
+from celadon.kube import FieldPath, JsonObject, StatusError, fieldpath, status
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ALWAYS: Final = "Always"
-Object = Mapping[str, Any]
 
 
 def _mutate(pod: dict[str, Any], request: Request, _: World) -> StatusError | None:
@@ -42,7 +41,7 @@ def _validate(request: Request, _: World) -> StatusError | None:
     return status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
-def _complaints(spec: Object) -> Iterator[str]:
+def _complaints(spec: JsonObject) -> Iterator[str]:
     for field in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(field) or ()):
             policy = container.get("imagePullPolicy", "")
@@ -51,7 +50,7 @@ def _complaints(spec: Object) -> Iterator[str]:
                 yield str(fieldpath.not_supported(path, policy, (ALWAYS,)))
 
 
-def _has_no_new_images(request: Request, spec: Object) -> bool:
+def _has_no_new_images(request: Request, spec: JsonObject) -> bool:
     """Whether an update leaves what is pulled as it is."""
     if request.operation is not Operation.UPDATE:
         return False
@@ -59,7 +58,7 @@ def _has_no_new_images(request: Request, spec: Object) -> bool:
     return _images(spec) <= old
 
 
-def _images(spec: Object) -> set[str]:
+def _images(spec: JsonObject) -> set[str]:
     return {container.get("image", "") for container in containers(spec)}
 
 

@@ -12,12 +12,11 @@ from typing import Any, Final
 from celadon.admission.plugins.plugin_answers import Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import StatusError, metadata
+from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.catalogue import Lookups
 from celadon.kube.defaulting import LIMIT_RANGES
 from celadon.kube.quantities import Quantity, ResourceList, parse_amount, pod_needs
 
-Object = Mapping[str, Any]
 Amounts = Mapping[str, Quantity]
 
 
@@ -36,10 +35,10 @@ def _is_leaving(request: Request) -> bool:
     return update and bool(metadata.deletion_timestamp(request.object))
 
 
-def exceeded_limits(obj: Object, limit_ranges: Iterable[Object]) -> str:
+def exceeded_limits(obj: JsonObject, limit_ranges: Iterable[JsonObject]) -> str:
     """Why the object is refused; empty when it is not. All complaints of the first LimitRange."""
     for limit_range in limit_ranges:
-        limits: Sequence[Object] = (limit_range.get("spec") or {}).get("limits") or ()
+        limits: Sequence[JsonObject] = (limit_range.get("spec") or {}).get("limits") or ()
         kind = obj.get("kind")
         if kind == "Pod":
             complaints = list(_pod(obj.get("spec") or {}, limits))
@@ -53,12 +52,12 @@ def exceeded_limits(obj: Object, limit_ranges: Iterable[Object]) -> str:
     return ""
 
 
-def _needs(spec: Object) -> tuple[Amounts, Amounts]:
+def _needs(spec: JsonObject) -> tuple[Amounts, Amounts]:
     requests = pod_needs(spec, "requests", overhead=False)
     return requests, pod_needs(spec, "limits", overhead=False)
 
 
-def _entries(limit: Object, field: str) -> list[tuple[str, str]]:
+def _entries(limit: JsonObject, field: str) -> list[tuple[str, str]]:
     """By name: the order in which a server meets them is random."""
     return sorted((limit.get(field) or {}).items())
 
@@ -67,7 +66,7 @@ def _parsed(amounts: ResourceList | None) -> dict[str, Quantity]:
     return {name: parse_amount(text) for name, text in (amounts or {}).items()}
 
 
-def _pod(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
+def _pod(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
     for limit in limits:
         if limit.get("type") == "Container":
             for field in ("containers", "initContainers"):
@@ -79,7 +78,7 @@ def _pod(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
             yield from _compared(limit, *_needs(spec))
 
 
-def _claim(spec: Object, limits: Sequence[Object]) -> Iterator[str]:
+def _claim(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
     requests = _parsed((spec.get("resources") or {}).get("requests"))
     for limit in limits:
         if limit.get("type") != "PersistentVolumeClaim":
@@ -99,7 +98,7 @@ def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str
         yield f"{bound}, but request is {request}"
 
 
-def _compared(limit: Object, requests: Amounts, limits: Amounts) -> Iterator[str]:
+def _compared(limit: JsonObject, requests: Amounts, limits: Amounts) -> Iterator[str]:
     kind: Any = limit.get("type")
     for name, text in _entries(limit, "min"):
         yield from _minimum(kind, name, parse_amount(text), requests, limits)

@@ -5,13 +5,11 @@ As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
+from celadon.kube import JsonObject
 from celadon.kube.well_known_values import CONTAINER_LISTS
-
-Object = Mapping[str, Any]
-
 
 _SECRET_FIELDS: Final = (
     ("azureFile", "secretName"),
@@ -31,13 +29,13 @@ _SECRET_REFERENCES: Final = (
 """Volume sources that hold a reference with a name."""
 
 
-def containers(spec: Object) -> Iterator[Object]:
+def containers(spec: JsonObject) -> Iterator[JsonObject]:
     """Of all three kinds, in the order in which upstream visits them."""
     for field in CONTAINER_LISTS:
         yield from spec.get(field) or ()
 
 
-def secret_names(spec: Object) -> Iterator[str]:
+def secret_names(spec: JsonObject) -> Iterator[str]:
     """Every secret that a pod names, with repetitions."""
     for reference in spec.get("imagePullSecrets") or ():
         yield reference.get("name", "")
@@ -52,7 +50,7 @@ def secret_names(spec: Object) -> Iterator[str]:
         yield from _projected(volume, "secret")
 
 
-def config_map_names(spec: Object) -> Iterator[str]:
+def config_map_names(spec: JsonObject) -> Iterator[str]:
     """Every ConfigMap that a pod names, with repetitions."""
     yield from _named_in_containers(spec, "configMapRef", "configMapKeyRef")
     for volume in spec.get("volumes") or ():
@@ -61,13 +59,13 @@ def config_map_names(spec: Object) -> Iterator[str]:
         yield from _projected(volume, "configMap")
 
 
-def projections(spec: Object) -> Iterator[Object]:
+def projections(spec: JsonObject) -> Iterator[JsonObject]:
     """The sources of all projected volumes."""
     for volume in spec.get("volumes") or ():
         yield from (volume.get("projected") or {}).get("sources") or ()
 
 
-def _named_in_containers(spec: Object, all_keys: str, one_key: str) -> Iterator[str]:
+def _named_in_containers(spec: JsonObject, all_keys: str, one_key: str) -> Iterator[str]:
     for container in containers(spec):
         for source in container.get("envFrom") or ():
             if source.get(all_keys) is not None:
@@ -78,7 +76,7 @@ def _named_in_containers(spec: Object, all_keys: str, one_key: str) -> Iterator[
                 yield found.get("name", "")
 
 
-def _projected(volume: Object, kind: str) -> Iterator[str]:
+def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
     for source in (volume.get("projected") or {}).get("sources") or ():
         if source.get(kind) is not None:
             yield source[kind].get("name", "")

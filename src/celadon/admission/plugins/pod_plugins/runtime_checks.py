@@ -6,7 +6,6 @@ As k8s.io/kubernetes `plugin/pkg/admission/runtimeclass`. What it fills in stand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
@@ -21,8 +20,6 @@ OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass
 STRANGE_OVERHEAD: Final = (
     "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 )
-
-Object = Mapping[str, Any]
 
 
 def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
@@ -64,13 +61,13 @@ def _missing(request: Request, name: str) -> StatusError:
     return forbidden(request, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
-def _fixed(runtime_class: JsonObject) -> Object | None:
+def _fixed(runtime_class: JsonObject) -> JsonObject | None:
     """The overhead of every pod of a class; None if it says nothing of one."""
     overhead = runtime_class.get("overhead")
     return None if overhead is None else overhead.get("podFixed") or {}
 
 
-def _same(a: Object, b: Object) -> bool:
+def _same(a: JsonObject, b: JsonObject) -> bool:
     return a.keys() == b.keys() and all(same_amount(a[name], b[name]) for name in a)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.admission.plugins.plugin_answers import PODS, WRITES, Behaviour
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import StatusError, metadata, status
+from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.defaulting import covers, merged, qos_class
 from celadon.kube.well_known_values import NATIVE_DOMAIN
 
@@ -28,8 +28,6 @@ MEMORY_PRESSURE: Final = {
 }
 _SAME: Final = ("key", "operator", "value", "effect")
 QUOTA_PREFIX: Final = "requests."
-
-Toleration = Mapping[str, Any]
 
 
 def _restrict(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
@@ -57,7 +55,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
 
 
 def _not_allowed(
-    tolerations: list[Toleration], request: Request, world: World
+    tolerations: list[JsonObject], request: Request, world: World
 ) -> StatusError | None:
     allowed = _listed(request, world, ALLOWED) if tolerations else []
     if not allowed or all(any(covers(one, given) for one in allowed) for given in tolerations):
@@ -68,7 +66,7 @@ def _not_allowed(
     )
 
 
-def _listed(request: Request, world: World, annotation: str) -> list[Toleration]:
+def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
     """Raises ValueError when the annotation is no JSON."""
     text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
     found = json.loads(text) if text else []
@@ -85,7 +83,7 @@ def _tolerate_resources(pod: dict[str, Any], _: Request, __: World) -> StatusErr
     return None
 
 
-def _is_same(one: Toleration, other: Toleration) -> bool:
+def _is_same(one: JsonObject, other: JsonObject) -> bool:
     return all(one.get(field, "") == other.get(field, "") for field in _SAME)
 
 

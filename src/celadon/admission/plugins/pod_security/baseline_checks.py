@@ -11,7 +11,6 @@ from typing import Final
 from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.plugins.pod_security.violation_texts import (
     Check,
-    Object,
     Violation,
     context_of,
     named,
@@ -19,6 +18,7 @@ from celadon.admission.plugins.pod_security.violation_texts import (
     quoted,
     setters,
 )
+from celadon.kube import JsonObject
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
@@ -73,7 +73,7 @@ _HOST: Final = ("hostNetwork", "hostPID", "hostIPC")
 _HOOKS: Final = ("postStart", "preStop")
 
 
-def app_armor(meta: Object, spec: Object) -> Violation | None:
+def app_armor(meta: JsonObject, spec: JsonObject) -> Violation | None:
     """Profiles of AppArmor, by field or by annotation, are the default one or a local one."""
     pod, names, values = _with_profile(spec, "appArmorProfile")
     bad = sorted(values)
@@ -96,11 +96,11 @@ def _is_safe_apparmor(value: str) -> bool:
     return value in ("", "runtime/default") or value.startswith("localhost/")
 
 
-def _with_profile(spec: Object, field: str) -> tuple[bool, list[str], set[str]]:
+def _with_profile(spec: JsonObject, field: str) -> tuple[bool, list[str], set[str]]:
     """Whether the pod sets an unsafe profile, which containers do, and the types they set."""
     values = set()
 
-    def is_bad(owner: Object) -> bool:
+    def is_bad(owner: JsonObject) -> bool:
         profile = context_of(owner).get(field)
         kind = "" if profile is None else profile.get("type", "")
         if profile is None or kind in PROFILES:
@@ -113,7 +113,7 @@ def _with_profile(spec: Object, field: str) -> tuple[bool, list[str], set[str]]:
     return pod, names, values
 
 
-def added_capabilities(_: Object, spec: Object) -> Violation | None:
+def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Nothing is added to what a container may do anyway."""
     names, bad = [], set()
     for container in containers(spec):
@@ -130,20 +130,20 @@ def added_capabilities(_: Object, spec: Object) -> Violation | None:
     return Violation("non-default capabilities", detail)
 
 
-def host_namespaces(_: Object, spec: Object) -> Violation | None:
+def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
     """The pod does not live among the processes and addresses of its node."""
     found = [f"{field}=true" for field in _HOST if spec.get(field)]
     return Violation("host namespaces", ", ".join(found)) if found else None
 
 
-def host_paths(_: Object, spec: Object) -> Violation | None:
+def host_paths(_: JsonObject, spec: JsonObject) -> Violation | None:
     """No directory of the node is a volume."""
     volumes = spec.get("volumes") or ()
     found = [one.get("name", "") for one in volumes if one.get("hostPath") is not None]
     return Violation("hostPath volumes", named(found, "volume")) if found else None
 
 
-def host_ports(_: Object, spec: Object) -> Violation | None:
+def host_ports(_: JsonObject, spec: JsonObject) -> Violation | None:
     """No port of the node is taken."""
     names, ports = [], set()
     for container in containers(spec):
@@ -160,7 +160,7 @@ def host_ports(_: Object, spec: Object) -> Violation | None:
     return Violation("hostPort", f"{named(names)} {uses} {what}")
 
 
-def host_probes(_: Object, spec: Object) -> Violation | None:
+def host_probes(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Probes and hooks speak to the pod, to no other host."""
     names, hosts = set(), set()
     for container in containers(spec):
@@ -175,7 +175,7 @@ def host_probes(_: Object, spec: Object) -> Violation | None:
     return Violation("probe or lifecycle host", f"{named(sorted(names))} {uses} {what}")
 
 
-def _probed_hosts(container: Object) -> Iterator[str]:
+def _probed_hosts(container: JsonObject) -> Iterator[str]:
     hooks = container.get("lifecycle") or {}
     handlers = [container.get(name) for name in PROBES] + [hooks.get(name) for name in _HOOKS]
     for handler in handlers:
@@ -185,14 +185,14 @@ def _probed_hosts(container: Object) -> Iterator[str]:
                 yield host
 
 
-def privileged(_: Object, spec: Object) -> Violation | None:
+def privileged(_: JsonObject, spec: JsonObject) -> Violation | None:
     """No container is root on its node."""
     names = [one.get("name", "") for one in containers(spec) if context_of(one).get("privileged")]
     detail = f"{named(names)} must not set securityContext.privileged=true"
     return Violation("privileged", detail) if names else None
 
 
-def proc_mount(_: Object, spec: Object) -> Violation | None:
+def proc_mount(_: JsonObject, spec: JsonObject) -> Violation | None:
     """What `/proc` hides stays hidden."""
     names, types = [], set()
     for container in containers(spec):
@@ -204,7 +204,7 @@ def proc_mount(_: Object, spec: Object) -> Violation | None:
     return Violation("procMount", detail) if names else None
 
 
-def has_own_users(spec: Object) -> bool:
+def has_own_users(spec: JsonObject) -> bool:
     """Whether the users in the pod are not those of its node."""
     return spec.get("hostUsers") is False
 
@@ -212,7 +212,7 @@ def has_own_users(spec: Object) -> bool:
 def unless_own_users(check: Check) -> Check:
     """A check that does not matter for pods in a user namespace."""
 
-    def relaxed(meta: Object, spec: Object) -> Violation | None:
+    def relaxed(meta: JsonObject, spec: JsonObject) -> Violation | None:
         return None if has_own_users(spec) else check(meta, spec)
 
     return relaxed
@@ -221,11 +221,11 @@ def unless_own_users(check: Check) -> Check:
 def selinux_with(types: frozenset[str]) -> Check:
     """Only these types, and neither user nor role."""
 
-    def check(_: Object, spec: Object) -> Violation | None:
+    def check(_: JsonObject, spec: JsonObject) -> Violation | None:
         bad: set[str] = set()
         fields: set[str] = set()
 
-        def is_bad(owner: Object) -> bool:
+        def is_bad(owner: JsonObject) -> bool:
             options = context_of(owner).get("seLinuxOptions") or {}
             wrong = {options.get("type", "")} - types
             given = {field for field in ("user", "role") if options.get(field)}
@@ -246,7 +246,7 @@ def selinux_with(types: frozenset[str]) -> Check:
     return check
 
 
-def seccomp_annotations(meta: Object, spec: Object) -> Violation | None:
+def seccomp_annotations(meta: JsonObject, spec: JsonObject) -> Violation | None:
     """Before there was a field: no container may call all of the kernel."""
     notes = meta.get("annotations") or {}
     keys = (
@@ -264,7 +264,7 @@ def _is_unsafe(value: str) -> bool:
     return value not in ("runtime/default", "docker/default") and not value.startswith("localhost/")
 
 
-def seccomp_profiles(_: Object, spec: Object) -> Violation | None:
+def seccomp_profiles(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Profiles of seccomp, where they are named, are the default one or a local one."""
     pod, names, values = _with_profile(spec, "seccompProfile")
     who = setters(names, pod=pod)
@@ -275,7 +275,7 @@ def seccomp_profiles(_: Object, spec: Object) -> Violation | None:
 def sysctls_within(safe: frozenset[str]) -> Check:
     """Only these kernel parameters."""
 
-    def check(_: Object, spec: Object) -> Violation | None:
+    def check(_: JsonObject, spec: JsonObject) -> Violation | None:
         given = context_of(spec).get("sysctls") or ()
         found = [one.get("name", "") for one in given if one.get("name", "") not in safe]
         return Violation("forbidden sysctls", ", ".join(found)) if found else None
@@ -283,7 +283,7 @@ def sysctls_within(safe: frozenset[str]) -> Check:
     return check
 
 
-def host_process(_: Object, spec: Object) -> Violation | None:
+def host_process(_: JsonObject, spec: JsonObject) -> Violation | None:
     """No container of Windows runs beside those of its node."""
     names = [one.get("name", "") for one in containers(spec) if _runs_on_host(one)]
     who = setters(names, pod=_runs_on_host(spec))
@@ -291,5 +291,5 @@ def host_process(_: Object, spec: Object) -> Violation | None:
     return Violation("hostProcess", detail) if who else None
 
 
-def _runs_on_host(owner: Object) -> bool:
+def _runs_on_host(owner: JsonObject) -> bool:
     return bool((context_of(owner).get("windowsOptions") or {}).get("hostProcess"))

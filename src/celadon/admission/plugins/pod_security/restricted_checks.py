@@ -11,7 +11,6 @@ from celadon.admission.plugins.pod_plugins.pod_references import containers
 from celadon.admission.plugins.pod_security.baseline_checks import PROFILES, seccomp_profiles
 from celadon.admission.plugins.pod_security.violation_texts import (
     Check,
-    Object,
     Violation,
     context_of,
     named,
@@ -19,6 +18,7 @@ from celadon.admission.plugins.pod_security.violation_texts import (
     quoted,
     setters,
 )
+from celadon.kube import JsonObject
 
 VOLUMES: Final = (
     "configMap",
@@ -61,7 +61,7 @@ OTHER_VOLUMES: Final = (
 def unless_windows(check: Check) -> Check:
     """A check of what only Linux knows."""
 
-    def linux(meta: Object, spec: Object) -> Violation | None:
+    def linux(meta: JsonObject, spec: JsonObject) -> Violation | None:
         if (spec.get("os") or {}).get("name") == "windows":
             return None
         return check(meta, spec)
@@ -69,7 +69,7 @@ def unless_windows(check: Check) -> Check:
     return linux
 
 
-def privilege_escalation(_: Object, spec: Object) -> Violation | None:
+def privilege_escalation(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Every container says that nobody in it can become more than they are."""
     names = [
         one.get("name", "")
@@ -80,7 +80,7 @@ def privilege_escalation(_: Object, spec: Object) -> Violation | None:
     return Violation("allowPrivilegeEscalation != false", detail) if names else None
 
 
-def dropped_capabilities(_: Object, spec: Object) -> Violation | None:
+def dropped_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Every container drops all capabilities, and takes back one at most."""
     keeping, adding, added = [], [], set()
     for container in containers(spec):
@@ -103,7 +103,7 @@ def dropped_capabilities(_: Object, spec: Object) -> Violation | None:
     return Violation("unrestricted capabilities", "; ".join(details)) if details else None
 
 
-def restricted_volumes(_: Object, spec: Object) -> Violation | None:
+def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Volumes are of kinds that hold nothing of the node and name no server."""
     names, kinds = [], set()
     for volume in spec.get("volumes") or ():
@@ -119,7 +119,7 @@ def restricted_volumes(_: Object, spec: Object) -> Violation | None:
     return Violation("restricted volume types", f"{named(names, 'volume')} {uses} {what}")
 
 
-def non_root(_: Object, spec: Object) -> Violation | None:
+def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Every container says, or the pod for all of them, that it does not run as root."""
     own = context_of(spec).get("runAsNonRoot")
     said = [(one.get("name", ""), context_of(one).get("runAsNonRoot")) for one in containers(spec)]
@@ -132,18 +132,18 @@ def non_root(_: Object, spec: Object) -> Violation | None:
     return Violation(reason, detail) if names else None
 
 
-def not_user_zero(_: Object, spec: Object) -> Violation | None:
+def not_user_zero(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Nobody runs as user 0, whatever else is said."""
     names = [one.get("name", "") for one in containers(spec) if _is_root(one)]
     who = setters(names, pod=_is_root(spec))
     return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
 
 
-def _is_root(owner: Object) -> bool:
+def _is_root(owner: JsonObject) -> bool:
     return context_of(owner).get("runAsUser") == 0
 
 
-def required_seccomp(meta: Object, spec: Object) -> Violation | None:
+def required_seccomp(meta: JsonObject, spec: JsonObject) -> Violation | None:
     """Every container has a profile of seccomp, its own or that of the pod."""
     bad = seccomp_profiles(meta, spec)
     if bad is not None:

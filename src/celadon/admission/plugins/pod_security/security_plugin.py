@@ -70,7 +70,6 @@ _TEMPLATES: Final[Mapping[GroupResource, tuple[str, ...]]] = {
 }
 """Where the kinds that make pods say what they look like."""
 
-Object = Mapping[str, Any]
 
 _ANYTHING_GOES: Final = Opinion(
     audit_annotations={PREFIX + "enforce-policy": str(UNLABELLED.enforce)}
@@ -131,7 +130,7 @@ def _allows_everything(policy: SecurityPolicy) -> bool:
 def _judged(
     policy: SecurityPolicy,
     errors: Sequence[FieldError],
-    pod: Object,
+    pod: JsonObject,
     request: Request,
     rules: _Rules,
     *,
@@ -163,7 +162,7 @@ def _text(chosen: LevelVersion, found: Iterable[Violation]) -> str:
     return f"{quote(str(chosen))}: {', '.join(map(str, found))}"
 
 
-def _matters(pod: Object, old: Object) -> bool:
+def _matters(pod: JsonObject, old: JsonObject) -> bool:
     """Whether an update changes something that a check looks at and that can be changed."""
     notes, old_notes = metadata.annotations(pod), metadata.annotations(old)
     spec, old_spec = pod.get("spec") or {}, old.get("spec") or {}

@@ -19,7 +19,8 @@ from celadon.admission.plugins.pod_security.security_levels import (
     RESTRICTED,
     LevelVersion,
 )
-from celadon.admission.plugins.pod_security.violation_texts import Check, Object, Violation
+from celadon.admission.plugins.pod_security.violation_texts import Check, Violation
+from celadon.kube import JsonObject
 
 PROC_MOUNT: Final = "procMount"
 CAPABILITIES: Final = "capabilities_baseline"
@@ -99,7 +100,7 @@ NEWEST: Final = max(one.since for one in CHECKS)
 
 
 def violations(
-    chosen: LevelVersion, meta: Object, spec: Object, newest: int = NEWEST
+    chosen: LevelVersion, meta: JsonObject, spec: JsonObject, newest: int = NEWEST
 ) -> list[Violation]:
     """What a pod does that a level does not allow; `newest` is the latest version that the server
     knows."""

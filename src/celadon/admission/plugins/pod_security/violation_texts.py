@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Object = Mapping[str, Any]
+from celadon.kube import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class Violation:
         return f"{self.reason} ({self.detail})" if self.detail else self.reason
 
 
-Check = Callable[[Object, Object], Violation | None]
+Check = Callable[[JsonObject, JsonObject], Violation | None]
 """Of the metadata and the spec of a pod."""
 
 
@@ -47,6 +46,6 @@ def setters(names: Sequence[str], *, pod: bool) -> str:
     return " and ".join(who)
 
 
-def context_of(owner: Object) -> Object:
+def context_of(owner: JsonObject) -> JsonObject:
     """The security context of a pod or a container; empty if it has none."""
     return owner.get("securityContext") or {}

@@ -6,15 +6,12 @@ As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`limited
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from celadon.admission.plugins.quotas.quota_amounts import Amounts
 from celadon.admission.plugins.quotas.quota_scopes import matched_selectors, selectors_of
-from celadon.kube import GroupResource
-
-Object = Mapping[str, Any]
+from celadon.kube import GroupResource, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +21,15 @@ class LimitedResource:
 
     resource: GroupResource
     contains: tuple[str, ...] = ()
-    scopes: tuple[Object, ...] = ()
+    scopes: tuple[JsonObject, ...] = ()
 
 
 def uncovered(
     limited: Iterable[LimitedResource],
     resource: GroupResource,
-    obj: Object,
+    obj: JsonObject,
     usage: Amounts,
-    quotas: Sequence[tuple[Object, Iterable[str]]],
+    quotas: Sequence[tuple[JsonObject, Iterable[str]]],
 ) -> str:
     """What an object lacks, as the sentence says it; empty if nothing. `quotas` are those that the
     object falls under, each with the names of what it counts of it."""
@@ -60,7 +57,7 @@ def uncovered(
     return f"insufficient quota to match these scopes: [{' '.join(scopes)}]" if scopes else ""
 
 
-def _shown(selector: Object) -> str:
+def _shown(selector: JsonObject) -> str:
     """As Go prints the struct."""
     values = " ".join(selector.get("values") or ())
     return f"{{{selector.get('scopeName')} {selector.get('operator')} [{values}]}}"

@@ -6,12 +6,12 @@ As k8s.io/kubernetes `pkg/quota/v1/evaluator/core` and k8s.io/apiserver `pkg/quo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.claims_and_services import class_of_claim
 from celadon.admission.plugins.quotas.pod_usage import counts_for_pods, usage_of_pod
 from celadon.admission.plugins.quotas.quota_amounts import ONE, ZERO, Amounts
-from celadon.kube import GroupResource
+from celadon.kube import GroupResource, JsonObject
 from celadon.kube.quantities import Quantity, from_int, parse_amount
 
 COUNT: Final = "count/"
@@ -38,8 +38,6 @@ UNCOUNTED: Final = frozenset(
     }
 )
 
-Object = Mapping[str, Any]
-
 
 def count_name(resource: GroupResource) -> str:
     """`count/deployments.apps`."""
@@ -54,7 +52,7 @@ def counted_resource(name: str) -> GroupResource | None:
     return GroupResource(group, resource)
 
 
-def usage_of(resource: GroupResource, obj: Object, now: str) -> dict[str, Quantity]:
+def usage_of(resource: GroupResource, obj: JsonObject, now: str) -> dict[str, Quantity]:
     """By name. `now` is the time as objects have it: a pod that should be gone counts less."""
     if resource == POD:
         return usage_of_pod(obj, now)
@@ -91,7 +89,7 @@ _CLAIM_NAMES: Final = frozenset({CLAIMS, STORAGE})
 _BY_CLASS: Final = tuple(STORAGE_CLASS + name for name in (CLAIMS, STORAGE))
 
 
-def _service(service: Object) -> Amounts:
+def _service(service: JsonObject) -> Amounts:
     spec = service.get("spec") or {}
     kind, ports = spec.get("type"), from_int(len(spec.get("ports") or ()))
     balanced = kind == "LoadBalancer"
@@ -102,7 +100,7 @@ def _service(service: Object) -> Amounts:
     }
 
 
-def _volume_claim(claim: Object) -> Amounts:
+def _volume_claim(claim: JsonObject) -> Amounts:
     found = {CLAIMS: ONE}
     requests = ((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}
     if "storage" in requests:
@@ -113,7 +111,7 @@ def _volume_claim(claim: Object) -> Amounts:
     return found
 
 
-def _storage(requested: str, claim: Object) -> Quantity:
+def _storage(requested: str, claim: JsonObject) -> Quantity:
     """In whole bytes; what was given already counts when it is more."""
     wanted = parse_amount(requested).round_up(0)
     given = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
@@ -121,7 +119,7 @@ def _storage(requested: str, claim: Object) -> Quantity:
     return wanted if allocated is None or allocated.compare(wanted) <= 0 else allocated
 
 
-def _device_claim(claim: Object) -> Amounts:
+def _device_claim(claim: JsonObject) -> Amounts:
     devices: dict[str, int] = {}
     for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or ():
         most: dict[str, int] = {}
@@ -134,7 +132,7 @@ def _device_claim(claim: Object) -> Amounts:
     return {name: from_int(number) for name, number in devices.items()}
 
 
-def _devices(request: Object) -> int:
+def _devices(request: JsonObject) -> int:
     match request.get("allocationMode"):
         case "ExactCount":
             return int(request.get("count", 0))
@@ -143,7 +141,7 @@ def _devices(request: Object) -> int:
     return 0
 
 
-_SPECIAL: Final[Mapping[GroupResource, Callable[[Object], Amounts]]] = {
+_SPECIAL: Final[Mapping[GroupResource, Callable[[JsonObject], Amounts]]] = {
     DEVICE_CLAIM: _device_claim,
     SERVICE: _service,
     VOLUME_CLAIM: _volume_claim,

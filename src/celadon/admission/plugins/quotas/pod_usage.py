@@ -6,13 +6,13 @@ spec: what a kubelet says of resizes is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.pod_plugins.toleration_limits import is_extended_resource
 from celadon.admission.plugins.quotas.quota_amounts import ONE, Amounts, amounts_of
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.quantities import Quantity, has_own_needs, pod_needs
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 
@@ -33,8 +33,6 @@ _NAMES: Final = frozenset({"pods"}) | {
     prefix + name for prefix in ("", REQUESTS, LIMITS) for name in COMPUTED
 }
 
-Object = Mapping[str, Any]
-
 
 def counts_for_pods(name: str) -> bool:
     """Whether a quota's name is about pods."""
@@ -45,7 +43,7 @@ def counts_for_pods(name: str) -> bool:
     return ("/" in name and NATIVE_DOMAIN not in name) or name.startswith(DEVICE_CLASS)
 
 
-def usage_of_pod(pod: Object, now: str) -> dict[str, Quantity]:
+def usage_of_pod(pod: JsonObject, now: str) -> dict[str, Quantity]:
     """A pod that has ended is one object, and nothing else."""
     found = {COUNT_PODS: ONE}
     spec = pod.get("spec") or {}
@@ -54,7 +52,7 @@ def usage_of_pod(pod: Object, now: str) -> dict[str, Quantity]:
     return found
 
 
-def has_ended(pod: Object, now: str) -> bool:
+def has_ended(pod: JsonObject, now: str) -> bool:
     """Whether it has run to its end, or should have been gone for as long as it was given."""
     if (pod.get("status") or {}).get("phase") in TERMINAL:
         return True
@@ -81,7 +79,7 @@ def _computed(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
     return found
 
 
-def unsaid(pod: Object, names: Collection[str]) -> str:
+def unsaid(pod: JsonObject, names: Collection[str]) -> str:
     """What containers do not say although a quota counts it: `cpu for: a,b; memory for: a`."""
     spec = pod.get("spec") or {}
     required = REQUIRED.intersection(names)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_answers import forbidden
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource, uncovered
@@ -33,12 +33,10 @@ from celadon.admission.plugins.quotas.quota_amounts import (
 )
 from celadon.admission.plugins.quotas.quota_scopes import is_in_scope, is_terminating
 from celadon.admission.request import Operation, Request
-from celadon.kube import GroupResource, StatusError, metadata
+from celadon.kube import GroupResource, JsonObject, StatusError, metadata
 
 _COUNTED_WHEN_UPDATED: Final = frozenset({SERVICE, VOLUME_CLAIM, DEVICE_CLAIM})
 """Resources whose objects can count for more after an update."""
-
-Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def is_counted(request: Request) -> bool:
 
 
 def fit(
-    quotas: Sequence[Object],
+    quotas: Sequence[JsonObject],
     request: Request,
     now: str,
     limited: Sequence[LimitedResource] = (),
@@ -89,7 +87,7 @@ def fit(
     resource, new = request.resource.group_resource, request.object
     if new is None:
         return FITS
-    concerned: list[tuple[Object, Sequence[str]]] = []
+    concerned: list[tuple[JsonObject, Sequence[str]]] = []
     for quota in quotas:
         names = matching(resource, _status(quota, "hard"))
         if not names or not is_in_scope(quota, resource, new):
@@ -107,12 +105,12 @@ def fit(
     return _charged([quota for quota, _ in concerned], request, usage, now)
 
 
-def _status(quota: Object, field: str) -> dict[str, str]:
+def _status(quota: JsonObject, field: str) -> dict[str, str]:
     return (quota.get("status") or {}).get(field) or {}
 
 
 def _incomplete(
-    quota: Object, names: Sequence[str], resource: GroupResource, request: Request
+    quota: JsonObject, names: Sequence[str], resource: GroupResource, request: Request
 ) -> StatusError | None:
     missing = unsaid(request.object or {}, names) if resource == POD else ""
     if missing:
@@ -126,7 +124,7 @@ def _incomplete(
     return None
 
 
-def _charged(quotas: Sequence[Object], request: Request, usage: Amounts, now: str) -> Fit:
+def _charged(quotas: Sequence[JsonObject], request: Request, usage: Amounts, now: str) -> Fit:
     resource, old = request.resource.group_resource, request.old_object
     negative = sorted(name for name, amount in usage.items() if amount.sign < 0)
     if negative:
@@ -158,7 +156,7 @@ def given_back(used: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, s
 
 
 def _exceeded(
-    quota: Object,
+    quota: JsonObject,
     request: Request,
     names: Sequence[str],
     amounts: tuple[Amounts, Amounts, Amounts],

@@ -6,35 +6,32 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from celadon.admission.plugins.quotas.object_usage import POD, VOLUME_CLAIM
-from celadon.kube import GroupResource
+from celadon.kube import GroupResource, JsonObject
 from celadon.kube.defaulting import qos_class
 
-Object = Mapping[str, Any]
 
-
-def is_in_scope(quota: Object, resource: GroupResource, obj: Object) -> bool:
+def is_in_scope(quota: JsonObject, resource: GroupResource, obj: JsonObject) -> bool:
     """Whether an object is one that a quota counts, as far as its scopes say."""
     return all(_matches(selector, resource, obj) for selector in selectors_of(quota))
 
 
 def matched_selectors(
-    selectors: Iterable[Object], resource: GroupResource, obj: Object
-) -> list[Object]:
+    selectors: Iterable[JsonObject], resource: GroupResource, obj: JsonObject
+) -> list[JsonObject]:
     """Those that an object meets."""
     return [one for one in selectors if _matches(one, resource, obj)]
 
 
-def is_terminating(pod: Object) -> bool:
+def is_terminating(pod: JsonObject) -> bool:
     """Whether a pod is meant to end."""
     seconds = (pod.get("spec") or {}).get("activeDeadlineSeconds")
     return seconds is not None and seconds >= 0
 
 
-def selectors_of(quota: Object) -> Iterator[Object]:
+def selectors_of(quota: JsonObject) -> Iterator[JsonObject]:
     """What a quota says of what it counts, in the longer form."""
     spec = quota.get("spec") or {}
     for scope in spec.get("scopes") or ():
@@ -42,7 +39,7 @@ def selectors_of(quota: Object) -> Iterator[Object]:
     yield from (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
 
 
-def _matches(selector: Object, resource: GroupResource, obj: Object) -> bool:
+def _matches(selector: JsonObject, resource: GroupResource, obj: JsonObject) -> bool:
     spec = obj.get("spec") or {}
     scope = selector.get("scopeName")
     if resource == VOLUME_CLAIM and scope == "VolumeAttributesClass":
@@ -66,7 +63,7 @@ def _matches(selector: Object, resource: GroupResource, obj: Object) -> bool:
     return False
 
 
-def _selects(selector: Object, names: set[str]) -> bool:
+def _selects(selector: JsonObject, names: set[str]) -> bool:
     values = set(selector.get("values") or ())
     match selector.get("operator"):
         case "In":
@@ -78,7 +75,7 @@ def _selects(selector: Object, names: set[str]) -> bool:
     return bool(names)
 
 
-def _attribute_classes(claim: Object) -> set[str]:
+def _attribute_classes(claim: JsonObject) -> set[str]:
     """What a claim is, is to be, and becomes."""
     spec, state = claim.get("spec") or {}, claim.get("status") or {}
     found = {
@@ -89,7 +86,7 @@ def _attribute_classes(claim: Object) -> set[str]:
     return {name for name in found if name}
 
 
-def _affinity_terms(spec: Object) -> Iterator[Object]:
+def _affinity_terms(spec: JsonObject) -> Iterator[JsonObject]:
     affinity = spec.get("affinity") or {}
     for side in ("podAffinity", "podAntiAffinity"):
         terms = affinity.get(side) or {}
@@ -98,5 +95,5 @@ def _affinity_terms(spec: Object) -> Iterator[Object]:
             yield weighted.get("podAffinityTerm") or {}
 
 
-def _crosses(term: Object) -> bool:
+def _crosses(term: JsonObject) -> bool:
     return bool(term.get("namespaces")) or term.get("namespaceSelector") is not None

@@ -14,10 +14,10 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go import go_url
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import OBJECT_FIELDS
 
 Errors = Iterator[FieldError]
-Given = Mapping[str, Any]
 
 MAX_SELECTABLE_FIELDS: Final = 8
 MAX_WARNING_BYTES: Final = 256
@@ -48,7 +48,7 @@ _SCALE_PATHS: Final = (
 )
 
 
-def part_errors(spec: Given) -> Errors:
+def part_errors(spec: JsonObject) -> Errors:
     """Of a whole definition but for its metadata."""
     for i, one in enumerate(spec.get("versions") or ()):
         yield from _deprecation(one, _version(i).child("deprecationWarning"))
@@ -86,7 +86,7 @@ def _is_link(text: str) -> bool:
     return bool(found.host and found.scheme)
 
 
-def _deprecation(version: Given, at: FieldPath) -> Errors:
+def _deprecation(version: JsonObject, at: FieldPath) -> Errors:
     text = version.get("deprecationWarning")
     if text is None:
         return
@@ -104,12 +104,12 @@ def _version(i: int) -> FieldPath:
     return _SPEC.child("versions").index(i)
 
 
-def _is_shared(spec: Given, name: str) -> bool:
+def _is_shared(spec: JsonObject, name: str) -> bool:
     versions = spec.get("versions") or []
     return all(one.get(name) == versions[0].get(name) for one in versions)
 
 
-def _of_versions(spec: Given, name: str, check: Callable[[Any, FieldPath], Errors]) -> Errors:
+def _of_versions(spec: JsonObject, name: str, check: Callable[[Any, FieldPath], Errors]) -> Errors:
     versions = spec.get("versions") or []
     if versions and _is_shared(spec, name):
         if versions[0].get(name):
@@ -120,11 +120,11 @@ def _of_versions(spec: Given, name: str, check: Callable[[Any, FieldPath], Error
             yield from check(one[name], _version(i).child(name))
 
 
-def _schema(version: Given) -> Given:
+def _schema(version: JsonObject) -> JsonObject:
     return (version.get("schema") or {}).get("openAPIV3Schema") or {}
 
 
-def _columns(columns: Sequence[Given], at: FieldPath) -> Errors:
+def _columns(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
     for i, column in enumerate(columns):
         place = at.index(i)
         type_, format_ = column.get("type") or "", column.get("format") or ""
@@ -150,7 +150,7 @@ def _simple_path(path: str, at: FieldPath) -> Errors:
         yield fieldpath.invalid(at, path, "must be a simple json path starting with .")
 
 
-def _subresources(given: Given, at: FieldPath) -> Errors:
+def _subresources(given: JsonObject, at: FieldPath) -> Errors:
     scale = given.get("scale")
     if scale is None:
         return
@@ -165,7 +165,7 @@ def _subresources(given: Given, at: FieldPath) -> Errors:
             yield fieldpath.invalid(place, path, detail)
 
 
-def _selectable(fields: Sequence[Given], schema: Given, at: FieldPath) -> Errors:
+def _selectable(fields: Sequence[JsonObject], schema: JsonObject, at: FieldPath) -> Errors:
     seen: set[str] = set()
     for i, one in enumerate(fields):
         place, path = at.index(i), one.get("jsonPath") or ""
@@ -189,7 +189,7 @@ def _selectable(fields: Sequence[Given], schema: Given, at: FieldPath) -> Errors
         yield fieldpath.too_many(at, len(fields), MAX_SELECTABLE_FIELDS)
 
 
-def _found(path: str, schema: Given) -> Given | str:
+def _found(path: str, schema: JsonObject) -> JsonObject | str:
     """The schema of a field, or why there is none."""
     found = schema
     for name in path.removeprefix(".").split("."):
@@ -200,7 +200,7 @@ def _found(path: str, schema: Given) -> Given | str:
     return found
 
 
-def _preserved(spec: Given) -> Errors:
+def _preserved(spec: JsonObject) -> Errors:
     if spec.get("preserveUnknownFields"):
         detail = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
@@ -209,7 +209,7 @@ def _preserved(spec: Given) -> Errors:
         yield fieldpath.invalid(_SPEC.child("preserveUnknownFields"), True, detail)
 
 
-def _conversion(given: Given, at: FieldPath) -> Errors:
+def _conversion(given: JsonObject, at: FieldPath) -> Errors:
     strategy = given.get("strategy") or ""
     webhook = given.get("webhook") or {}
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []

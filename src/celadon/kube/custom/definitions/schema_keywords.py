@@ -7,15 +7,15 @@ As `ValidateCustomResourceDefinitionOpenAPISchema` in k8s.io/apiextensions-apise
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.custom.definitions.structural_schemas import PRESERVE, branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
 
 Errors = Iterator[FieldError]
-Given = Mapping[str, Any]
 
 _LIST_TYPE: Final = "x-kubernetes-list-type"
 _LIST_KEYS: Final = "x-kubernetes-list-map-keys"
@@ -29,7 +29,7 @@ _QUADRATIC: Final = (
 )
 
 
-def keyword_errors(given: Given, at: FieldPath) -> Errors:
+def keyword_errors(given: JsonObject, at: FieldPath) -> Errors:
     """Of a schema and of all that is below it."""
     if given.get("uniqueItems"):
         yield fieldpath.forbidden(at.child("uniqueItems"), _QUADRATIC)
@@ -49,7 +49,7 @@ def keyword_errors(given: Given, at: FieldPath) -> Errors:
     yield from _unsupported(given, at)
 
 
-def is_readable(given: Given) -> bool:
+def is_readable(given: JsonObject) -> bool:
     """Whether there is a structural schema to be judged at all: some keywords have no place in
     one."""
     if any(given.get(name) for name in (*_UNSUPPORTED, "uniqueItems")):
@@ -61,7 +61,7 @@ def is_readable(given: Given) -> bool:
     return all(is_readable(one) for one in below if isinstance(one, dict))
 
 
-def _unsupported(given: Given, at: FieldPath) -> Errors:
+def _unsupported(given: JsonObject, at: FieldPath) -> Errors:
     for name in _UNSUPPORTED:
         if given.get(name):
             yield fieldpath.forbidden(at.child(name), f"{name} is not supported")
@@ -76,7 +76,7 @@ def _unsupported(given: Given, at: FieldPath) -> Errors:
         yield fieldpath.forbidden(at.child("items"), detail)
 
 
-def _extensions(given: Given, at: FieldPath) -> Errors:
+def _extensions(given: JsonObject, at: FieldPath) -> Errors:
     if given.get(PRESERVE) is False:
         yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
     map_type, list_type = given.get(_MAP_TYPE), given.get(_LIST_TYPE)
@@ -107,7 +107,7 @@ def _extensions(given: Given, at: FieldPath) -> Errors:
         yield from _set_items(items, at.child("items"))
 
 
-def _typed(given: Given, at: FieldPath, wanted: str, because: str) -> Errors:
+def _typed(given: JsonObject, at: FieldPath, wanted: str, because: str) -> Errors:
     type_, place = given.get("type") or "", at.child("type")
     detail = f"must be {wanted} if {because} is specified"
     if not type_:
@@ -116,7 +116,7 @@ def _typed(given: Given, at: FieldPath, wanted: str, because: str) -> Errors:
         yield fieldpath.invalid(place, type_, detail)
 
 
-def _map_list(given: Given, at: FieldPath) -> Errors:
+def _map_list(given: JsonObject, at: FieldPath) -> Errors:
     keys, items = given.get(_LIST_KEYS) or [], given.get("items")
     if not keys:
         detail = f"must not be empty if {_LIST_TYPE} is map"
@@ -148,7 +148,7 @@ def _map_list(given: Given, at: FieldPath) -> Errors:
             yield fieldpath.forbidden(place.child("nullable"), detail)
 
 
-def _keys(keys: list[str], items: Given, at: FieldPath) -> Errors:
+def _keys(keys: list[str], items: JsonObject, at: FieldPath) -> Errors:
     known = members(items, "properties")
     for i, key in enumerate(keys):
         if key not in known:
@@ -163,7 +163,7 @@ def _keys(keys: list[str], items: Given, at: FieldPath) -> Errors:
             yield fieldpath.invalid(at.child(_LIST_KEYS), keys, detail)
 
 
-def _set_items(items: Given, at: FieldPath) -> Errors:
+def _set_items(items: JsonObject, at: FieldPath) -> Errors:
     """Members of a set are compared as wholes, so they have to be written as wholes, too. Lists are
     unless they say otherwise."""
     detail = f"must be atomic as item of a list with {_LIST_TYPE}=set"

@@ -8,14 +8,14 @@ sorted by their texts, as there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
 
 Errors = Iterator[FieldError]
-Given = Mapping[str, Any]
 
 AT_ROOT: Final = "at the root"
 IN_ITEMS: Final = "for specified array items"
@@ -39,20 +39,20 @@ _NOT_IN_BRANCHES: Final = {
 """Members that a branch must not have, and what they must be instead."""
 
 
-def structural_errors(given: Given, at: FieldPath) -> list[FieldError]:
+def structural_errors(given: JsonObject, at: FieldPath) -> list[FieldError]:
     """Of a whole schema."""
     found = [*_node(given, at, AT_ROOT), *_missing(given, given, at, at)]
     return sorted(found, key=str)
 
 
-def members(given: Given, name: str) -> Mapping[str, Given]:
+def members(given: JsonObject, name: str) -> Mapping[str, JsonObject]:
     """Schemas by name, sorted; empty where there are none."""
     found = given.get(name)
     schemas = found if isinstance(found, dict) else {}
     return {key: schemas[key] for key in sorted(schemas) if isinstance(schemas[key], dict)}
 
 
-def branches(given: Given) -> Iterator[tuple[FieldPath, Given]]:
+def branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
     """What stands in `anyOf`, `allOf`, `oneOf` and `not`, with the place below the node."""
     for name in ("anyOf", "allOf", "oneOf"):
         for i, one in enumerate(given.get(name) or ()):
@@ -61,7 +61,7 @@ def branches(given: Given) -> Iterator[tuple[FieldPath, Given]]:
         yield FieldPath("not"), given["not"]
 
 
-def _node(given: Given, at: FieldPath, where: str) -> Errors:
+def _node(given: JsonObject, at: FieldPath, where: str) -> Errors:
     items, values = given.get("items"), given.get("additionalProperties")
     if given.get("type") == "array" and not isinstance(items, dict):
         yield fieldpath.required(at.child("items"), "must be specified")
@@ -82,7 +82,7 @@ def _node(given: Given, at: FieldPath, where: str) -> Errors:
         yield from _branch(branch, at.join(below))
 
 
-def _type(given: Given, at: FieldPath, where: str) -> Errors:
+def _type(given: JsonObject, at: FieldPath, where: str) -> Errors:
     type_ = given.get("type") or ""
     place = at.child("type")
     if given.get(_EMBEDDED) and type_ != "object":
@@ -98,7 +98,7 @@ def _type(given: Given, at: FieldPath, where: str) -> Errors:
         yield fieldpath.invalid(place, type_, "must be object at the root")
 
 
-def _extensions(given: Given, at: FieldPath) -> Errors:
+def _extensions(given: JsonObject, at: FieldPath) -> Errors:
     if given.get(_INT_OR_STRING):
         for name in (PRESERVE, _EMBEDDED):
             if given.get(name):
@@ -113,7 +113,7 @@ def _extensions(given: Given, at: FieldPath) -> Errors:
         yield fieldpath.required(at.child("properties"), detail)
 
 
-def _object_fields(given: Given, at: FieldPath) -> Errors:
+def _object_fields(given: JsonObject, at: FieldPath) -> Errors:
     """Of what is an object of the API as a whole: the types of the fields that all of them have."""
     known = members(given, "properties")
     for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
@@ -127,7 +127,7 @@ def _object_fields(given: Given, at: FieldPath) -> Errors:
         yield fieldpath.forbidden(at.child("properties").key("metadata"), _ONLY_NAMES)
 
 
-def _pattern(given: Given, at: FieldPath) -> Errors:
+def _pattern(given: JsonObject, at: FieldPath) -> Errors:
     pattern = given.get("pattern") or ""
     try:
         re2.compile(pattern)
@@ -136,10 +136,10 @@ def _pattern(given: Given, at: FieldPath) -> Errors:
         yield fieldpath.invalid(at.child("pattern"), pattern, detail)
 
 
-def _judged_branches(given: Given) -> Iterator[tuple[FieldPath, Given]]:
+def _judged_branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
     """Without the two ways to say that a value is an integer or a string."""
     is_either = bool(given.get(_INT_OR_STRING))
-    first: Given = next(iter(given.get("allOf") or ()), {})
+    first: JsonObject = next(iter(given.get("allOf") or ()), {})
     for below, branch in branches(given):
         name = str(below.steps[0])
         if is_either and name == "anyOf" and given["anyOf"] == _EITHER:
@@ -149,7 +149,7 @@ def _judged_branches(given: Given) -> Iterator[tuple[FieldPath, Given]]:
         yield below, branch
 
 
-def _branch(given: Given, at: FieldPath) -> Errors:
+def _branch(given: JsonObject, at: FieldPath) -> Errors:
     for name, wanted in _NOT_IN_BRANCHES.items():
         if given.get(name):
             yield fieldpath.forbidden(at.child(name), f"must be {wanted} to be structural")
@@ -165,7 +165,7 @@ def _branch(given: Given, at: FieldPath) -> Errors:
         yield from _branch(branch, at.join(below))
 
 
-def _missing(node: Given, said: Given, at: FieldPath, place: FieldPath) -> Errors:
+def _missing(node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath) -> Errors:
     """What branches know of and the node outside of them does not. `said` is a branch about `node`,
     or the node itself; `place` is where it stands."""
     for below, branch in branches(said):
@@ -184,7 +184,7 @@ def _missing(node: Given, said: Given, at: FieldPath, place: FieldPath) -> Error
         yield from _missing(values, values, below, below)
 
 
-def _unknown(node: Given, branch: Given, at: FieldPath, place: FieldPath) -> Errors:
+def _unknown(node: JsonObject, branch: JsonObject, at: FieldPath, place: FieldPath) -> Errors:
     known = members(node, "properties")
     for name, member in members(branch, "properties").items():
         here, there = at.child("properties").key(name), place.child("properties").key(name)

@@ -7,43 +7,42 @@ are wiped unless the client changed them in the same request. What is still miss
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.service_rules.service_defaults import allocate
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import WITH_NODE_PORTS
-
-Spec = Mapping[str, Any]
 
 WITH_ADDRESS: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
 
 
-def _has_address(spec: Spec) -> bool:
+def _has_address(spec: JsonObject) -> bool:
     return spec.get("type") in WITH_ADDRESS
 
 
-def _has_node_ports(spec: Spec) -> bool:
+def _has_node_ports(spec: JsonObject) -> bool:
     kind = spec.get("type")
     unwanted = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False
     return kind in WITH_NODE_PORTS and not unwanted
 
 
-def _has_health_check(spec: Spec) -> bool:
+def _has_health_check(spec: JsonObject) -> bool:
     return _is_balancer(spec) and spec.get("externalTrafficPolicy") == "Local"
 
 
-def _is_balancer(spec: Spec) -> bool:
+def _is_balancer(spec: JsonObject) -> bool:
     return spec.get("type") == "LoadBalancer"
 
 
-def _is_external(spec: Spec) -> bool:
+def _is_external(spec: JsonObject) -> bool:
     by_address = spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs"))
     return spec.get("type") in WITH_NODE_PORTS or by_address
 
 
-WIPED: Final[tuple[tuple[Callable[[Spec], bool], tuple[str, ...]], ...]] = (
+WIPED: Final[tuple[tuple[Callable[[JsonObject], bool], tuple[str, ...]], ...]] = (
     (
         _has_address,
         ("clusterIPs", "clusterIP", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"),
@@ -55,7 +54,7 @@ WIPED: Final[tuple[tuple[Callable[[Spec], bool], tuple[str, ...]], ...]] = (
 """Who has which fields. They go when a Service is no longer one of those."""
 
 
-def service_update(spec: dict[str, Any], old: Spec, run: Run) -> None:
+def service_update(spec: dict[str, Any], old: JsonObject, run: Run) -> None:
     """Changes the new spec to what is validated and stored. Raises StatusError (500) when a
     protocol would have a node port twice."""
     for has, fields in WIPED:
@@ -78,7 +77,7 @@ def service_update(spec: dict[str, Any], old: Spec, run: Run) -> None:
         _require_distinct_node_ports(spec)
 
 
-def _require_distinct_node_ports(spec: Spec) -> None:
+def _require_distinct_node_ports(spec: JsonObject) -> None:
     taken = set()
     for port in spec.get("ports") or ():
         one = port.get("protocol", ""), port.get("nodePort", 0)
@@ -87,11 +86,11 @@ def _require_distinct_node_ports(spec: Spec) -> None:
         taken.add(one)
 
 
-def _node_ports(spec: Spec) -> set[int]:
+def _node_ports(spec: JsonObject) -> set[int]:
     return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
 
 
-def _keep_addresses(spec: dict[str, Any], old: Spec) -> None:
+def _keep_addresses(spec: dict[str, Any], old: JsonObject) -> None:
     if not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     addresses = old.get("clusterIPs")
@@ -104,7 +103,7 @@ def _keep_addresses(spec: dict[str, Any], old: Spec) -> None:
         spec.setdefault("ipFamilyPolicy", "RequireDualStack")
 
 
-def _keep_node_ports(spec: dict[str, Any], old: Spec) -> None:
+def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:
     """By the name of the port, and none twice."""
     used = _node_ports(old) & _node_ports(spec)
     named = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}

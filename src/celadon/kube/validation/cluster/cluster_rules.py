@@ -6,13 +6,13 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import Quantity
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     METADATA,
     SPEC,
     Errors,
-    Object,
     entries,
     items,
     qualified_name,
@@ -52,7 +52,7 @@ CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTermi
 EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
-def namespace(obj: Object) -> Errors:
+def namespace(obj: JsonObject) -> Errors:
     """What is wrong with a Namespace, besides its metadata."""
     at = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
@@ -60,14 +60,14 @@ def namespace(obj: Object) -> Errors:
         yield from standard_finalizer(at, finalizer)
 
 
-def namespace_finalize(obj: Object) -> Errors:
+def namespace_finalize(obj: JsonObject) -> Errors:
     """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
     for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(at, finalizer)
         yield from standard_finalizer(at, finalizer)
 
 
-def disruption_budget(obj: Object) -> Errors:
+def disruption_budget(obj: JsonObject) -> Errors:
     """What is wrong with a PodDisruptionBudget, besides its metadata."""
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
@@ -85,7 +85,7 @@ def disruption_budget(obj: Object) -> Errors:
         yield from supported(at, eviction, EVICTION_POLICIES)
 
 
-def _printed_budget(spec: Object) -> dict[str, Any]:
+def _printed_budget(spec: JsonObject) -> dict[str, Any]:
     """As Go prints the struct, whose fields have no JSON names."""
     return {
         "MinAvailable": spec.get("minAvailable"),
@@ -95,7 +95,7 @@ def _printed_budget(spec: Object) -> dict[str, Any]:
     }
 
 
-def priority_class(obj: Object) -> Errors:
+def priority_class(obj: JsonObject) -> Errors:
     """What is wrong with a PriorityClass, besides its metadata."""
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
@@ -113,7 +113,7 @@ def priority_class(obj: Object) -> Errors:
         yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
 
 
-def priority_class_update(obj: Object, old: Object) -> Errors:
+def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the value nor the preemption policy may change."""
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
@@ -122,7 +122,7 @@ def priority_class_update(obj: Object, old: Object) -> Errors:
         yield fieldpath.invalid(at, policy, "field is immutable")
 
 
-def resource_quota(obj: Object) -> Errors:
+def resource_quota(obj: JsonObject) -> Errors:
     """What is wrong with a ResourceQuota, besides its metadata."""
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
@@ -141,7 +141,7 @@ def resource_quota(obj: Object) -> Errors:
             yield fieldpath.invalid(at, scopes or None, "conflicting scopes")
 
 
-def _scope(path: FieldPath, one: Object) -> Errors:
+def _scope(path: FieldPath, one: JsonObject) -> Errors:
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
     if scope not in SCOPES:
@@ -166,7 +166,7 @@ def _scope(path: FieldPath, one: Object) -> Errors:
         yield fieldpath.invalid(path.child("values"), values, detail)
 
 
-def resource_quota_update(obj: Object, old: Object) -> Errors:
+def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The scopes may not change."""
     yield from resource_quota(obj)
     new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
@@ -174,7 +174,7 @@ def resource_quota_update(obj: Object, old: Object) -> Errors:
         yield fieldpath.invalid(SPEC.child("scopes"), new or None, "field is immutable")
 
 
-def limit_range(obj: Object) -> Errors:
+def limit_range(obj: JsonObject) -> Errors:
     """What is wrong with a LimitRange, besides its metadata."""
     types: set[str] = set()
     for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
@@ -191,7 +191,7 @@ def limit_range(obj: Object) -> Errors:
         yield from _limit_amounts(at, limit, kind)
 
 
-def _limit_fields(path: FieldPath, limit: Object, kind: str) -> Errors:
+def _limit_fields(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
     name_rule = container_resource_name if kind in {"Container", "Pod"} else resource_name
     for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
         at = path.child(field)
@@ -205,7 +205,7 @@ def _limit_fields(path: FieldPath, limit: Object, kind: str) -> Errors:
             yield from name_rule(at.key(name), name)
 
 
-def _storage_limits(path: FieldPath, limit: Object, kind: str) -> Errors:
+def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
     named = any("storage" in (limit.get(one) or {}) for one in ("min", "max"))
     if kind == "PersistentVolumeClaim" and not named:
         detail = "either minimum or maximum storage value is required, but neither was provided"
@@ -233,7 +233,7 @@ ORDERS: Final = (
 )
 
 
-def _limit_amounts(path: FieldPath, limit: Object, kind: str) -> Errors:
+def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
     fields = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
     given = {field: dict(entries(limit, field)) for field in fields}
     if kind == "Pod":
@@ -272,7 +272,7 @@ def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Er
             yield fieldpath.invalid(path, str(ratio), detail)
 
 
-def event(obj: Object) -> Errors:
+def event(obj: JsonObject) -> Errors:
     """Of the core group, with the old rules for events without a time of their own."""
     own = (obj.get("metadata") or {}).get("namespace") or ""
     involved = (obj.get("involvedObject") or {}).get("namespace") or ""
@@ -289,7 +289,7 @@ def event(obj: Object) -> Errors:
         yield from _timed_event(obj)
 
 
-def _timed_event(obj: Object) -> Errors:
+def _timed_event(obj: JsonObject) -> Errors:
     root = FieldPath()
     controller = obj.get("reportingComponent") or ""
     at = root.child("reportingController")
@@ -306,7 +306,7 @@ def _timed_event(obj: Object) -> Errors:
         yield fieldpath.invalid(root.child("message"), "", "can have at most 1024 characters")
 
 
-def lease(obj: Object) -> Errors:
+def lease(obj: JsonObject) -> Errors:
     """What is wrong with a Lease, besides its metadata."""
     spec = obj.get("spec") or {}
     for field in ("leaseDurationSeconds", "leaseTransitions"):

@@ -9,8 +9,9 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, Object, each, entries, immutable
+from celadon.kube.validation.field_checks import Errors, each, entries, immutable
 
 MAX_BYTES: Final = 1024 * 1024
 """All values of one object together."""
@@ -32,7 +33,7 @@ def _decoded(value: str) -> bytes:
         return b""
 
 
-def config_map(obj: Object) -> Errors:
+def config_map(obj: JsonObject) -> Errors:
     """What is wrong with a ConfigMap, besides its metadata."""
     total = 0
     binary = obj.get("binaryData") or {}
@@ -48,13 +49,13 @@ def config_map(obj: Object) -> Errors:
         yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
 
 
-def config_map_update(obj: Object, old: Object) -> Errors:
+def config_map_update(obj: JsonObject, old: JsonObject) -> Errors:
     """An immutable one may not change, nor become mutable."""
     yield from _frozen(obj, old, "data", "binaryData")
     yield from config_map(obj)
 
 
-def _frozen(obj: Object, old: Object, *fields: str) -> Errors:
+def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):
@@ -64,7 +65,7 @@ def _frozen(obj: Object, old: Object, *fields: str) -> Errors:
             yield fieldpath.forbidden(FieldPath(field), FIXED)
 
 
-def secret(obj: Object) -> Errors:
+def secret(obj: JsonObject) -> Errors:
     """What is wrong with a Secret, besides its metadata."""
     total = 0
     for key, value in entries(obj, "data"):
@@ -75,7 +76,7 @@ def secret(obj: Object) -> Errors:
     yield from _typed(obj)
 
 
-def _typed(obj: Object) -> Errors:
+def _typed(obj: JsonObject) -> Errors:
     kind, data = obj.get("type") or "", obj.get("data") or {}
     if kind == "kubernetes.io/service-account-token":
         notes = (obj.get("metadata") or {}).get("annotations") or {}
@@ -100,7 +101,7 @@ DOCKER_KEYS: Final = {
 }
 
 
-def _docker(data: Object, key: str) -> Errors:
+def _docker(data: JsonObject, key: str) -> Errors:
     at = _DATA.key(key)
     if key not in data:
         yield fieldpath.required(at)
@@ -119,7 +120,7 @@ def _json_object(path: FieldPath, text: str) -> Errors:
         yield fieldpath.invalid(path, REDACTED, detail)
 
 
-def secret_update(obj: Object, old: Object) -> Errors:
+def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
     """An immutable one may not change, nor become mutable; the type never."""
     yield from immutable(FieldPath("type"), obj.get("type"), old.get("type"))
     yield from _frozen(obj, old, "data")

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.validation.field_checks import Errors, Object, dns_subdomain, items, required_name
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import Errors, dns_subdomain, items, required_name
 from celadon.kube.validation.label_rules import selector
 from celadon.kube.well_known_values import RBAC_GROUP
 
@@ -16,12 +17,12 @@ _ROOT: Final = FieldPath()
 _ROLE_REF: Final = FieldPath("roleRef")
 
 
-def role(obj: Object) -> Errors:
+def role(obj: JsonObject) -> Errors:
     """What is wrong with a Role, besides its metadata."""
     return _rules(obj, namespaced=True)
 
 
-def cluster_role(obj: Object) -> Errors:
+def cluster_role(obj: JsonObject) -> Errors:
     """What is wrong with a ClusterRole, besides its metadata."""
     yield from _rules(obj, namespaced=False)
     aggregation = obj.get("aggregationRule")
@@ -35,7 +36,7 @@ def cluster_role(obj: Object) -> Errors:
         yield from selector(where, one)
 
 
-def _rules(obj: Object, *, namespaced: bool) -> Errors:
+def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:
     for at, rule in items(obj, "rules", _ROOT):
         if not rule.get("verbs"):
             yield fieldpath.required(at.child("verbs"), "verbs must contain at least one value")
@@ -48,7 +49,7 @@ def _rules(obj: Object, *, namespaced: bool) -> Errors:
                 yield fieldpath.required(at.child(field), detail)
 
 
-def _urls(path: FieldPath, rule: Object, *, namespaced: bool) -> Errors:
+def _urls(path: FieldPath, rule: JsonObject, *, namespaced: bool) -> Errors:
     urls = list(rule["nonResourceURLs"])
     if namespaced:
         detail = "namespaced rules cannot apply to non-resource URLs"
@@ -58,35 +59,35 @@ def _urls(path: FieldPath, rule: Object, *, namespaced: bool) -> Errors:
         yield fieldpath.invalid(path, urls, detail)
 
 
-def role_binding(obj: Object) -> Errors:
+def role_binding(obj: JsonObject) -> Errors:
     """What is wrong with a RoleBinding, besides its metadata."""
     return _binding(obj, ("Role", "ClusterRole"), namespaced=True)
 
 
-def cluster_role_binding(obj: Object) -> Errors:
+def cluster_role_binding(obj: JsonObject) -> Errors:
     """What is wrong with a ClusterRoleBinding, besides its metadata."""
     return _binding(obj, ("ClusterRole",), namespaced=False)
 
 
-def role_binding_update(obj: Object, old: Object) -> Errors:
+def role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The role may not change."""
     yield from role_binding(obj)
     yield from _same_role(obj, old)
 
 
-def cluster_role_binding_update(obj: Object, old: Object) -> Errors:
+def cluster_role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The role may not change."""
     yield from cluster_role_binding(obj)
     yield from _same_role(obj, old)
 
 
-def _same_role(obj: Object, old: Object) -> Errors:
+def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = (_printed_role(one.get("roleRef") or {}) for one in (obj, old))
     if new != before:
         yield fieldpath.invalid(_ROLE_REF, new, "cannot change roleRef")
 
 
-def _printed_role(reference: Object) -> dict[str, Any]:
+def _printed_role(reference: JsonObject) -> dict[str, Any]:
     """As Go prints the struct, whose fields have no JSON names."""
     return {
         "APIGroup": reference.get("apiGroup") or "",
@@ -95,7 +96,7 @@ def _printed_role(reference: Object) -> dict[str, Any]:
     }
 
 
-def _binding(obj: Object, kinds: Sequence[str], *, namespaced: bool) -> Errors:
+def _binding(obj: JsonObject, kinds: Sequence[str], *, namespaced: bool) -> Errors:
     reference = obj.get("roleRef") or {}
     group, kind = reference.get("apiGroup") or "", reference.get("kind") or ""
     if group != RBAC_GROUP:
@@ -108,7 +109,7 @@ def _binding(obj: Object, kinds: Sequence[str], *, namespaced: bool) -> Errors:
         yield from _subject(at, subject, namespaced=namespaced)
 
 
-def _subject(path: FieldPath, subject: Object, *, namespaced: bool) -> Errors:
+def _subject(path: FieldPath, subject: JsonObject, *, namespaced: bool) -> Errors:
     name, kind = subject.get("name") or "", subject.get("kind") or ""
     group = subject.get("apiGroup") or ""
     if not name:

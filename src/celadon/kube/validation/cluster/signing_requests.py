@@ -14,7 +14,8 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import quote
-from celadon.kube.validation.field_checks import SPEC, Errors, Messages, Object, items
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import SPEC, Errors, Messages, items
 
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
@@ -36,7 +37,7 @@ _BLOCK: Final = re.compile(
 )
 
 
-def certificate_signing_request(obj: Object) -> Errors:
+def certificate_signing_request(obj: JsonObject) -> Errors:
     """What is wrong with a CertificateSigningRequest, besides its metadata."""
     spec = obj.get("spec") or {}
     request = spec.get("request") or ""
@@ -56,7 +57,7 @@ def certificate_signing_request(obj: Object) -> Errors:
         yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
 
 
-def certificate_signing_request_update(obj: Object, old: Object) -> Errors:
+def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The spec is what it was, whatever was sent."""
     yield from ()
 
@@ -77,7 +78,7 @@ def _kind_of_block(request: str) -> str | None:
     return None
 
 
-def _usages(spec: Object) -> Errors:
+def _usages(spec: JsonObject) -> Errors:
     given = spec.get("usages") or ()
     if not given:
         yield fieldpath.required(SPEC.child("usages"))

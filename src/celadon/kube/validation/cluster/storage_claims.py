@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
-    Object,
     dns_subdomain,
     immutable,
     items,
@@ -33,12 +33,12 @@ BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 NOT_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 
-def claim(obj: Object) -> Errors:
+def claim(obj: JsonObject) -> Errors:
     """What is wrong with a PersistentVolumeClaim, besides its metadata."""
     yield from claim_spec(SPEC, obj.get("spec") or {})
 
 
-def claim_spec(path: FieldPath, spec: Object) -> Errors:
+def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
     """Also of the template of an ephemeral volume."""
     if not spec.get("accessModes"):
         detail = "at least 1 access mode is required"
@@ -63,7 +63,7 @@ def claim_spec(path: FieldPath, spec: Object) -> Errors:
         yield from dns_subdomain(path.child("volumeAttributesClassName"), name)
 
 
-def _access_modes(path: FieldPath, spec: Object) -> Errors:
+def _access_modes(path: FieldPath, spec: JsonObject) -> Errors:
     at, modes = path.child("accessModes"), spec.get("accessModes") or ()
     for mode in modes:
         yield from supported(at, mode, ACCESS_MODES)
@@ -71,7 +71,7 @@ def _access_modes(path: FieldPath, spec: Object) -> Errors:
         yield fieldpath.forbidden(at, NOT_ALONE)
 
 
-def _data_sources(path: FieldPath, spec: Object) -> Errors:
+def _data_sources(path: FieldPath, spec: JsonObject) -> Errors:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     for field, given in (("dataSource", source), ("dataSourceRef", reference)):
         if given is not None:
@@ -82,7 +82,7 @@ def _data_sources(path: FieldPath, spec: Object) -> Errors:
         yield fieldpath.invalid(path, {}, "must match dataSourceRef")
 
 
-def _data_source(path: FieldPath, given: Object) -> Errors:
+def _data_source(path: FieldPath, given: JsonObject) -> Errors:
     for field in ("name", "kind"):
         if not given.get(field):
             yield fieldpath.required(path.child(field))
@@ -94,7 +94,7 @@ def _data_source(path: FieldPath, given: Object) -> Errors:
         yield from dns_subdomain(path.child("apiGroup"), group)
 
 
-def claim_update(obj: Object, old: Object) -> Errors:
+def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
     yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
@@ -110,7 +110,7 @@ def claim_update(obj: Object, old: Object) -> Errors:
 
 
 def _compared(
-    spec: Object, before: Object, *, bound: bool
+    spec: JsonObject, before: JsonObject, *, bound: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The old and the new spec, the same where they may differ."""
     was, fixed = dict(before), dict(spec)
@@ -127,14 +127,14 @@ def _compared(
     return was, fixed
 
 
-def _take(spec: dict[str, Any], other: Object, field: str) -> None:
+def _take(spec: dict[str, Any], other: JsonObject, field: str) -> None:
     if other.get(field) is None:
         spec.pop(field, None)
     else:
         spec[field] = other[field]
 
 
-def persistent_volume_update(obj: Object, old: Object) -> Errors:
+def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a volume is made of stays; a secret for growing may still come."""
     yield from persistent_volume(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
@@ -149,7 +149,7 @@ def persistent_volume_update(obj: Object, old: Object) -> Errors:
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
 
 
-def persistent_volume(obj: Object) -> Errors:
+def persistent_volume(obj: JsonObject) -> Errors:
     """What is wrong with a PersistentVolume, besides its metadata."""
     spec = obj.get("spec") or {}
     if not spec.get("accessModes"):
@@ -175,7 +175,7 @@ def persistent_volume(obj: Object) -> Errors:
         yield from supported(SPEC.child("volumeMode"), spec["volumeMode"], VOLUME_MODES)
 
 
-def _volume_affinity(path: FieldPath, affinity: Object) -> Errors:
+def _volume_affinity(path: FieldPath, affinity: JsonObject) -> Errors:
     if affinity.get("required") is None:
         yield fieldpath.required(path.child("required"), "must specify required node constraints")
     else:
@@ -208,7 +208,7 @@ VOLUME_SOURCES: Final = (
 )
 
 
-def _volume_source(obj: Object, spec: Object) -> Errors:
+def _volume_source(obj: JsonObject, spec: JsonObject) -> Errors:
     given = [kind for kind in VOLUME_SOURCES if spec.get(kind) is not None]
     if not given:
         yield fieldpath.required(SPEC, "must specify a volume type")
@@ -233,7 +233,7 @@ def _volume_source(obj: Object, spec: Object) -> Errors:
         yield fieldpath.forbidden(SPEC.child(other), ONE_TYPE)
 
 
-def storage_class(obj: Object) -> Errors:
+def storage_class(obj: JsonObject) -> Errors:
     """What is wrong with a StorageClass, besides its metadata."""
     root = FieldPath()
     provisioner = obj.get("provisioner") or ""
@@ -257,7 +257,7 @@ def storage_class(obj: Object) -> Errors:
             yield from label_name(where.child("key"), one.get("key") or "")
 
 
-def storage_class_update(obj: Object, old: Object) -> Errors:
+def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
         if obj.get(field) != old.get(field):
             if field in {"parameters", "provisioner"}:

@@ -6,11 +6,11 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
-    Object,
     dns_label,
     dns_subdomain,
     each,
@@ -33,7 +33,7 @@ POLICY_PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
-def ingress(obj: Object) -> Errors:
+def ingress(obj: JsonObject) -> Errors:
     """What is wrong with an Ingress, besides its metadata."""
     yield from ingress_in_general(obj)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
@@ -44,7 +44,7 @@ def ingress(obj: Object) -> Errors:
         yield fieldpath.invalid(at, notes[INGRESS_CLASS], detail)
 
 
-def ingress_in_general(obj: Object) -> Errors:
+def ingress_in_general(obj: JsonObject) -> Errors:
     """What holds for new and for changed Ingresses."""
     spec = obj.get("spec") or {}
     backend = spec.get("defaultBackend")
@@ -71,7 +71,7 @@ def _host(path: FieldPath, host: str) -> Errors:
     return dns_subdomain(path, host)
 
 
-def _rule(path: FieldPath, rule: Object) -> Errors:
+def _rule(path: FieldPath, rule: JsonObject) -> Errors:
     host, http = rule.get("host") or "", rule.get("http")
     if host:
         if text_rules.address(host) is not None:
@@ -86,7 +86,7 @@ def _rule(path: FieldPath, rule: Object) -> Errors:
         yield from _path(where, one)
 
 
-def _path(path: FieldPath, given: Object) -> Errors:
+def _path(path: FieldPath, given: JsonObject) -> Errors:
     kind, value = given.get("pathType"), given.get("path") or ""
     at = path.child("path")
     if kind is None:
@@ -106,7 +106,7 @@ def _path(path: FieldPath, given: Object) -> Errors:
     yield from _backend(path.child("backend"), given.get("backend") or {})
 
 
-def _backend(path: FieldPath, backend: Object) -> Errors:
+def _backend(path: FieldPath, backend: JsonObject) -> Errors:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield fieldpath.invalid(path, "", "cannot set both resource and service backends")
@@ -121,7 +121,7 @@ def _backend(path: FieldPath, backend: Object) -> Errors:
         yield from _service_port(path, at.child("port"), service.get("port") or {})
 
 
-def _service_port(path: FieldPath, at: FieldPath, port: Object) -> Errors:
+def _service_port(path: FieldPath, at: FieldPath, port: JsonObject) -> Errors:
     name, number = port.get("name") or "", port.get("number") or 0
     if name and number:
         yield fieldpath.invalid(path, "", "cannot set both port name & port number")
@@ -133,7 +133,7 @@ def _service_port(path: FieldPath, at: FieldPath, port: Object) -> Errors:
         yield fieldpath.required(path, "port name or number is required")
 
 
-def _reference(path: FieldPath, reference: Object) -> Errors:
+def _reference(path: FieldPath, reference: JsonObject) -> Errors:
     if reference.get("apiGroup") is not None:
         yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
     for field in ("kind", "name"):
@@ -141,7 +141,7 @@ def _reference(path: FieldPath, reference: Object) -> Errors:
         yield from required_name(path.child(field), value, name_rules.path_segment_name)
 
 
-def ingress_class(obj: Object) -> Errors:
+def ingress_class(obj: JsonObject) -> Errors:
     """What is wrong with an IngressClass, besides its metadata."""
     spec = obj.get("spec") or {}
     controller, at = spec.get("controller") or "", SPEC.child("controller")
@@ -166,7 +166,7 @@ def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
     yield from each(path, rest, text_rules.http_path(rest))
 
 
-def _parameters(path: FieldPath, given: Object) -> Errors:
+def _parameters(path: FieldPath, given: JsonObject) -> Errors:
     yield from _reference(path, given)
     scope, namespace, at = given.get("scope"), given.get("namespace"), path.child("namespace")
     if scope is None:
@@ -182,13 +182,13 @@ def _parameters(path: FieldPath, given: Object) -> Errors:
         yield fieldpath.forbidden(at, "`parameters.scope` is set to 'Cluster'")
 
 
-def ingress_class_update(obj: Object, old: Object) -> Errors:
+def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = ((one.get("spec") or {}).get("controller") for one in (obj, old))
     yield from immutable(SPEC.child("controller"), new, before)
     yield from ingress_class(obj)
 
 
-def network_policy(obj: Object) -> Errors:
+def network_policy(obj: JsonObject) -> Errors:
     """What is wrong with a NetworkPolicy, besides its metadata."""
     spec = obj.get("spec") or {}
     yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
@@ -207,7 +207,7 @@ def network_policy(obj: Object) -> Errors:
         yield from supported(at, one, POLICY_TYPES)
 
 
-def _policy_port(path: FieldPath, given: Object) -> Errors:
+def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
     protocol, port, end = given.get("protocol"), given.get("port"), given.get("endPort")
     if protocol is not None:
         yield from supported(path.child("protocol"), protocol, POLICY_PROTOCOLS)
@@ -226,7 +226,7 @@ def _policy_port(path: FieldPath, given: Object) -> Errors:
         yield from each(path.child("port"), port, text_rules.port_name(port))
 
 
-def _peer(path: FieldPath, peer: Object) -> Errors:
+def _peer(path: FieldPath, peer: JsonObject) -> Errors:
     kinds = ("podSelector", "namespaceSelector", "ipBlock")
     given = [kind for kind in kinds if peer.get(kind) is not None]
     for kind in given:
@@ -240,7 +240,7 @@ def _peer(path: FieldPath, peer: Object) -> Errors:
         yield fieldpath.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _block(path: FieldPath, block: Object) -> Errors:
+def _block(path: FieldPath, block: JsonObject) -> Errors:
     whole = block.get("cidr") or ""
     if not whole:
         yield fieldpath.required(path.child("cidr"))

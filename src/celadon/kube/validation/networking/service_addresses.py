@@ -6,8 +6,9 @@ from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import SPEC, Errors, Object, each, items, supported
+from celadon.kube.validation.field_checks import SPEC, Errors, each, items, supported
 from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
 
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
@@ -16,12 +17,12 @@ _IPS: Final = SPEC.child("clusterIPs")
 _FAMILIES: Final = SPEC.child("ipFamilies")
 
 
-def is_headless(spec: Object) -> bool:
+def is_headless(spec: JsonObject) -> bool:
     """Whether its only cluster IP is `None`."""
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 
-def service_addresses(spec: Object) -> Errors:
+def service_addresses(spec: JsonObject) -> Errors:
     """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service."""
     if spec.get("type") == "ExternalName":
         return
@@ -58,7 +59,7 @@ def _each_address(addresses: list[str]) -> Errors:
             yield from each(_IPS.index(index), address, text_rules.ip_address(address))
 
 
-def _families(spec: Object, addresses: list[str]) -> Errors:
+def _families(spec: JsonObject, addresses: list[str]) -> Errors:
     of = {address: "IPv6" if ":" in address else "IPv4" for address in addresses}
     if len(addresses) > 1 and len(set(of.values())) == 1:
         detail = "may specify no more than one IP for each IP family"
@@ -72,7 +73,7 @@ def _families(spec: Object, addresses: list[str]) -> Errors:
             yield fieldpath.invalid(_IPS.index(index), address, detail)
 
 
-def changed_addresses(spec: Object, before: Object) -> Errors:
+def changed_addresses(spec: JsonObject, before: JsonObject) -> Errors:
     """What was given to a Service stays; a second address may come and go."""
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
@@ -83,7 +84,7 @@ def changed_addresses(spec: Object, before: Object) -> Errors:
         yield from _kept(_FAMILIES, spec, before, "ipFamilies")
 
 
-def _kept(path: FieldPath, spec: Object, before: Object, field: str) -> Errors:
+def _kept(path: FieldPath, spec: JsonObject, before: JsonObject, field: str) -> Errors:
     new, old = list(spec.get(field) or ()), list(before.get(field) or ())
     if len(new) == len(old):
         for index, (one, other) in enumerate(zip(new, old, strict=True)):

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
-    Object,
     dns_label,
     dns_subdomain,
     each,
@@ -40,7 +40,7 @@ BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
 NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 
-def service(obj: Object) -> Errors:
+def service(obj: JsonObject) -> Errors:
     """What is wrong with a Service, besides its metadata."""
     spec = obj.get("spec") or {}
     kind = spec.get("type") or ""
@@ -61,7 +61,7 @@ def service(obj: Object) -> Errors:
     yield from _traffic(spec, kind)
 
 
-def service_update(obj: Object, old: Object) -> Errors:
+def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from changed_addresses(spec, before)
     both = spec.get("type") == before.get("type") == "LoadBalancer"
@@ -74,7 +74,7 @@ def service_update(obj: Object, old: Object) -> Errors:
     yield from service(obj)
 
 
-def _by_type(spec: Object, kind: str) -> Errors:
+def _by_type(spec: JsonObject, kind: str) -> Errors:
     if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
@@ -90,7 +90,7 @@ def _by_type(spec: Object, kind: str) -> Errors:
         yield fieldpath.required(SPEC.child("externalName"))
 
 
-def _ports(spec: Object) -> Errors:
+def _ports(spec: JsonObject) -> Errors:
     names: set[str] = set()
     several = len(spec.get("ports") or ()) > 1
     for at, port in items(spec, "ports", SPEC):
@@ -106,7 +106,7 @@ def _ports(spec: Object) -> Errors:
             yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
 
 
-def _port_name(path: FieldPath, port: Object, *, required: bool) -> Errors:
+def _port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
     name = port.get("name") or ""
     if name:
         yield from dns_label(path.child("name"), name)
@@ -114,7 +114,7 @@ def _port_name(path: FieldPath, port: Object, *, required: bool) -> Errors:
         yield fieldpath.required(path.child("name"))
 
 
-def _affinity(spec: Object) -> Errors:
+def _affinity(spec: JsonObject) -> Errors:
     affinity, config = spec.get("sessionAffinity") or "", spec.get("sessionAffinityConfig")
     yield from required_choice(SPEC.child("sessionAffinity"), affinity, AFFINITIES)
     at = SPEC.child("sessionAffinityConfig")
@@ -151,7 +151,7 @@ def special_address(value: str) -> list[str]:
     return messages
 
 
-def _distinct_ports(spec: Object, kind: str) -> Errors:
+def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
     if kind == "ClusterIP":
         for at, port in items(spec, "ports", SPEC):
             if port.get("nodePort"):
@@ -183,7 +183,7 @@ def _printed_port(protocol: str, number: int) -> dict[str, Any]:
     }
 
 
-def _source_ranges(obj: Object, spec: Object, kind: str) -> Errors:
+def _source_ranges(obj: JsonObject, spec: JsonObject, kind: str) -> Errors:
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     ranges = spec.get("loadBalancerSourceRanges")
     if ranges:
@@ -201,7 +201,7 @@ def _source_ranges(obj: Object, spec: Object, kind: str) -> Errors:
         yield from each(at, one, text_rules.cidr(one))
 
 
-def _balancer(spec: Object, kind: str) -> Errors:
+def _balancer(spec: JsonObject, kind: str) -> Errors:
     allocates = spec.get("allocateLoadBalancerNodePorts")
     chosen = spec.get("loadBalancerClass")
     if kind == "LoadBalancer":
@@ -216,11 +216,11 @@ def _balancer(spec: Object, kind: str) -> Errors:
         yield fieldpath.forbidden(SPEC.child("loadBalancerClass"), BALANCERS_ONLY)
 
 
-def _needs_health_check(spec: Object) -> bool:
+def _needs_health_check(spec: JsonObject) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def _traffic(spec: Object, kind: str) -> Errors:
+def _traffic(spec: JsonObject, kind: str) -> Errors:
     external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
     accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
     if accessible:
@@ -251,7 +251,7 @@ def _traffic(spec: Object, kind: str) -> Errors:
         yield fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
 
 
-def endpoints(obj: Object) -> Errors:
+def endpoints(obj: JsonObject) -> Errors:
     """What is wrong with an Endpoints, besides its metadata."""
     path = FieldPath()
     for at, subset in items(obj, "subsets", path):
@@ -270,7 +270,7 @@ def endpoints(obj: Object) -> Errors:
                 yield from qualified_name(where.child("appProtocol"), port["appProtocol"])
 
 
-def _endpoint(path: FieldPath, address: Object) -> Errors:
+def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
     value = address.get("ip") or ""
     yield from each(path.child("ip"), value, text_rules.ip_address(value))
     if address.get("hostname"):

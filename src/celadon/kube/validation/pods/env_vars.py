@@ -6,16 +6,10 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    Errors,
-    Object,
-    each,
-    items,
-    qualified_name,
-    required_name,
-)
+from celadon.kube.validation.field_checks import Errors, each, items, qualified_name, required_name
 
 ENV_FIELDS: Final = (
     "metadata.name",
@@ -60,7 +54,7 @@ UNCHECKED_SOURCES: Final = ("fileKeyRef",)
 ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 
-def environment(path: FieldPath, container: Object) -> Errors:
+def environment(path: FieldPath, container: JsonObject) -> Errors:
     """`env` and `envFrom` of a container."""
     for at, variable in items(container, "env", path):
         name = variable.get("name") or ""
@@ -71,7 +65,7 @@ def environment(path: FieldPath, container: Object) -> Errors:
         yield from _env_from(at, path.child("envFrom"), source)
 
 
-def _env_from(path: FieldPath, whole: FieldPath, source: Object) -> Errors:
+def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     prefix = source.get("prefix") or ""
     if prefix:
         yield from each(path.child("prefix"), prefix, text_rules.environment_name(prefix))
@@ -87,7 +81,7 @@ def _env_from(path: FieldPath, whole: FieldPath, source: Object) -> Errors:
         yield fieldpath.invalid(whole, "", ONE_ONLY)
 
 
-def _value_from(path: FieldPath, variable: Object) -> Errors:
+def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
     source = variable["valueFrom"]
     given = [one for one in SOURCES if source.get(one) is not None]
     for one in given:
@@ -111,13 +105,13 @@ def _value_from(path: FieldPath, variable: Object) -> Errors:
         yield fieldpath.invalid(path, "", ONE_ONLY)
 
 
-def _key_selector(path: FieldPath, given: Object) -> Errors:
+def _key_selector(path: FieldPath, given: JsonObject) -> Errors:
     name, key = given.get("name") or "", given.get("key") or ""
     yield from each(path.child("name"), name, name_rules.dns1123_subdomain(name))
     yield from required_name(path.child("key"), key, text_rules.config_key)
 
 
-def field_selector(path: FieldPath, given: Object, known: tuple[str, ...]) -> Errors:
+def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -> Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
     field = given.get("fieldPath") or ""
     for member in ("apiVersion", "fieldPath"):
@@ -145,7 +139,7 @@ def _subscripted(path: FieldPath, base: str, key: str, field: str) -> Errors:
         yield fieldpath.invalid(path.child("fieldPath"), field, detail)
 
 
-def resource_selector(path: FieldPath, given: Object, *, in_volume: bool) -> Errors:
+def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) -> Errors:
     """`resourceFieldRef`: what a container requests or is limited to."""
     resource = given.get("resource") or ""
     if in_volume and not given.get("containerName"):

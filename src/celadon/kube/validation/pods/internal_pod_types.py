@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-Object = Mapping[str, Any]
+from celadon.kube.json_types import JsonObject
 
 _HANDLERS: Final = "Exec *Exec; HTTPGet *HTTPGet; TCPSocket *TCPSocket"
 _CONTAINER: Final = """Name s; Image s; Command []s; Args []s; WorkingDir s; Ports []Port;
@@ -223,20 +223,20 @@ def _field(text: str) -> Field:
     return Field(name, key or _WORDS.sub(lambda found: found[0].lower(), name, count=1), kind)
 
 
-def internal_pod_spec(spec: Object) -> dict[str, Any]:
+def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:
     """A spec of `v1` as it is inside."""
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
     return internal_value({**spec, "securityContext": context}, "PodSpec")
 
 
-def internal_template(template: Object) -> dict[str, Any]:
+def internal_template(template: JsonObject) -> dict[str, Any]:
     """A template of pods: its metadata is the same outside, and lies open."""
     spec = internal_pod_spec(template.get("spec") or {})
     return {**(template.get("metadata") or {}), "Spec": spec}
 
 
-def internal_value(obj: Object, struct: str) -> dict[str, Any]:
+def internal_value(obj: JsonObject, struct: str) -> dict[str, Any]:
     """A part of a spec as it is inside; `struct` is a key of `STRUCTS`."""
     return {one.name: _value(obj.get(one.key), one.type) for one in fields_of(struct)}
 
@@ -256,7 +256,7 @@ def _value(value: Any, kind: str) -> Any:
     return internal_value(value or {}, kind)
 
 
-def _selector(selector: Object) -> dict[str, Any]:
+def _selector(selector: JsonObject) -> dict[str, Any]:
     """Of a type that is the same outside."""
     labels = selector.get("matchLabels") or {}
     expressions = selector.get("matchExpressions") or []

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     Errors,
-    Object,
     each,
     items,
     port_number,
@@ -52,14 +52,14 @@ UNFIT_FOR_EPHEMERAL: Final = (
 class Surroundings:
     """What the containers of a pod share."""
 
-    volumes: Mapping[str, Object]
+    volumes: Mapping[str, JsonObject]
     claims: Sequence[str]
     grace_period: int
     restart_policy: str
     host_users: bool
 
 
-def containers(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     """All three lists; `path` is that of the pod's spec."""
     if spec.get("containers"):
         yield from _regular(path, spec, around)
@@ -69,7 +69,7 @@ def containers(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
     yield from _ephemeral(path, spec, around)
 
 
-def _regular(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     names: set[str] = set()
     for at, container in items(spec, "containers", path):
         yield from _any(at, container, around)
@@ -82,7 +82,7 @@ def _regular(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
     yield from _host_ports(path.child("containers"), spec["containers"])
 
 
-def _restart_policy(path: FieldPath, container: Object) -> Errors:
+def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     policy = container.get("restartPolicy")
     if policy is not None:
         yield from supported(path.child("restartPolicy"), policy, RESTART_POLICIES)
@@ -95,7 +95,7 @@ def _restart_policy(path: FieldPath, container: Object) -> Errors:
         yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
 
 
-def _init(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     names = {one.get("name") for one in spec.get("containers") or ()}
     for at, container in items(spec, "initContainers", path):
         yield from _any(at, container, around)
@@ -114,7 +114,7 @@ def _init(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
                     yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
 
 
-def _ephemeral(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
+def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     others = {
         one.get("name")
         for field in ("containers", "initContainers")
@@ -139,7 +139,7 @@ def _ephemeral(path: FieldPath, spec: Object, around: Surroundings) -> Errors:
                     yield fieldpath.forbidden(where.child(field), NOT_EPHEMERAL)
 
 
-def trimmed_image(path: FieldPath, container: Object) -> Errors:
+def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
     """What templates may and pods may not: white space around the image."""
     image = container.get("image") or ""
     if image != image.strip():
@@ -147,7 +147,7 @@ def trimmed_image(path: FieldPath, container: Object) -> Errors:
         yield fieldpath.invalid(path.child("image"), image, detail)
 
 
-def _any(path: FieldPath, container: Object, around: Surroundings) -> Errors:
+def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
     """What holds for containers of all kinds."""
     name = container.get("name") or ""
     yield from required_name(path.child("name"), name, name_rules.dns1123_label)
@@ -169,7 +169,7 @@ def _any(path: FieldPath, container: Object, around: Surroundings) -> Errors:
         yield from container_security_context(at, context, host_users=around.host_users)
 
 
-def _ports(path: FieldPath, container: Object) -> Errors:
+def _ports(path: FieldPath, container: JsonObject) -> Errors:
     names: set[str] = set()
     for at, port in items(container, "ports", path):
         name = port.get("name") or ""
@@ -201,7 +201,7 @@ def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
             taken.add(where)
 
 
-def _resize(path: FieldPath, container: Object, restart_policy: str) -> Errors:
+def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Errors:
     seen: set[str] = set()
     for index, policy in enumerate(container.get("resizePolicy") or ()):
         resource, restart = policy.get("resourceName") or "", policy.get("restartPolicy") or ""

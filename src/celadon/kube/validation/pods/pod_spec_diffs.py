@@ -7,37 +7,35 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
-
-Object = Mapping[str, Any]
 
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _HEADERS: Final = 2
 """Lines with the names of the files, which there are none of."""
 
 
-def pod_spec_diff(old: Object, new: Object) -> str:
+def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
     return _diff(internal_pod_spec(old), internal_pod_spec(new))
 
 
-def claim_spec_diff(old: Object, new: Object) -> str:
+def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
     return _diff(internal_value(old, "ClaimSpec"), internal_value(new, "ClaimSpec"))
 
 
-def volume_source_diff(old: Object, new: Object) -> str:
+def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of what PersistentVolumes are made of; empty if that is the same."""
     return _diff(internal_value(old, "VolumeSource"), internal_value(new, "VolumeSource"))
 
 
-def _diff(old: Object, new: Object) -> str:
+def _diff(old: JsonObject, new: JsonObject) -> str:
     return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
 
 
-def _lines(value: Object) -> list[str]:
+def _lines(value: JsonObject) -> list[str]:
     text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
     return [f"{line}\n" for line in text.split("\n")]

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
-    Object,
     dns_label,
     dns_subdomain,
     each,
@@ -47,7 +47,7 @@ HOST_NAMESPACES: Final = (
 )
 
 
-def pod(obj: Object) -> Errors:
+def pod(obj: JsonObject) -> Errors:
     """A new pod, without its metadata."""
     spec = obj.get("spec") or {}
     yield from pod_in_general(obj)
@@ -58,7 +58,7 @@ def pod(obj: Object) -> Errors:
         yield fieldpath.forbidden(SPEC.child("nodeName"), detail)
 
 
-def pod_in_general(obj: Object) -> Errors:
+def pod_in_general(obj: JsonObject) -> Errors:
     """What holds for new and for changed pods."""
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
@@ -72,7 +72,7 @@ def pod_in_general(obj: Object) -> Errors:
             yield from trimmed_image(at, container)
 
 
-def _tokens_without_account(spec: Object) -> Errors:
+def _tokens_without_account(spec: JsonObject) -> Errors:
     for at, volume in items(spec, "volumes", SPEC):
         projected = volume.get("projected") or {}
         for where, source in items(projected, "sources", at.child("projected")):
@@ -81,7 +81,7 @@ def _tokens_without_account(spec: Object) -> Errors:
                 yield fieldpath.forbidden(where.child("serviceAccountToken"), detail)
 
 
-def pod_template(path: FieldPath, template: Object) -> Errors:
+def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     meta, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from template_metadata(path, template)
     yield from _annotations(path.child("annotations"), meta.get("annotations") or {}, spec)
@@ -91,20 +91,22 @@ def pod_template(path: FieldPath, template: Object) -> Errors:
         yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
 
 
-def template_metadata(path: FieldPath, template: Object) -> Errors:
+def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Complained about without `metadata` in the path, as upstream does."""
     meta = template.get("metadata") or {}
     yield from labels(path.child("labels"), meta.get("labels"))
     yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
 
 
-def _annotations(path: FieldPath, notes: Object, spec: Object) -> Errors:
+def _annotations(path: FieldPath, notes: JsonObject, spec: JsonObject) -> Errors:
     if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
 
 
-def pod_spec(path: FieldPath, spec: Object, *, pod_name: str = "", in_pod: bool = False) -> Errors:
+def pod_spec(
+    path: FieldPath, spec: JsonObject, *, pod_name: str = "", in_pod: bool = False
+) -> Errors:
     grace_period = spec.get("terminationGracePeriodSeconds")
     if grace_period is None:
         yield fieldpath.required(path.child("terminationGracePeriodSeconds"))
@@ -136,7 +138,7 @@ def pod_spec(path: FieldPath, spec: Object, *, pod_name: str = "", in_pod: bool 
     yield from _placement(path, spec)
 
 
-def _placement(path: FieldPath, spec: Object) -> Errors:
+def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     """The fields that come last: names of other objects, and what the scheduler looks at."""
     for field in ("serviceAccountName", "nodeName"):
         if spec.get(field):
@@ -168,7 +170,7 @@ def _placement(path: FieldPath, spec: Object) -> Errors:
     yield from _operating_system(path.child("os"), spec.get("os"))
 
 
-def _operating_system(path: FieldPath, system: Object | None) -> Errors:
+def _operating_system(path: FieldPath, system: JsonObject | None) -> Errors:
     if system is None:
         return
     name = system.get("name") or ""
@@ -178,7 +180,7 @@ def _operating_system(path: FieldPath, system: Object | None) -> Errors:
         yield fieldpath.not_supported(path, NamedText(name), OPERATING_SYSTEMS)
 
 
-def _resource_claims(path: FieldPath, spec: Object) -> Errors:
+def _resource_claims(path: FieldPath, spec: JsonObject) -> Errors:
     names: set[str] = set()
     references = ("resourceClaimName", "resourceClaimTemplateName")
     for at, claim in items(spec, "resourceClaims", path):
@@ -202,7 +204,7 @@ def _resource_claims(path: FieldPath, spec: Object) -> Errors:
             yield from dns_subdomain(at.child(one), claim[one])
 
 
-def _printed_claim(claim: Object) -> dict[str, Any]:
+def _printed_claim(claim: JsonObject) -> dict[str, Any]:
     return {
         "Name": claim.get("name") or "",
         "ResourceClaimName": claim.get("resourceClaimName"),
@@ -210,7 +212,7 @@ def _printed_claim(claim: Object) -> dict[str, Any]:
     }
 
 
-def _host_network(path: FieldPath, spec: Object, *, in_pod: bool) -> Errors:
+def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
     if not spec.get("hostNetwork"):
         return
     for at, container in items(spec, "containers", path):
@@ -221,7 +223,7 @@ def _host_network(path: FieldPath, spec: Object, *, in_pod: bool) -> Errors:
                 yield fieldpath.invalid(where.child("hostPort"), host, detail)
 
 
-def _host_users(path: FieldPath, spec: Object) -> Errors:
+def _host_users(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("hostUsers") is False:
         for field, shown in HOST_NAMESPACES:
             if spec.get(field):
@@ -229,7 +231,7 @@ def _host_users(path: FieldPath, spec: Object) -> Errors:
                 yield fieldpath.forbidden(path.child(shown), detail)
 
 
-def _gates(path: FieldPath, spec: Object) -> Errors:
+def _gates(path: FieldPath, spec: JsonObject) -> Errors:
     for at, gate in items(spec, "readinessGates", path):
         yield from qualified_name(at.child("conditionType"), gate.get("conditionType") or "")
     names: set[str] = set()
@@ -241,7 +243,7 @@ def _gates(path: FieldPath, spec: Object) -> Errors:
         names.add(name)
 
 
-def _dns(path: FieldPath, spec: Object) -> Errors:
+def _dns(path: FieldPath, spec: JsonObject) -> Errors:
     config = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
         if config is None:
@@ -281,7 +283,7 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
             yield from each(path.index(index), name, text_rules.underscored_subdomain(name))
 
 
-def restart_always(path: FieldPath, template: Object, owner: str) -> Errors:
+def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
     """What the template of a pod that is to run for ever may not say."""
     spec = template.get("spec") or {}
     policy = spec.get("restartPolicy") or ""

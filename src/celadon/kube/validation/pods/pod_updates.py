@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from celadon.kube import fieldpath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import SPEC, Errors, Object, in_range, items
+from celadon.kube.validation.field_checks import SPEC, Errors, in_range, items
 from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
 from celadon.kube.validation.pods.pod_containers import trimmed_image
 from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
@@ -25,7 +26,7 @@ ADDED_TERMS: Final = "no additions/deletions to non-empty NodeSelectorTerms list
 CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 
-def pod_update(obj: Object, old: Object) -> Errors:
+def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with a changed pod; the last text ends with what has changed."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj)
@@ -57,7 +58,7 @@ def pod_update(obj: Object, old: Object) -> Errors:
         yield fieldpath.forbidden(SPEC, detail)
 
 
-def _deadline(spec: Object, before: Object) -> Errors:
+def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
     at = SPEC.child("activeDeadlineSeconds")
     new, old = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if new is None:
@@ -70,10 +71,10 @@ def _deadline(spec: Object, before: Object) -> Errors:
         yield fieldpath.invalid(at, new, "must be less than or equal to previous value")
 
 
-def _tolerations(spec: Object, before: Object) -> Errors:
+def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     """Only the time of a toleration may change."""
 
-    def lasting(toleration: Object) -> dict[str, Any]:
+    def lasting(toleration: JsonObject) -> dict[str, Any]:
         return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
 
     kept = [lasting(one) for one in spec.get("tolerations") or ()]
@@ -82,7 +83,7 @@ def _tolerations(spec: Object, before: Object) -> Errors:
         yield fieldpath.forbidden(SPEC.child("tolerations"), detail)
 
 
-def _gates(spec: Object, before: Object) -> Errors:
+def _gates(spec: JsonObject, before: JsonObject) -> Errors:
     known = {one.get("name") for one in before.get("schedulingGates") or ()}
     for at, gate in items(spec, "schedulingGates", SPEC):
         name = gate.get("name")
@@ -91,7 +92,7 @@ def _gates(spec: Object, before: Object) -> Errors:
             yield fieldpath.forbidden(at.child("name"), detail)
 
 
-def _with_old_fields(spec: Object, before: Object) -> dict[str, Any]:
+def _with_old_fields(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
     """The new spec with the old one's values where they may change."""
     kept = {key: value for key, value in spec.items() if key not in FREE_FIELDS}
     kept.update((field, before[field]) for field in FREE_FIELDS if field in before)
@@ -105,7 +106,7 @@ def _with_old_fields(spec: Object, before: Object) -> dict[str, Any]:
     return kept
 
 
-def _with_old_nodes(spec: Object, before: Object) -> dict[str, Any]:
+def _with_old_nodes(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
     """The same for where a pod may run: what waits for a gate can still become choosier."""
     kept = {key: value for key, value in spec.items() if key != "nodeSelector"}
     if before.get("nodeSelector"):
@@ -122,7 +123,7 @@ def _with_old_nodes(spec: Object, before: Object) -> dict[str, Any]:
     return kept
 
 
-def _chosen_nodes(spec: Object, before: Object) -> Errors:
+def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     """Selectors may get more terms, and lose none."""
     chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(chosen.get(key) != value for key, value in was.items()):
@@ -141,12 +142,12 @@ def _chosen_nodes(spec: Object, before: Object) -> Errors:
             yield fieldpath.invalid(at.index(index), internal_value(term, "NodeTerm"), detail)
 
 
-def _required_terms(spec: Object) -> list[Object]:
+def _required_terms(spec: JsonObject) -> list[JsonObject]:
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     return list((nodes.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ())
 
 
-def _only_adds(term: Object, old: Object) -> bool:
+def _only_adds(term: JsonObject, old: JsonObject) -> bool:
     """Whether the requirements begin with the old ones; what required nothing stays so."""
     fields = ("matchExpressions", "matchFields")
     if not any(old.get(field) for field in fields) and any(term.get(field) for field in fields):

@@ -6,15 +6,9 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    Errors,
-    Object,
-    each,
-    not_negative,
-    port_number,
-    supported,
-)
+from celadon.kube.validation.field_checks import Errors, each, not_negative, port_number, supported
 from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
 
 SCHEMES: Final = ("HTTP", "HTTPS")
@@ -35,7 +29,7 @@ def port_or_name(path: FieldPath, value: int | str) -> Errors:
     return each(path, value, name_rules.port_number(value))
 
 
-def lifecycle_and_probes(path: FieldPath, container: Object, grace_period: int) -> Errors:
+def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: int) -> Errors:
     lifecycle = container.get("lifecycle") or {}
     for event in ("postStart", "preStop"):
         if lifecycle.get(event) is not None:
@@ -46,7 +40,7 @@ def lifecycle_and_probes(path: FieldPath, container: Object, grace_period: int) 
             yield from _probe(path.child(name), container[name], name)
 
 
-def _probe(path: FieldPath, probe: Object, name: str) -> Errors:
+def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
     yield from _handler(path, probe, PROBE_HANDLERS, 0)
     yield from not_negative(probe, path, *PROBE_NUMBERS)
     seconds = probe.get("terminationGracePeriodSeconds")
@@ -61,7 +55,9 @@ def _probe(path: FieldPath, probe: Object, name: str) -> Errors:
         yield fieldpath.invalid(path.child("successThreshold"), threshold, "must be 1")
 
 
-def _handler(path: FieldPath, handler: Object, kinds: tuple[str, ...], grace_period: int) -> Errors:
+def _handler(
+    path: FieldPath, handler: JsonObject, kinds: tuple[str, ...], grace_period: int
+) -> Errors:
     """The first kind that is given counts; others are too many."""
     given = [kind for kind in kinds if handler.get(kind) is not None]
     if not given:
@@ -72,7 +68,7 @@ def _handler(path: FieldPath, handler: Object, kinds: tuple[str, ...], grace_per
         yield fieldpath.forbidden(path.child(kind), "may not specify more than 1 handler type")
 
 
-def _action(path: FieldPath, action: Object, kind: str, grace_period: int) -> Errors:
+def _action(path: FieldPath, action: JsonObject, kind: str, grace_period: int) -> Errors:
     if kind == "exec":
         if not action.get("command"):
             yield fieldpath.required(path.child("command"))
@@ -91,7 +87,7 @@ def _action(path: FieldPath, action: Object, kind: str, grace_period: int) -> Er
             yield fieldpath.invalid(path, seconds, detail)
 
 
-def _http(path: FieldPath, action: Object) -> Errors:
+def _http(path: FieldPath, action: JsonObject) -> Errors:
     if not action.get("path"):
         yield fieldpath.required(path.child("path"))
     yield from port_or_name(path.child("port"), action.get("port", 0))

@@ -7,13 +7,13 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import EXACT, Quantity
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
     Errors,
-    Object,
     dns_label,
     each,
     entries,
@@ -159,7 +159,7 @@ def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
 
 def requirements(
     path: FieldPath,
-    given: Object,
+    given: JsonObject,
     claims: Sequence[str],
     name_rule: NameRule = container_resource_name,
 ) -> Errors:
@@ -197,7 +197,7 @@ def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> E
         yield fieldpath.invalid(at, str(request), detail)
 
 
-def _claims(path: FieldPath, given: Object, claims: Sequence[str]) -> Errors:
+def _claims(path: FieldPath, given: JsonObject, claims: Sequence[str]) -> Errors:
     used: set[str] = set()
     for at, claim in items(given, "claims", path):
         name, request = claim.get("name") or "", claim.get("request") or ""

@@ -7,10 +7,10 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     NOT_POSITIVE,
     Errors,
-    Object,
     dns_label,
     dns_subdomain,
     each,
@@ -26,7 +26,7 @@ NODE_POLICIES: Final = ("Honor", "Ignore")
 BAD_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(path: FieldPath, given: Object | None) -> Errors:
+def affinity(path: FieldPath, given: JsonObject | None) -> Errors:
     found = given or {}
     node = found.get("nodeAffinity") or {}
     at = path.child("nodeAffinity")
@@ -45,13 +45,13 @@ def affinity(path: FieldPath, given: Object | None) -> Errors:
             yield from _pod_term(where.child("podAffinityTerm"), inner)
 
 
-def _weight(path: FieldPath, term: Object) -> Errors:
+def _weight(path: FieldPath, term: JsonObject) -> Errors:
     weight = term.get("weight", 0)
     if not 1 <= weight <= 100:
         yield fieldpath.invalid(path.child("weight"), weight, "must be in the range 1-100")
 
 
-def node_selector(path: FieldPath, given: Object) -> Errors:
+def node_selector(path: FieldPath, given: JsonObject) -> Errors:
     if not given.get("nodeSelectorTerms"):
         detail = "must have at least one node selector term"
         yield fieldpath.required(path.child("nodeSelectorTerms"), detail)
@@ -59,7 +59,7 @@ def node_selector(path: FieldPath, given: Object) -> Errors:
         yield from _node_term(at, term, lax=False)
 
 
-def _node_term(path: FieldPath, term: Object, *, lax: bool) -> Errors:
+def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
     """`lax`: values need not be possible values of labels."""
     for at, requirement in items(term, "matchExpressions", path):
         yield from _node_requirement(at, requirement)
@@ -71,7 +71,7 @@ def _node_term(path: FieldPath, term: Object, *, lax: bool) -> Errors:
         yield from _node_field(at, requirement)
 
 
-def _node_requirement(path: FieldPath, requirement: Object) -> Errors:
+def _node_requirement(path: FieldPath, requirement: JsonObject) -> Errors:
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
     at = path.child("values")
     if operator in {"In", "NotIn"}:
@@ -89,7 +89,7 @@ def _node_requirement(path: FieldPath, requirement: Object) -> Errors:
         yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
 
 
-def _node_field(path: FieldPath, requirement: Object) -> Errors:
+def _node_field(path: FieldPath, requirement: JsonObject) -> Errors:
     operator, key = requirement.get("operator") or "", requirement.get("key") or ""
     if operator not in {"In", "NotIn"}:
         yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
@@ -103,7 +103,7 @@ def _node_field(path: FieldPath, requirement: Object) -> Errors:
         yield from dns_subdomain(at, value)
 
 
-def _pod_term(path: FieldPath, term: Object) -> Errors:
+def _pod_term(path: FieldPath, term: JsonObject) -> Errors:
     for field in ("labelSelector", "namespaceSelector"):
         yield from selector(path.child(field), term.get(field))
     for namespace in term.get("namespaces") or ():
@@ -121,7 +121,7 @@ def _pod_term(path: FieldPath, term: Object) -> Errors:
     yield from label_name(path.child("topologyKey"), key)
 
 
-def _label_keys(path: FieldPath, term: Object, field: str) -> Errors:
+def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
     if term.get(field) and term.get("labelSelector") is None:
         detail = "must not be specified when labelSelector is not set"
         yield fieldpath.forbidden(path.child(field), detail)
@@ -130,12 +130,12 @@ def _label_keys(path: FieldPath, term: Object, field: str) -> Errors:
         yield from label_name(at, key)
 
 
-def tolerations(path: FieldPath, given: Object) -> Errors:
+def tolerations(path: FieldPath, given: JsonObject) -> Errors:
     for at, toleration in items(given, "tolerations", path):
         yield from _toleration(at, toleration)
 
 
-def _toleration(path: FieldPath, toleration: Object) -> Errors:
+def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     key, operator = toleration.get("key") or "", toleration.get("operator") or ""
     effect, value = toleration.get("effect") or "", toleration.get("value") or ""
     at = path.child("operator")
@@ -164,8 +164,8 @@ def _toleration(path: FieldPath, toleration: Object) -> Errors:
         yield from supported(path.child("effect"), effect, EFFECTS)
 
 
-def spread_constraints(path: FieldPath, spec: Object) -> Errors:
-    constraints: Sequence[Object] = spec.get("topologySpreadConstraints") or ()
+def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
+    constraints: Sequence[JsonObject] = spec.get("topologySpreadConstraints") or ()
     pairs = [
         (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
     ]
@@ -198,7 +198,7 @@ def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:
         yield fieldpath.invalid(path, number, detail)
 
 
-def _spread_keys(path: FieldPath, constraint: Object) -> Errors:
+def _spread_keys(path: FieldPath, constraint: JsonObject) -> Errors:
     chosen = constraint.get("labelSelector")
     if constraint.get("matchLabelKeys") and chosen is None:
         detail = "must not be specified when labelSelector is not set"

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, Object, each, items, supported
+from celadon.kube.validation.field_checks import Errors, each, items, supported
 from celadon.kube.validation.pods.volumes import descending_path
 
 PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -38,7 +39,7 @@ CONTEXT_FIELDS: Final = {
 """The fields of a container's security context in the form that errors print."""
 
 
-def pod_security_context(path: FieldPath, spec: Object) -> Errors:
+def pod_security_context(path: FieldPath, spec: JsonObject) -> Errors:
     context = spec.get("securityContext")
     if context is None:
         return
@@ -57,7 +58,7 @@ def pod_security_context(path: FieldPath, spec: Object) -> Errors:
     yield from _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)
 
 
-def container_security_context(path: FieldPath, context: Object, *, host_users: bool) -> Errors:
+def container_security_context(path: FieldPath, context: JsonObject, *, host_users: bool) -> Errors:
     """`host_users`: the pod is in the host's user namespace."""
     for field in ("runAsUser", "runAsGroup"):
         yield from _id(path, context, field)
@@ -72,7 +73,7 @@ def container_security_context(path: FieldPath, context: Object, *, host_users: 
     yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
 
 
-def _escalation(path: FieldPath, context: Object) -> Errors:
+def _escalation(path: FieldPath, context: JsonObject) -> Errors:
     detail = "cannot set `allowPrivilegeEscalation` to false and "
     if context.get("privileged"):
         yield fieldpath.invalid(path, _printed(context), f"{detail}`privileged` to true")
@@ -82,7 +83,7 @@ def _escalation(path: FieldPath, context: Object) -> Errors:
             yield fieldpath.invalid(path, _printed(context), detail + more)
 
 
-def _printed(context: Object) -> dict[str, Any]:
+def _printed(context: JsonObject) -> dict[str, Any]:
     """As Go prints the struct, whose fields have no JSON names."""
     shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
     capabilities = context.get("capabilities")
@@ -120,19 +121,19 @@ _NESTED: Final[dict[str, dict[str, tuple[str, str | None]]]] = {
 }
 
 
-def _id(path: FieldPath, context: Object, field: str) -> Errors:
+def _id(path: FieldPath, context: JsonObject, field: str) -> Errors:
     value = context.get(field)
     if value is not None:
         yield from each(path.child(field), value, text_rules.user_or_group_id(value))
 
 
-def _choice(path: FieldPath, context: Object, field: str, choices: tuple[str, ...]) -> Errors:
+def _choice(path: FieldPath, context: JsonObject, field: str, choices: tuple[str, ...]) -> Errors:
     value = context.get(field)
     if value is not None:
         yield from supported(path.child(field), value, choices)
 
 
-def _seccomp(path: FieldPath, profile: Object | None) -> Errors:
+def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
@@ -152,7 +153,7 @@ def _seccomp(path: FieldPath, profile: Object | None) -> Errors:
         yield from descending_path(at, local)
 
 
-def _app_armor(path: FieldPath, profile: Object | None) -> Errors:
+def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
@@ -174,7 +175,7 @@ def _app_armor(path: FieldPath, profile: Object | None) -> Errors:
         yield fieldpath.invalid(at, local, "can only be set when AppArmor type is Localhost")
 
 
-def _sysctls(path: FieldPath, context: Object, spec: Object) -> Errors:
+def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
     taken: set[str] = set()
     for at, sysctl in items(context, "sysctls", path):
         name, where = sysctl.get("name") or "", at.child("name")

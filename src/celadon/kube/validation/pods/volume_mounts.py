@@ -7,20 +7,23 @@ from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.validation.field_checks import Errors, Object, items, supported
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import Errors, items, supported
 from celadon.kube.validation.pods.volumes import descending_path
 
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_READ_ONLY: Final = ("Disabled", "Enabled", "IfPossible")
 
 
-def mounts_and_devices(path: FieldPath, container: Object, volumes: Mapping[str, Object]) -> Errors:
+def mounts_and_devices(
+    path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]
+) -> Errors:
     """`volumeMounts` and `volumeDevices`; `volumes` are the pod's."""
     yield from _mounts(path, container, volumes)
     yield from _devices(path, container, volumes)
 
 
-def _mounts(path: FieldPath, container: Object, volumes: Mapping[str, Object]) -> Errors:
+def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
     devices = container.get("volumeDevices") or ()
     device_names = {device.get("name") for device in devices}
     device_paths = {device.get("devicePath") for device in devices}
@@ -46,7 +49,7 @@ def _mounts(path: FieldPath, container: Object, volumes: Mapping[str, Object]) -
         yield from _propagation(path.child("volumeMounts"), mount, container)
 
 
-def _sub_paths(path: FieldPath, whole: FieldPath, mount: Object) -> Errors:
+def _sub_paths(path: FieldPath, whole: FieldPath, mount: JsonObject) -> Errors:
     """Complaints about a path itself name the list, not the mount, as upstream does."""
     sub_path, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
     if sub_path:
@@ -58,7 +61,7 @@ def _sub_paths(path: FieldPath, whole: FieldPath, mount: Object) -> Errors:
         yield from descending_path(whole.child("subPathExpr"), expression)
 
 
-def _propagation(path: FieldPath, mount: Object, container: Object) -> Errors:
+def _propagation(path: FieldPath, mount: JsonObject, container: JsonObject) -> Errors:
     propagation = mount.get("mountPropagation")
     if propagation is not None:
         at = path.child("mountPropagation")
@@ -81,7 +84,7 @@ def _propagation(path: FieldPath, mount: Object, container: Object) -> Errors:
         yield fieldpath.forbidden(at, detail)
 
 
-def _devices(path: FieldPath, container: Object, volumes: Mapping[str, Object]) -> Errors:
+def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
     mounts = container.get("volumeMounts") or ()
     mount_names = {mount.get("name") for mount in mounts}
     mount_paths = {mount.get("mountPath") for mount in mounts}
@@ -110,7 +113,7 @@ def _devices(path: FieldPath, container: Object, volumes: Mapping[str, Object]) 
 
 
 def _device_volume(
-    path: FieldPath, name: str, taken: set[str], volumes: Mapping[str, Object]
+    path: FieldPath, name: str, taken: set[str], volumes: Mapping[str, JsonObject]
 ) -> Errors:
     if not name:
         yield fieldpath.required(path)

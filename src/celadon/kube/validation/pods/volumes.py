@@ -8,10 +8,10 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     Errors,
-    Object,
     dns_label,
     in_range,
     items,
@@ -46,15 +46,15 @@ MAX_TOKEN_SECONDS: Final = 1 << 32
 
 
 def volumes(
-    path: FieldPath, spec: Object, pod_name: str, *, in_pod: bool
-) -> tuple[dict[str, Object], list[FieldError]]:
+    path: FieldPath, spec: JsonObject, pod_name: str, *, in_pod: bool
+) -> tuple[dict[str, JsonObject], list[FieldError]]:
     """The usable volumes by name, and what is wrong with the others."""
     created = {
         f"{pod_name}-{volume.get('name')}"
         for volume in spec.get("volumes") or ()
         if pod_name and volume.get("ephemeral") is not None
     }
-    usable: dict[str, Object] = {}
+    usable: dict[str, JsonObject] = {}
     errors: list[FieldError] = []
     for at, volume in items(spec, "volumes", path):
         name = volume.get("name") or ""
@@ -72,7 +72,7 @@ def volumes(
     return usable, errors
 
 
-def _volume(path: FieldPath, volume: Object, pod_name: str, *, in_pod: bool) -> Errors:
+def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool) -> Errors:
     given = [kind for kind in SOURCES if volume.get(kind) is not None]
     for position, kind in enumerate(given):
         if position:
@@ -115,26 +115,26 @@ def local_path(path: FieldPath, value: str) -> Errors:
         yield fieldpath.invalid(path, value, "must not start with '..'")
 
 
-def _mode(path: FieldPath, given: Object, field: str) -> Errors:
+def _mode(path: FieldPath, given: JsonObject, field: str) -> Errors:
     mode = given.get(field)
     if mode is not None and not 0 <= mode <= 0o777:
         yield fieldpath.invalid(path.child(field), mode, MODE)
 
 
-def _key_to_path(path: FieldPath, given: Object) -> Errors:
+def _key_to_path(path: FieldPath, given: JsonObject) -> Errors:
     yield from present(given, path, "key", "path")
     yield from local_path(path.child("path"), given.get("path") or "")
     yield from _mode(path, given, "mode")
 
 
-def _empty_dir(path: FieldPath, given: Object) -> Errors:
+def _empty_dir(path: FieldPath, given: JsonObject) -> Errors:
     limit = given.get("sizeLimit")
     if limit is not None and parse(limit).sign < 0:
         detail = "SizeLimit field must be a valid resource quantity"
         yield fieldpath.forbidden(path.child("sizeLimit"), detail)
 
 
-def host_path(path: FieldPath, given: Object) -> Errors:
+def host_path(path: FieldPath, given: JsonObject) -> Errors:
     """A path on the node, without backsteps, of a known type."""
     value = given.get("path") or ""
     if not value:
@@ -144,13 +144,13 @@ def host_path(path: FieldPath, given: Object) -> Errors:
     yield from supported(path.child("type"), given.get("type") or "", HOST_PATH_TYPES)
 
 
-def _git_repo(path: FieldPath, given: Object) -> Errors:
+def _git_repo(path: FieldPath, given: JsonObject) -> Errors:
     yield from present(given, path, "repository")
     yield from descending_path(path.child("directory"), given.get("directory") or "")
 
 
-def _keys(name_field: str) -> Callable[[FieldPath, Object], Errors]:
-    def source(path: FieldPath, given: Object) -> Errors:
+def _keys(name_field: str) -> Callable[[FieldPath, JsonObject], Errors]:
+    def source(path: FieldPath, given: JsonObject) -> Errors:
         yield from present(given, path, name_field)
         yield from _mode(path, given, "defaultMode")
         for at, item in items(given, "items", path):
@@ -159,7 +159,7 @@ def _keys(name_field: str) -> Callable[[FieldPath, Object], Errors]:
     return source
 
 
-def nfs(path: FieldPath, given: Object) -> Errors:
+def nfs(path: FieldPath, given: JsonObject) -> Errors:
     """A server and an absolute path."""
     yield from present(given, path, "server", "path")
     value = given.get("path") or ""
@@ -167,15 +167,15 @@ def nfs(path: FieldPath, given: Object) -> Errors:
         yield fieldpath.invalid(path.child("path"), value, "must be an absolute path")
 
 
-def _needs(*fields: str) -> Callable[[FieldPath, Object], Errors]:
-    def source(path: FieldPath, given: Object) -> Errors:
+def _needs(*fields: str) -> Callable[[FieldPath, JsonObject], Errors]:
+    def source(path: FieldPath, given: JsonObject) -> Errors:
         return present(given, path, *fields)
 
     return source
 
 
-def _disk(field: str) -> Callable[[FieldPath, Object], Errors]:
-    def source(path: FieldPath, given: Object) -> Errors:
+def _disk(field: str) -> Callable[[FieldPath, JsonObject], Errors]:
+    def source(path: FieldPath, given: JsonObject) -> Errors:
         yield from present(given, path, field)
         partition = given.get("partition") or 0
         if not 0 <= partition <= 255:
@@ -184,13 +184,13 @@ def _disk(field: str) -> Callable[[FieldPath, Object], Errors]:
     return source
 
 
-def _downward(path: FieldPath, given: Object) -> Errors:
+def _downward(path: FieldPath, given: JsonObject) -> Errors:
     yield from _mode(path, given, "defaultMode")
     for item in given.get("items") or ():
         yield from _downward_file(path, item)
 
 
-def _downward_file(path: FieldPath, given: Object) -> Errors:
+def _downward_file(path: FieldPath, given: JsonObject) -> Errors:
     yield from present(given, path, "path")
     yield from local_path(path.child("path"), given.get("path") or "")
     field, resource = given.get("fieldRef"), given.get("resourceFieldRef")
@@ -206,7 +206,7 @@ def _downward_file(path: FieldPath, given: Object) -> Errors:
     yield from _mode(path, given, "mode")
 
 
-def _projected(path: FieldPath, given: Object) -> Errors:
+def _projected(path: FieldPath, given: JsonObject) -> Errors:
     yield from _mode(path, given, "defaultMode")
     taken: set[str] = set()
     for at, source in items(given, "sources", path):
@@ -223,14 +223,16 @@ def _projected(path: FieldPath, given: Object) -> Errors:
             yield fieldpath.forbidden(at, "may not specify more than 1 volume type per source")
 
 
-def _projected_keys(path: FieldPath, whole: FieldPath, given: Object, taken: set[str]) -> Errors:
+def _projected_keys(
+    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+) -> Errors:
     yield from present(given, path, "name")
     for at, item in items(given, "items", path):
         yield from _key_to_path(at, item)
         yield from _free_path(whole, item, given.get("name") or "", taken)
 
 
-def _free_path(path: FieldPath, item: Object, shown: object, taken: set[str]) -> Errors:
+def _free_path(path: FieldPath, item: JsonObject, shown: object, taken: set[str]) -> Errors:
     value = item.get("path")
     if value and value in taken:
         yield fieldpath.invalid(path, shown, "conflicting duplicate paths")
@@ -238,7 +240,7 @@ def _free_path(path: FieldPath, item: Object, shown: object, taken: set[str]) ->
         taken.add(value)
 
 
-def _token(path: FieldPath, whole: FieldPath, given: Object) -> Errors:
+def _token(path: FieldPath, whole: FieldPath, given: JsonObject) -> Errors:
     seconds = given.get("expirationSeconds", 0)
     at = path.child("expirationSeconds")
     if seconds < MIN_TOKEN_SECONDS:
@@ -252,22 +254,22 @@ def _token(path: FieldPath, whole: FieldPath, given: Object) -> Errors:
         yield fieldpath.required(whole.child("path"))
 
 
-def _csi(path: FieldPath, given: Object) -> Errors:
+def _csi(path: FieldPath, given: JsonObject) -> Errors:
     yield from present(given, path, "driver")
     reference = given.get("nodePublishSecretRef")
     if reference is not None:
         yield from present(reference, path.child("nodePublishSecretRef"), "name")
 
 
-def _image(path: FieldPath, given: Object) -> Errors:
+def _image(path: FieldPath, given: JsonObject) -> Errors:
     return required_choice(path.child("pullPolicy"), given.get("pullPolicy"), PULL_POLICIES)
 
 
-def _unchecked(_: FieldPath, __: Object) -> Iterator[FieldError]:
+def _unchecked(_: FieldPath, __: JsonObject) -> Iterator[FieldError]:
     yield from ()
 
 
-SOURCES: Final[Mapping[str, Callable[[FieldPath, Object], Errors]]] = {
+SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
     "emptyDir": _empty_dir,
     "hostPath": host_path,
     "gitRepo": _git_repo,

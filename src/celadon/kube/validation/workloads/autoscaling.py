@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
     SPEC,
     Errors,
-    Object,
     dns_label,
     items,
     required_name,
@@ -39,17 +39,17 @@ EITHER: Final = "must set either a target raw value or a target utilization"
 NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
 
 
-def autoscaler(obj: Object) -> Errors:
+def autoscaler(obj: JsonObject) -> Errors:
     yield from _autoscaler(obj, 1)
 
 
-def autoscaler_update(obj: Object, old: Object) -> Errors:
+def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What already scales to zero may go on doing so."""
     lowest = 0 if (old.get("spec") or {}).get("minReplicas") == 0 else 1
     yield from _autoscaler(obj, lowest)
 
 
-def _autoscaler(obj: Object, lowest: int) -> Errors:
+def _autoscaler(obj: JsonObject, lowest: int) -> Errors:
     spec = obj.get("spec") or {}
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
@@ -75,7 +75,7 @@ def _autoscaler(obj: Object, lowest: int) -> Errors:
             yield from _rules(SPEC.child("behavior", direction), behavior[direction])
 
 
-def _target_reference(path: FieldPath, reference: Object) -> Errors:
+def _target_reference(path: FieldPath, reference: JsonObject) -> Errors:
     yield from _reference(path, reference)
     version = reference.get("apiVersion") or ""
     group, slash, _ = version.rpartition("/")
@@ -87,17 +87,17 @@ def _target_reference(path: FieldPath, reference: Object) -> Errors:
         yield fieldpath.invalid(path.child("apiVersion"), version, detail)
 
 
-def _is_core_scalable(version: str, reference: Object) -> bool:
+def _is_core_scalable(version: str, reference: JsonObject) -> bool:
     return version == "v1" and reference.get("kind") == "ReplicationController"
 
 
-def _reference(path: FieldPath, reference: Object) -> Errors:
+def _reference(path: FieldPath, reference: JsonObject) -> Errors:
     for field in ("kind", "name"):
         value = reference.get(field) or ""
         yield from required_name(path.child(field), value, name_rules.path_segment_name)
 
 
-def _metrics(spec: Object, least: int | None) -> Errors:
+def _metrics(spec: JsonObject, least: int | None) -> Errors:
     for at, metric in items(spec, "metrics", SPEC):
         yield from _metric(at, metric)
     scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
@@ -109,7 +109,7 @@ def _metrics(spec: Object, least: int | None) -> Errors:
         yield fieldpath.forbidden(SPEC.child("metrics"), detail)
 
 
-def _metric(path: FieldPath, metric: Object) -> Errors:
+def _metric(path: FieldPath, metric: JsonObject) -> Errors:
     kind = metric.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric source type")
@@ -129,7 +129,7 @@ def _metric(path: FieldPath, metric: Object) -> Errors:
             )
 
 
-def _source(path: FieldPath, source: Object, field: str) -> Errors:
+def _source(path: FieldPath, source: JsonObject, field: str) -> Errors:
     target, at = source.get("target") or {}, path.child("target")
     if field == "object":
         yield from _reference(path.child("describedObject"), source.get("describedObject") or {})
@@ -156,7 +156,7 @@ def _source(path: FieldPath, source: Object, field: str) -> Errors:
         yield fieldpath.forbidden(at.child("averageValue"), NOT_BOTH)
 
 
-def _value_target(path: FieldPath, target: Object, field: str) -> Errors:
+def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
     value, average = target.get("value"), target.get("averageValue")
     at = path.child("averageValue")
     if field == "pods":
@@ -175,7 +175,7 @@ def _value_target(path: FieldPath, target: Object, field: str) -> Errors:
         yield fieldpath.forbidden(path.child("value"), detail)
 
 
-def _identifier(path: FieldPath, given: Object) -> Errors:
+def _identifier(path: FieldPath, given: JsonObject) -> Errors:
     name = given.get("name") or ""
     if name:
         yield from required_name(path.child("name"), name, name_rules.path_segment_name)
@@ -183,7 +183,7 @@ def _identifier(path: FieldPath, given: Object) -> Errors:
         yield fieldpath.required(path.child("name"), "must specify a metric name")
 
 
-def _target(path: FieldPath, target: Object) -> Errors:
+def _target(path: FieldPath, target: JsonObject) -> Errors:
     kind = target.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric target type")
@@ -200,7 +200,7 @@ def _target(path: FieldPath, target: Object) -> Errors:
         yield fieldpath.invalid(at, utilization, "must be greater than 0")
 
 
-def _rules(path: FieldPath, rules: Object) -> Errors:
+def _rules(path: FieldPath, rules: JsonObject) -> Errors:
     seconds, at = rules.get("stabilizationWindowSeconds"), path.child("stabilizationWindowSeconds")
     if seconds is not None and seconds < 0:
         yield fieldpath.invalid(at, seconds, "must be greater than or equal to zero")
@@ -224,7 +224,7 @@ def _rules(path: FieldPath, rules: Object) -> Errors:
             yield fieldpath.invalid(where.child("periodSeconds"), period, detail)
 
 
-def scale(obj: Object) -> Errors:
+def scale(obj: JsonObject) -> Errors:
     """The subresource by which the number of replicas is set."""
     replicas: Any = (obj.get("spec") or {}).get("replicas") or 0
     if replicas < 0:

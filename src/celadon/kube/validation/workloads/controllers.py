@@ -6,15 +6,9 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector
-from celadon.kube.validation.field_checks import (
-    SPEC,
-    Errors,
-    Object,
-    immutable,
-    not_negative,
-    supported,
-)
+from celadon.kube.validation.field_checks import SPEC, Errors, immutable, not_negative, supported
 from celadon.kube.validation.label_rules import is_empty, selector, understood
 from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
 from celadon.kube.validation.workloads.rollouts import (
@@ -38,7 +32,7 @@ CHANGEABLE: Final = (
 """What an update of a StatefulSet may change, in the order in which the refusal names them."""
 
 
-def _strict_selector(spec: Object, kind: str) -> Errors:
+def _strict_selector(spec: JsonObject, kind: str) -> Errors:
     given = spec.get("selector")
     at = SPEC.child("selector")
     if given is None:
@@ -49,7 +43,7 @@ def _strict_selector(spec: Object, kind: str) -> Errors:
         yield fieldpath.invalid(at, dict(given), f"empty selector is invalid for {kind}")
 
 
-def matches_template(path: FieldPath, template: Object, chosen: LabelSelector) -> Errors:
+def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
     """The template's labels must be such that its pods are selected."""
     given = (template.get("metadata") or {}).get("labels")
     if not chosen.matches(given or {}):
@@ -57,7 +51,7 @@ def matches_template(path: FieldPath, template: Object, chosen: LabelSelector) -
         yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
 
 
-def _replicated(spec: Object, unclear: str) -> Errors:
+def _replicated(spec: JsonObject, unclear: str) -> Errors:
     """The template of a Deployment or ReplicaSet."""
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
@@ -70,7 +64,7 @@ def _replicated(spec: Object, unclear: str) -> Errors:
     yield from restart_always(at, template, "ReplicaSet")
 
 
-def deployment(obj: Object) -> Errors:
+def deployment(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas")
     yield from _strict_selector(spec, "deployment")
@@ -85,29 +79,29 @@ def deployment(obj: Object) -> Errors:
             yield fieldpath.invalid(at, deadline, "must be greater than minReadySeconds")
 
 
-def deployment_update(obj: Object, old: Object) -> Errors:
+def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from deployment(obj)
     yield from _same_selector(obj, old)
 
 
-def _same_selector(obj: Object, old: Object) -> Errors:
+def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = ((one.get("spec") or {}).get("selector") for one in (obj, old))
     return immutable(SPEC.child("selector"), new, before)
 
 
-def replica_set(obj: Object) -> Errors:
+def replica_set(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
     yield from _strict_selector(spec, "deployment")
     yield from _replicated(spec, "invalid label selector")
 
 
-def replica_set_update(obj: Object, old: Object) -> Errors:
+def replica_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from replica_set(obj)
     yield from _same_selector(obj, old)
 
 
-def daemon_set(obj: Object) -> Errors:
+def daemon_set(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     given, at = spec.get("selector"), SPEC.child("selector")
     template, where = spec.get("template") or {}, SPEC.child("template")
@@ -124,12 +118,12 @@ def daemon_set(obj: Object) -> Errors:
     yield from not_negative(spec, SPEC, "revisionHistoryLimit")
 
 
-def daemon_set_update(obj: Object, old: Object) -> Errors:
+def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from daemon_set(obj)
     yield from _same_selector(obj, old)
 
 
-def stateful_set(obj: Object) -> Errors:
+def stateful_set(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     management = spec.get("podManagementPolicy") or ""
     if not management:
@@ -149,7 +143,7 @@ def stateful_set(obj: Object) -> Errors:
     yield from _stateful_template(spec)
 
 
-def _stateful_template(spec: Object) -> Errors:
+def _stateful_template(spec: JsonObject) -> Errors:
     """Only its metadata and a little more: its volumes are made later."""
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
@@ -162,7 +156,7 @@ def _stateful_template(spec: Object) -> Errors:
     yield from restart_always(at, template, "StatefulSet")
 
 
-def stateful_set_update(obj: Object, old: Object) -> Errors:
+def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from stateful_set(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if _fixed_part(spec) != _fixed_part(before):
@@ -174,11 +168,11 @@ def stateful_set_update(obj: Object, old: Object) -> Errors:
         yield fieldpath.forbidden(SPEC, detail)
 
 
-def _fixed_part(spec: Object) -> dict[str, Any]:
+def _fixed_part(spec: JsonObject) -> dict[str, Any]:
     return {key: value for key, value in spec.items() if key not in CHANGEABLE}
 
 
-def replication_controller(obj: Object) -> Errors:
+def replication_controller(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     at, template = SPEC.child("template"), spec.get("template")
     yield from not_negative(spec, SPEC, "minReadySeconds")

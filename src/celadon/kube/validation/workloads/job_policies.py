@@ -9,9 +9,9 @@ from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     Errors,
-    Object,
     items,
     not_negative,
     qualified_name,
@@ -30,7 +30,7 @@ class IndexesError(MalformedText):
     """A list of indexes that cannot be read."""
 
 
-def failure_policy(path: FieldPath, spec: Object) -> Errors:
+def failure_policy(path: FieldPath, spec: JsonObject) -> Errors:
     policy, pod = spec["podFailurePolicy"], (spec.get("template") or {}).get("spec") or {}
     rules = policy.get("rules") or ()
     if len(rules) > MAX_RULES:
@@ -63,14 +63,14 @@ def _choice(path: FieldPath, value: str, choices: Sequence[str]) -> Errors:
         yield fieldpath.required(path, f"valid values: [{listed}]")
 
 
-def _action(path: FieldPath, action: str, spec: Object) -> Errors:
+def _action(path: FieldPath, action: str, spec: JsonObject) -> Errors:
     yield from _choice(path, action, ACTIONS)
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         detail = "requires the backoffLimitPerIndex to be set"
         yield fieldpath.invalid(path, NamedText(action), detail)
 
 
-def _conditions(path: FieldPath, rule: Object) -> Errors:
+def _conditions(path: FieldPath, rule: JsonObject) -> Errors:
     patterns = rule["onPodConditions"]
     if len(patterns) > MAX_RULES:
         yield fieldpath.too_many(path.child("onPodConditions"), len(patterns), MAX_RULES)
@@ -79,7 +79,7 @@ def _conditions(path: FieldPath, rule: Object) -> Errors:
         yield from _choice(at.child("status"), pattern.get("status") or "", CONDITION_STATUSES)
 
 
-def _exit_codes(path: FieldPath, given: Object, names: set[str]) -> Errors:
+def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
     operator, values = given.get("operator") or "", given.get("values") or []
     yield from _choice(path.child("operator"), operator, OPERATORS)
     name = given.get("containerName")
@@ -101,7 +101,7 @@ def _exit_codes(path: FieldPath, given: Object, names: set[str]) -> Errors:
         yield fieldpath.invalid(at, list(values), "must be ordered")
 
 
-def success_policy(path: FieldPath, spec: Object) -> Errors:
+def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
     """Of an indexed Job."""
     policy, completions = spec["successPolicy"], spec.get("completions") or 0
     rules, at = policy.get("rules") or (), path.child("rules")
@@ -114,7 +114,7 @@ def success_policy(path: FieldPath, spec: Object) -> Errors:
         yield from _success_rule(where, rule, completions)
 
 
-def _success_rule(path: FieldPath, rule: Object, completions: int) -> Errors:
+def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors:
     indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
     if indexes is None and count is None:
         detail = "at least one of succeededCount or succeededIndexes must be specified"

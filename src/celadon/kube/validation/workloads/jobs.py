@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     METADATA,
     SPEC,
     Errors,
-    Object,
     immutable,
     not_negative,
     required_choice,
@@ -51,7 +51,7 @@ FIXED: Final = (
 _ZONE_PART: Final = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
-def job(obj: Object) -> Errors:
+def job(obj: JsonObject) -> Errors:
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
     yield from _generated(obj)
     yield from _job_with_selector(spec)
@@ -63,7 +63,7 @@ def job(obj: Object) -> Errors:
             yield fieldpath.invalid(METADATA.child("name"), meta.get("name", ""), detail)
 
 
-def job_update(obj: Object, old: Object) -> Errors:
+def job_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _job_with_selector(spec)
     if spec.get("completionMode") != INDEXED:
@@ -81,7 +81,7 @@ def job_update(obj: Object, old: Object) -> Errors:
         yield from immutable(SPEC.child(field), spec.get(field), before.get(field))
 
 
-def _generated(obj: Object) -> Errors:
+def _generated(obj: JsonObject) -> Errors:
     """The selector and the labels that the server itself makes."""
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
     chosen = spec.get("selector")
@@ -110,14 +110,14 @@ def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
         yield fieldpath.invalid(at, dict(sorted(given.items())), f"must be '{value}'")
 
 
-def _printed_selector(given: Object) -> dict[str, Any]:
+def _printed_selector(given: JsonObject) -> dict[str, Any]:
     shown = dict(given)
     if "matchLabels" in shown:
         shown["matchLabels"] = dict(sorted(shown["matchLabels"].items()))
     return shown
 
 
-def _job_with_selector(spec: Object) -> Errors:
+def _job_with_selector(spec: JsonObject) -> Errors:
     yield from job_spec(SPEC, spec)
     chosen = spec.get("selector")
     if chosen is None:
@@ -129,7 +129,7 @@ def _job_with_selector(spec: Object) -> Errors:
         yield from matches_template(SPEC.child("template"), spec.get("template") or {}, found)
 
 
-def job_spec(path: FieldPath, spec: Object) -> Errors:
+def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
     """Of a Job, and of the template of a CronJob."""
     yield from not_negative(
         spec,
@@ -160,7 +160,7 @@ def job_spec(path: FieldPath, spec: Object) -> Errors:
     yield from _restart_policy(path.child("template", "spec", "restartPolicy"), spec)
 
 
-def _restart_policy(path: FieldPath, spec: Object) -> Errors:
+def _restart_policy(path: FieldPath, spec: JsonObject) -> Errors:
     policy = ((spec.get("template") or {}).get("spec") or {}).get("restartPolicy") or ""
     if policy in {"", "Always"}:
         yield fieldpath.required(path, NEVER_ENDS)
@@ -180,7 +180,7 @@ def _manager(path: FieldPath, value: str) -> Errors:
         yield fieldpath.too_long(path, MAX_MANAGER_BYTES)
 
 
-def _completion(path: FieldPath, spec: Object) -> Errors:
+def _completion(path: FieldPath, spec: JsonObject) -> Errors:
     mode = spec.get("completionMode")
     if mode is not None:
         yield from supported(path.child("completionMode"), mode, COMPLETION_MODES)
@@ -193,7 +193,7 @@ def _completion(path: FieldPath, spec: Object) -> Errors:
                 yield fieldpath.invalid(path.child(field), spec[field], detail)
 
 
-def _indexed(path: FieldPath, spec: Object) -> Errors:
+def _indexed(path: FieldPath, spec: JsonObject) -> Errors:
     completions, failed = spec.get("completions"), spec.get("maxFailedIndexes")
     if completions is None:
         yield fieldpath.required(path.child("completions"), "when completion mode is Indexed")
@@ -217,13 +217,13 @@ def _indexed(path: FieldPath, spec: Object) -> Errors:
     yield from _at_most(path, spec, "maxFailedIndexes", MAX_WHEN_MANY, limit)
 
 
-def _at_most(path: FieldPath, spec: Object, field: str, limit: int, detail: str) -> Errors:
+def _at_most(path: FieldPath, spec: JsonObject, field: str, limit: int, detail: str) -> Errors:
     value = spec.get(field)
     if value is not None and value > limit:
         yield fieldpath.invalid(path.child(field), value, detail)
 
 
-def _success(path: FieldPath, spec: Object) -> Errors:
+def _success(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("completionMode") == INDEXED:
         yield from success_policy(path, spec)
         return
@@ -237,7 +237,7 @@ def _success(path: FieldPath, spec: Object) -> Errors:
     yield fieldpath.invalid(path, {"Rules": rules or None}, "requires indexed completion mode")
 
 
-def cron_job(obj: Object) -> Errors:
+def cron_job(obj: JsonObject) -> Errors:
     yield from _cron_job(obj, None)
     name = (obj.get("metadata") or {}).get("name") or ""
     if len(name) > MAX_CRON_JOB_NAME:
@@ -245,11 +245,11 @@ def cron_job(obj: Object) -> Errors:
         yield fieldpath.invalid(METADATA.child("name"), name, detail)
 
 
-def cron_job_update(obj: Object, old: Object) -> Errors:
+def cron_job_update(obj: JsonObject, old: JsonObject) -> Errors:
     return _cron_job(obj, old.get("spec") or {})
 
 
-def _cron_job(obj: Object, before: Object | None) -> Errors:
+def _cron_job(obj: JsonObject, before: JsonObject | None) -> Errors:
     """`before`: the spec of the stored object."""
     spec = obj.get("spec") or {}
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
@@ -268,7 +268,7 @@ def _cron_job(obj: Object, before: Object | None) -> Errors:
     yield from not_negative(spec, SPEC, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 
 
-def _job_template(path: FieldPath, spec: Object) -> Errors:
+def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
     yield from job_spec(path, spec)
     if spec.get("selector") is not None:
         detail = "`selector` will be auto-generated"

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import NEGATIVE, Errors, Object, each, not_negative
+from celadon.kube.validation.field_checks import NEGATIVE, Errors, each, not_negative
 
 DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
 DAEMON_SET_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
@@ -38,7 +39,7 @@ def amount(value: IntOrPercent) -> int:
     return int(digits) if digits.isdecimal() and digits.isascii() and len(digits) < 19 else 0
 
 
-def deployment_strategy(path: FieldPath, strategy: Object) -> Errors:
+def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if kind == "Recreate":
@@ -60,7 +61,7 @@ def deployment_strategy(path: FieldPath, strategy: Object) -> Errors:
         yield from at_most_100_percent(at.child("maxUnavailable"), unavailable)
 
 
-def daemon_set_strategy(path: FieldPath, strategy: Object) -> Errors:
+def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if kind == "OnDelete":
@@ -85,7 +86,7 @@ def daemon_set_strategy(path: FieldPath, strategy: Object) -> Errors:
             yield fieldpath.required(at.child("maxUnavailable"), detail)
 
 
-def stateful_set_strategy(path: FieldPath, strategy: Object) -> Errors:
+def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if not kind:
@@ -109,7 +110,7 @@ def stateful_set_strategy(path: FieldPath, strategy: Object) -> Errors:
             yield from at_most_100_percent(where, unavailable)
 
 
-def printed_strategy(kind: str, rolling: Object | None, *names: str) -> dict[str, Any]:
+def printed_strategy(kind: str, rolling: JsonObject | None, *names: str) -> dict[str, Any]:
     """As Go prints the struct, whose fields have no JSON names."""
     shown: dict[str, Any] = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:

@@ -11,12 +11,13 @@ Documents and patches are JSON values; neither is changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import plain_text
 from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
 
@@ -24,8 +25,6 @@ DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
 ELEMENT_ORDER: Final = "$setElementOrder/"
 DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
-
-Object = Mapping[str, Any]
 
 
 class MergeError(KubeError, ValueError):
@@ -37,7 +36,9 @@ class MergeError(KubeError, ValueError):
         self.is_malformed = is_malformed
 
 
-def strategic_merge(document: Object, patch: Object, schema: Schema | None) -> dict[str, Any]:
+def strategic_merge(
+    document: JsonObject, patch: JsonObject, schema: Schema | None
+) -> dict[str, Any]:
     """The document with the patch merged into it. MergeError when a directive is wrong."""
     try:
         made: dict[str, Any] = _merged(dict(document), fresh(patch), schema)
@@ -77,7 +78,7 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
             raise _bad_directive(other, patch)
 
 
-def _bad_directive(directive: object, patch: Object) -> MergeError:
+def _bad_directive(directive: object, patch: JsonObject) -> MergeError:
     shown = plain_text({**patch, DIRECTIVE: directive})
     return MergeError(f"unknown patch type: {plain_text(directive)} in map: {shown}")
 
@@ -228,7 +229,7 @@ def _special(
     return ([] if replaces else mine), rest
 
 
-def _key_text(item: Object, key: str) -> str:
+def _key_text(item: JsonObject, key: str) -> str:
     if key not in item:
         raise MergeError(
             f"map: {plain_text(dict(item))} does not contain declared merge key: {key}"
