@@ -111,3 +111,6 @@ SYSTEM_PRIORITIES: Final[Mapping[str, int]] = {
 """The values of the priority classes that every cluster has."""
 PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 """Of priority classes and pods."""
+
+API_SERVER: Final = "kube-apiserver"
+"""What upstream's server calls itself: in its certificate, and as the manager of what it writes."""

@@ -11,7 +11,7 @@ from celadon.kube import GroupVersionResource, User
 from celadon.kube.apply import FieldWriter
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNTS
+from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.address_records import AddressRecords
@@ -39,8 +39,6 @@ from celadon.serve.views.policy_view import VALIDATING
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
-API_SERVER: Final = "kube-apiserver"
-"""The manager of what upstream's server writes by itself: the name of its program."""
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")

@@ -15,6 +15,7 @@ from typing import Final
 
 from cryptography import x509
 
+from celadon.kube.well_known_values import API_SERVER
 from celadon.serve.access.credentials.signing_keys import new_elliptic_key
 from celadon.serve.tls.issued_certificates import (
     Pair,
@@ -27,7 +28,6 @@ from celadon.serve.tls.private_files import write_private
 YEARS: Final = datetime.timedelta(days=3650)
 SOON: Final = datetime.timedelta(days=30)
 AUTHORITY_NAME: Final = "celadon"
-SERVER_NAME: Final = "kube-apiserver"
 ALWAYS_NAMED: Final = (
     "localhost",
     "127.0.0.1",
@@ -70,7 +70,7 @@ class CredentialsFolder:
         key = self._kept("server.key", new_elliptic_key)
 
         def made() -> bytes:
-            return server_certificate(authority, key, SERVER_NAME, wanted, now, YEARS)
+            return server_certificate(authority, key, API_SERVER, wanted, now, YEARS)
 
         certificate = self._kept("server.crt", made)
         if not _is_good(certificate, wanted, now):
