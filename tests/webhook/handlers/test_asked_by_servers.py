@@ -1,4 +1,4 @@
-"""One application, asked by the API server, by `celadon check` and by its own client: they agree."""
+"""One application, asked by the API server, `celadon check` and its own client: they agree."""
 
 from __future__ import annotations
 
