@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission import ObjectWorld
+from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySets
@@ -34,6 +35,8 @@ def given_world(
         if not isinstance(value, Problem):
             objects.append(value)
     for document in manifests.looked_up:
+        if is_configuration(document):  # what is wrong with one is said where it is used
+            continue
         value = prepare.existing(document)
         if isinstance(value, Problem):
             problems.append(value)

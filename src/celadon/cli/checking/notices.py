@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from celadon.admission import Outcome
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
-from celadon.cli.checking.asking.webhook_documents import KINDS
+from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.manifests import Manifests, group_of
@@ -19,7 +19,6 @@ from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import FieldPath, metadata
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 def notices(
@@ -68,9 +67,7 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
 
 def _has_webhooks(manifests: Manifests) -> bool:
     documents = (*manifests.looked_up, *manifests.admitted)
-    return any(
-        one.value["kind"] in KINDS and group_of(one) == ADMISSION_REGISTRATION for one in documents
-    )
+    return any(map(is_configuration, documents))
 
 
 def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:

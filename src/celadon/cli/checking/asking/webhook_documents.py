@@ -65,13 +65,18 @@ class WebhookDocuments:
         return sum(len(one.value.webhooks) for one in every)
 
 
+def is_configuration(document: Document) -> bool:
+    """Whether a document is one of webhooks."""
+    return document.value["kind"] in KINDS and group_of(document) == ADMISSION_REGISTRATION
+
+
 def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDocuments:
     """Those among the documents. The later of two with one name replaces the earlier."""
     found = WebhookDocuments()
     for document in documents:
-        mutating = KINDS.get(str(document.value["kind"]))
-        if mutating is None or group_of(document) != ADMISSION_REGISTRATION:
+        if not is_configuration(document):
             continue
+        mutating = KINDS[document.value["kind"]]
         one = accepted(document, _decoding(mutating=mutating), _complaints(version), found.errors)
         if one is not None:
             found.of(mutating=mutating)[one.value.name] = one
