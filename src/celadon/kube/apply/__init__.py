@@ -17,7 +17,7 @@ from celadon.kube.apply.field_tracking import (
 )
 from celadon.kube.apply.kind_types import merge_type
 from celadon.kube.apply.last_applied import LAST_APPLIED
-from celadon.kube.apply.managed_fields import renews, with_old_times
+from celadon.kube.apply.managed_fields import entries_problem, renews, with_old_times
 from celadon.kube.apply.mutated_kinds import MutatedKinds, MutationRefused, Patched
 from celadon.kube.apply.typed.foreign_values import ForeignValue
 from celadon.kube.apply.typed.merge_types import MergeType
@@ -33,6 +33,7 @@ __all__ = [
     "Patched",
     "Versions",
     "applied",
+    "entries_problem",
     "from_fields_v1",
     "merge_type",
     "read_applied",

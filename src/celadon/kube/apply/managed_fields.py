@@ -13,7 +13,7 @@ from celadon.kube import metadata
 from celadon.kube.apply.field_elements import FieldSetError
 from celadon.kube.apply.field_sets import FieldSet, from_fields_v1, to_fields_v1
 from celadon.kube.errors import MalformedText
-from celadon.kube.go.go_text import json_text
+from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.json_types import JsonObject
 
@@ -89,14 +89,23 @@ def decoded(entries: object) -> Managers:
         return found
     if not isinstance(entries, list):
         raise EntryError("managedFields is a list")
-    for entry in entries:
-        manager, owned = _decoded_entry(entry)
+    for at, entry in enumerate(entries):
+        manager, owned = _decoded_entry(entry, at)
         found.owned[manager] = owned
         found.times[manager] = _time(entry)
     return found
 
 
-def _decoded_entry(entry: object) -> tuple[ManagerId, Owned]:
+def entries_problem(entries: object) -> str:
+    """Why `metadata.managedFields` cannot be read; empty if they can."""
+    try:
+        decoded(entries)
+    except EntryError as error:
+        return str(error)
+    return ""
+
+
+def _decoded_entry(entry: object, at: int) -> tuple[ManagerId, Owned]:
     if not isinstance(entry, dict):
         raise EntryError("an entry of managedFields is an object")
     operation, api_version = _text(entry, "operation"), _text(entry, "apiVersion")
@@ -104,8 +113,11 @@ def _decoded_entry(entry: object) -> tuple[ManagerId, Owned]:
         raise EntryError("operation must be `Apply` or `Update`")
     if not api_version:
         raise EntryError("apiVersion must not be empty")
-    if entry.get("fieldsType") != FIELDS_V1:
-        raise EntryError("fieldsType must be `FieldsV1`")
+    fields_type = _text(entry, "fieldsType")
+    if not fields_type:
+        raise EntryError(f"missing fieldsType in managed fields entry {at}")
+    if fields_type != FIELDS_V1:
+        raise EntryError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {at}")
     version = "" if operation == APPLY else api_version
     name, subresource = _text(entry, "manager"), _text(entry, "subresource")
     manager = ManagerId(name, operation, version, subresource)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 from celadon.admission import Operation, Request
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.serve.http_messages import HttpRequest
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
 from celadon.serve.rest.calls import Notes
+from celadon.testing import KubeApi
 
 OPTIONS = {"kind": "PodExecOptions", "apiVersion": "v1", "command": ["id"]}
 ASKED = Request(
@@ -58,10 +61,85 @@ def test_options_are_what_the_last_round_made_of_them(
     plugins: Any = SimpleNamespace(mutate=lambda *_: None)
     nothing: Any = None
     given: Any = hooks
-    mutation = Mutation(plugins, nothing, nothing, given, nothing, nothing)
+    policies: Any = SimpleNamespace(rounds=lambda *_: None)
+    mutation = Mutation(plugins, nothing, policies, given, nothing, nothing)
     call: Any = SimpleNamespace(remaining=None, notes=Notes())
     made = asyncio.run(mutation.looked_at(call, ASKED))
     assert made.object == {**OPTIONS, "command": command}
     assert OPTIONS["command"] == ["id"]
     assert call.notes.warnings == ["w"] * care
     assert hooks.seen == [OPTIONS, {**OPTIONS, "command": ["id", "0"]}][: rounds * care]
+
+
+GROUP = "admissionregistration.k8s.io/v1"
+NAME = {"metadata": {"name": "spoils"}}
+
+
+def spoiling(patch: str) -> list[dict[str, Any]]:
+    """A policy that does this to each ConfigMap, and its binding."""
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": ["configmaps"],
+        "operations": ["CREATE"],
+    }
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{patch}]"}}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "reinvocationPolicy": "Never",
+        "mutations": [mutation],
+    }
+    return [
+        {"apiVersion": GROUP, "kind": "MutatingAdmissionPolicy", **NAME, "spec": spec},
+        {
+            "apiVersion": GROUP,
+            "kind": "MutatingAdmissionPolicyBinding",
+            **NAME,
+            "spec": {"policyName": "spoils"},
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("patch", "why"),
+    [
+        (
+            'JSONPatch{op: "replace", path: "/metadata/managedFields/0/operation", value: "Own"}',
+            "operation must be `Apply` or `Update`",
+        ),
+        (
+            'JSONPatch{op: "replace", path: "/metadata/managedFields/0/fieldsType", value: "F"}',
+            'invalid fieldsType "F" in managed fields entry 0',
+        ),
+        (
+            'JSONPatch{op: "remove", path: "/metadata/managedFields/0/fieldsType"}',
+            "missing fieldsType in managed fields entry 0",
+        ),
+        ('JSONPatch{op: "remove", path: "/metadata/managedFields"}', ""),
+    ],
+)
+def test_managed_fields_that_nobody_can_read_are_what_they_were(patch: str, why: str) -> None:
+    with KubeApi(spoiling(patch)) as api:
+        headers = [
+            ("authorization", f"Bearer {api.admin.token}"),
+            ("content-type", "application/json"),
+        ]
+        config_map = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "a"},
+            "data": {"k": "v"},
+        }
+        path = "/api/v1/namespaces/default/configmaps?fieldManager=me"
+        answer = api.handle(HttpRequest("POST", path, headers, json.dumps(config_map).encode()))
+    made = json.loads(answer.body)
+    assert answer.code == 201, made
+    warnings = [value for name, value in answer.headers if name.lower() == "warning"]
+    managers = [one["manager"] for one in made["metadata"].get("managedFields", ())]
+    if not why:
+        assert (warnings, managers) == ([], [])
+        return
+    assert managers == ["me"]
+    (warning,) = warnings
+    assert warning.startswith('299 - ".metadata.managedFields was in an invalid state after adm')
+    assert json.dumps(f"please fix your requests: {why}")[1:] in warning

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from celadon.admission import Request, World
 from celadon.admission.mutating import PolicyRounds
 from celadon.admission.plugins import PluginChain
 from celadon.admission.webhooks import MutatingPhase, Readmit, WebhookNotes
 from celadon.kube import GroupVersionKind, JsonObject
-from celadon.kube.apply import renews
+from celadon.kube.apply import entries_problem, renews
 from celadon.kube.custom import CustomKind
 from celadon.kube.defaulting import DefaultingContext, Draft
 from celadon.kube.writes import read_mutated
@@ -24,6 +25,11 @@ from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
+
+INVALID_MANAGED_FIELDS: Final = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
+    "outdated mutating admission controller; please fix your requests: "
+)
 
 
 class Mutation:
@@ -58,6 +64,7 @@ class Mutation:
         if policies is None and phase is None:
             return draft
         rounds = _Rounds(call, self._policies, policies, self._webhooks, phase)
+        entries = (draft.meta or {}).get("managedFields")
         try:
             draft = await rounds.draft(request, draft, 0)
             if rounds.want_another:
@@ -65,6 +72,7 @@ class Mutation:
                 draft = await rounds.draft(request, draft, 1)
         finally:
             rounds.note()
+        _keep_managed_fields(call, draft, entries)
         return draft
 
     async def looked_at(self, call: Call, request: Request) -> Request:
@@ -153,6 +161,20 @@ class _Rounds:
         """Keep what was said."""
         if self._phase is not None:
             note(self._call, self._phase.notes)
+
+
+def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
+    """Those that nobody can read are what they were. As k8s.io/apiserver
+    `pkg/endpoints/handlers/fieldmanager/admission.go`."""
+    meta = draft.made.get("metadata") or {}
+    problem = entries_problem(meta.get("managedFields"))
+    if not problem:
+        return
+    if before is None:
+        del meta["managedFields"]
+    else:
+        meta["managedFields"] = before
+    call.notes.warnings.append(INVALID_MANAGED_FIELDS + problem)
 
 
 def _has_fine_times(draft: Draft, old: JsonObject | None) -> bool:
