@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.world import ObjectWorld
-from celadon.kube import GroupVersionResource
+from celadon.kube import GroupVersionResource, User
+from celadon.kube.authorization import Attributes, Ruling
 
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -64,3 +65,24 @@ def test_namespaces_may_be_implied() -> None:
         "spec": {"finalizers": ["kubernetes"]},
         "status": {"phase": "Active"},
     }
+
+
+def test_every_world_has_the_roles_of_a_new_server() -> None:
+    nobody = User("system:anonymous", ("system:unauthenticated",))
+    path = Attributes(nobody, "get", "/healthz")
+    secrets = Attributes(nobody, "get", resource_request=True, resource="secrets", namespace="ns")
+    world = ObjectWorld()
+    assert world.authorize(path)[:2] == (
+        Ruling.ALLOW,
+        'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole '
+        '"system:public-info-viewer" to Group "system:unauthenticated"',
+    )
+    assert world.authorize(secrets)[0] is Ruling.NO_OPINION
+    given = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "system:public-info-viewer"},
+        "rules": [],
+    }
+    other = world.with_objects([given])
+    assert "public-info-viewer" not in other.authorize(path)[1]
