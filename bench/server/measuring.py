@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import Final
 
 from bench.server import processes, workloads
@@ -28,6 +29,7 @@ CHANGES: Final = 5
 STARTS: Final = 5
 POLICIES: Final = 10_000
 SETUP_CONNECTIONS: Final = 4
+ADDITIONS: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class Measured:
     started: Start
     started_full: Start
     policies_memory: int
+    loop_seconds: float
+    """What `loop_seconds` says of the machine."""
     connections: int = CONNECTIONS
     rounds: int = ROUNDS
 
@@ -95,7 +99,21 @@ def measure(say: Callable[[str], None]) -> Measured:
         say("starts with a full file ...")
         full = best_start(folder, "--data", str(folder / "cluster.db"))
         say("policies ...")
-        return Measured(rates, fan_out, started, full, policies_memory(folder))
+        memory = policies_memory(folder)
+        return Measured(rates, fan_out, started, full, memory, loop_seconds())
+
+
+def loop_seconds() -> float:
+    """How long this machine takes for five million additions in a loop, by the clock, the median of
+    some: what its other work leaves of it is part of that."""
+    return median(_additions() for _ in range(ROUNDS))
+
+
+def _additions() -> float:
+    start, total = perf_counter(), 0
+    for number in range(ADDITIONS):
+        total += number
+    return perf_counter() - start
 
 
 def _in_memory(folder: Path, say: Callable[[str], None]) -> dict[str, Rate]:
