@@ -19,11 +19,10 @@ from celadon.admission.registration.api_validation.param_access import check_bin
 from celadon.admission.registration.api_validation.policy_status import validate_status
 from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
 from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
+from celadon.admission.registration.static_manifests import STATIC_SUFFIX
 from celadon.kube import FieldError, GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import Strategy, Surroundings
-
-STATIC_SUFFIX: Final = ".static.k8s.io"
 
 
 def typed(document: JsonObject) -> registration.RegistrationObject:

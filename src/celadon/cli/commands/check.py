@@ -208,7 +208,7 @@ def run(options: argparse.Namespace) -> Exit:
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     if options.mutated_out:
-        from celadon.cli.checking.mutation.mutated_files import write_mutated
+        from celadon.cli.formats.mutated_files import write_mutated
 
         write_mutated(report, options.mutated_out)
     output.show_report(
