@@ -10,6 +10,7 @@ import socket
 import sqlite3
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -378,3 +379,14 @@ def test_plain_http_off_the_loopback_can_be_forced() -> None:
     process.send_signal(signal.SIGTERM)
     process.stdout.close()
     assert process.wait(PATIENCE) == 0
+
+
+LATE = ("celadon.goyaml", "httpcore", "celadon.serve.outgoing", "celadon.cli.reading")
+
+
+def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
+    """They are loaded when somebody needs them: together they take a fifth of a start."""
+    imports = "import sys, celadon.serve.transport.server_process"
+    code = f"{imports}; print(*(one for one in {LATE} if one in sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
