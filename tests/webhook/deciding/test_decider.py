@@ -11,9 +11,9 @@ import pytest
 from celadon.admission import ObjectWorld
 from celadon.admission.engine import Engine
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding.decider import Decider, TooManyQuestions
+from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import Unanswered
+from celadon.webhook.deciding.unanswered import TooManyQuestions, Unanswered
 from tests.admission.building import binding, policy, refusal, request
 
 ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"

@@ -17,12 +17,14 @@ from celadon.cli.checking.manifests import Manifests, Parts, gather
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
     PolicySet,
+    PolicySets,
+    mutating_engine,
     policy_sets,
     validating_bindings,
     validating_policies,
 )
 from celadon.cli.reading.problems import Problem
-from celadon.webhook.policy_sources import LoadError, Rulebook
+from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
 
 
 class PolicyLoader:
@@ -42,9 +44,19 @@ class PolicyLoader:
         policies = sets.validating
         prepare = _prepare(manifests, self._version)
         world, problems = given_world(manifests, sets, prepare)
-        _complain((*manifests.problems, *problems), policies)
+        _complain((*manifests.problems, *problems), sets)
         self._compile(policies)
-        return Rulebook(self._engine, lambda: world, len(policies.bindings))
+        return Rulebook(
+            self._engine,
+            lambda: world,
+            len(policies.bindings) + len(sets.mutating.bindings),
+            self._mutation(sets.mutating, prepare),
+        )
+
+    def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:
+        if not given.policies:
+            return None
+        return MutationRules(mutating_engine(given, self._version).prepare(), prepare.custom_kind)
 
     def _compile(self, policies: PolicySet) -> None:
         """An equal policy is the same object as before, by which the engine knows it."""
@@ -63,10 +75,10 @@ def _prepare(manifests: Manifests, version: str) -> Prepare:
     return Prepare(objects, ADMIN, now, version, namespace="default", defaulting=True)
 
 
-def _complain(problems: Sequence[Problem], policies: PolicySet) -> None:
+def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:
     texts = [one.text() for one in problems]
-    texts += [_error_text(one) for one in policies.errors]
-    if not texts and not policies.policies:
+    texts += [_error_text(error) for one in sets.all for error in one.errors]
+    if not texts and not any(one.policies for one in sets.all):
         texts.append("no policy in the given files")
     if texts:
         raise LoadError(tuple(texts))

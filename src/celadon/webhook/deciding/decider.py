@@ -9,11 +9,7 @@ from time import perf_counter
 from celadon.admission import Action, Cause, Decision, Request, Verdict
 from celadon.webhook.deciding.original_requests import original_request
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import MOST_QUESTIONS, Unanswered
-
-
-class TooManyQuestions(Exception):
-    """A review whose policies never stop asking."""
+from celadon.webhook.deciding.unanswered import Unanswered, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +68,4 @@ class Decider:
     async def settled(self, question: Unanswered) -> Verdict:
         """The verdict when all questions are answered, this one first. Raises what finding an
         answer raises, TooManyQuestions."""
-        for _ in range(MOST_QUESTIONS):
-            await question.find()
-            try:
-                return self.verdict()
-            except Unanswered as another:
-                question = another
-        raise TooManyQuestions
+        return await settled(self.verdict, question)

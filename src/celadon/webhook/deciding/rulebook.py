@@ -10,15 +10,34 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from celadon.admission import Engine, World
+from celadon.admission.mutating import MutatingEngine
+from celadon.kube import GroupVersionKind
+from celadon.kube.custom import CustomKind
+
+
+@dataclass(frozen=True, slots=True)
+class MutationRules:
+    """Policies that change objects; `custom` are the kinds that definitions define."""
+
+    engine: MutatingEngine
+    custom: Callable[[GroupVersionKind], CustomKind | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """`world` gives what one review may look up. `bindings` is how many there are."""
+    """`world` gives what one review may look up. `bindings` is how many there are. Without
+    `mutation`, nothing is changed."""
 
     engine: Engine
     world: Callable[[], World]
     bindings: int = 0
+    mutation: MutationRules | None = None
+
+    @property
+    def policies(self) -> int:
+        """How many there are, of both types."""
+        changing = 0 if self.mutation is None else len(self.mutation.engine.policies)
+        return len(self.engine.policies) + changing
 
 
 @dataclass(frozen=True, slots=True)

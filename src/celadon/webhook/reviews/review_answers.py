@@ -9,8 +9,10 @@ and shortened, with a hash of the whole, where that is too long; the record of f
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission import VALIDATION_FAILURE, Verdict
@@ -22,8 +24,10 @@ FAILURE_KEY: Final = VALIDATION_FAILURE.rpartition("/")[2]
 _HASH_CHARACTERS: Final = 10
 
 
-def answer_review(review: Review, verdict: Verdict) -> dict[str, Any]:
-    """The review that answers, in the version of the one that asks."""
+def answer_review(
+    review: Review, verdict: Verdict, patch: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """The review that answers, in the version of the one that asks; `patch` is a JSON patch."""
     response: dict[str, Any] = {"uid": review.request.uid, "allowed": verdict.allowed}
     if verdict.status is not None:
         response["status"] = verdict.status
@@ -31,6 +35,9 @@ def answer_review(review: Review, verdict: Verdict) -> dict[str, Any]:
         response["warnings"] = list(verdict.warnings)
     if verdict.audit_annotations:
         response["auditAnnotations"] = hook_annotations(verdict.audit_annotations)
+    if patch and verdict.allowed:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
     return {"kind": REVIEW_KIND, "apiVersion": review.api_version, "response": response}
 
 
