@@ -11,11 +11,10 @@ import pytest
 from celadon.admission import ObjectWorld
 from celadon.admission.engine import Engine
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding.decider import Decider, TooManyQuestions
+from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import Unanswered
+from celadon.webhook.deciding.unanswered import TooManyQuestions, Unanswered
 from tests.admission.building import binding, policy, refusal, request
-from tests.admission.mutating import altering as mutating
 
 ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"
 
@@ -122,26 +121,3 @@ def test_conversion_of_the_api_server_is_undone() -> None:
         plain = dataclasses.replace(sent, request_kind=None, request_resource=None)
         unconverted = Decider(plain, rules).verdict()
         assert unconverted.allowed is (match_policy == "Exact")
-
-
-def test_policies_that_change_objects_give_a_patch() -> None:
-    """Both rounds are done: the counter counts twice, as in an API server."""
-    count = mutating.patch(
-        "[JSONPatch{op: 'add', path: '/data', "
-        "value: {'n': string(int(object.?data.n.orValue('0')) + 1)}}]"
-    )
-    engine = mutating.engine(mutating.policy("p", count, reinvokes=True))
-    world = ObjectWorld(implicit_namespaces=True)
-    found = Decider(request(), Rulebook(Engine(), lambda: world, mutating=engine), mutates=True)
-    assert found.verdict().allowed
-    assert found.patch == [{"op": "add", "path": "/data", "value": {"n": "2"}}]
-
-
-def test_a_mutation_that_fails_refuses() -> None:
-    engine = mutating.engine(mutating.policy("p", mutating.label("a", "object.nothing")))
-    world = ObjectWorld(implicit_namespaces=True)
-    found = Decider(request(), Rulebook(Engine(), lambda: world, mutating=engine), mutates=True)
-    verdict = found.verdict()
-    assert (verdict.allowed, verdict.code) == (False, 403)
-    assert [(one.policy, one.failed) for one in found.findings] == [("p", True)]
-    assert found.patch == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.paths import recordings
+from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
 from tests.webhook.service.running import SETTINGS, Client, FixedSource, rulebook, running
 
@@ -169,3 +171,11 @@ def test_denials_are_told_to_whoever_wants_to_know() -> None:
         assert client.reviewed(config_map())["allowed"]
     (message,) = told
     assert message.startswith('configmaps "c" is forbidden: ValidatingAdmissionPolicy')
+
+
+def test_mutating_policies_answer_with_a_patch() -> None:
+    with running(FixedSource(dataclasses.replace(rulebook(), mutation=rules()))) as client:
+        response = client.reviewed(config_map(kept="1"), "/mutate")
+    patch = json.loads(base64.b64decode(response.pop("patch")))
+    assert response == {"uid": "u", "allowed": True, "patchType": "JSONPatch"}
+    assert {"op": "add", "path": "/data/added", "value": "yes"} in patch

@@ -24,7 +24,7 @@ from celadon.cli.checking.policy_set import (
     validating_policies,
 )
 from celadon.cli.reading.problems import Problem
-from celadon.webhook.policy_sources import LoadError, Rulebook
+from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
 
 
 class PolicyLoader:
@@ -49,10 +49,14 @@ class PolicyLoader:
         return Rulebook(
             self._engine,
             lambda: world,
-            sum(len(one.bindings) for one in sets.all),
-            mutating_engine(sets.mutating, self._version).prepare(),
-            prepare.custom_kind,
+            len(policies.bindings) + len(sets.mutating.bindings),
+            self._mutation(sets.mutating, prepare),
         )
+
+    def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:
+        if not given.policies:
+            return None
+        return MutationRules(mutating_engine(given, self._version).prepare(), prepare.custom_kind)
 
     def _compile(self, policies: PolicySet) -> None:
         """An equal policy is the same object as before, by which the engine knows it."""

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 from celadon.admission import Action, Cause, Decision, Request, Verdict
-from celadon.kube import StatusError
-from celadon.kube.apply import MutatedKinds
-from celadon.kube.writes import patch_between
 from celadon.webhook.deciding.original_requests import original_request
 from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import MOST_QUESTIONS, Unanswered
-
-
-class TooManyQuestions(Exception):
-    """A review whose policies never stop asking."""
+from celadon.webhook.deciding.unanswered import Unanswered, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +24,11 @@ class Finding:
 
 class Decider:
     """`findings` are those of the last verdict, of policies that were not content; `times` are the
-    seconds that each policy took, if they are to be known (`timed`). With `mutates`, the policies
-    that change objects are asked, and `patch` is what they have changed."""
+    seconds that each policy took, if they are to be known (`timed`)."""
 
-    __slots__ = (
-        "_engine",
-        "_last",
-        "_mutates",
-        "_request",
-        "_rules",
-        "_timed",
-        "_world",
-        "findings",
-        "patch",
-        "times",
-    )
+    __slots__ = ("_engine", "_last", "_request", "_timed", "_world", "findings", "times")
 
-    def __init__(
-        self, request: Request, rules: Rulebook, *, timed: bool = False, mutates: bool = False
-    ) -> None:
-        self.patch: Sequence[Mapping[str, Any]] = ()
-        self._mutates = mutates
-        self._rules = rules
+    def __init__(self, request: Request, rules: Rulebook, *, timed: bool = False) -> None:
         self._engine = rules.engine
         self._world = rules.world()
         self._request = request
@@ -69,29 +44,7 @@ class Decider:
             self.times.clear()
             self._last = perf_counter()
         request = original_request(self._request, self._world)
-        if self._mutates:
-            return self._mutated(request)
         return self._engine.review(request, self._world, self)
-
-    def _mutated(self, request: Request) -> Verdict:
-        """Both rounds at once: what else an API server asks in between, it asks by itself."""
-        rules = self._rules
-        if not rules.mutating.concerns(request, self._world):
-            return Verdict()
-        kinds = MutatedKinds(custom=rules.custom)
-        rounds = rules.mutating.rounds(self._world, kinds)
-        try:
-            made = rounds.run(request, 0)
-            if rounds.wants_another:
-                made = rounds.run(replace(request, object=made, size=None), 1)
-        except StatusError as refusal:
-            status = refusal.status
-            return Verdict(allowed=False, code=status.code, status=status.to_json())
-        finally:
-            failed = dict.fromkeys(one.policy for one in rounds.notes.failures)
-            self.findings += [Finding(policy, (), failed=True) for policy in failed]
-        self.patch = patch_between(request.object, made)
-        return Verdict()
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Called by the engine, for every policy that matches."""
@@ -115,10 +68,4 @@ class Decider:
     async def settled(self, question: Unanswered) -> Verdict:
         """The verdict when all questions are answered, this one first. Raises what finding an
         answer raises, TooManyQuestions."""
-        for _ in range(MOST_QUESTIONS):
-            await question.find()
-            try:
-                return self.verdict()
-            except Unanswered as another:
-                question = another
-        raise TooManyQuestions
+        return await settled(self.verdict, question)

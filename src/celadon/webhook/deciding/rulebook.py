@@ -16,15 +16,28 @@ from celadon.kube.custom import CustomKind
 
 
 @dataclass(frozen=True, slots=True)
+class MutationRules:
+    """Policies that change objects; `custom` are the kinds that definitions define."""
+
+    engine: MutatingEngine
+    custom: Callable[[GroupVersionKind], CustomKind | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Rulebook:
-    """`world` gives what one review may look up. `bindings` is how many there are. `mutating` are
-    the policies that change objects, `custom` the kinds of definitions that are known."""
+    """`world` gives what one review may look up. `bindings` is how many there are. Without
+    `mutation`, nothing is changed."""
 
     engine: Engine
     world: Callable[[], World]
     bindings: int = 0
-    mutating: MutatingEngine = field(default_factory=MutatingEngine)
-    custom: Callable[[GroupVersionKind], CustomKind | None] = lambda _: None
+    mutation: MutationRules | None = None
+
+    @property
+    def policies(self) -> int:
+        """How many there are, of both types."""
+        changing = 0 if self.mutation is None else len(self.mutation.engine.policies)
+        return len(self.engine.policies) + changing
 
 
 @dataclass(frozen=True, slots=True)

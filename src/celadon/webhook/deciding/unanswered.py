@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from celadon.admission import Verdict
+
 MOST_QUESTIONS: Final = 100
 """Of one review. Policies that ask for more get an error instead of an answer."""
 
@@ -20,9 +22,25 @@ class Unanswerable(Exception):
     is not decided, and what happens is up to the failure policy of the webhook's configuration."""
 
 
+class TooManyQuestions(Exception):
+    """A review whose policies never stop asking."""
+
+
 class Unanswered(Exception):
     """`find` makes the world know; it may raise what it likes, which ends the review."""
 
     def __init__(self, find: Callable[[], Awaitable[None]]) -> None:
         super().__init__("the answer is still to be found")
         self.find = find
+
+
+async def settled(verdict: Callable[[], Verdict], question: Unanswered) -> Verdict:
+    """The verdict when all questions are answered, this one first. Raises what finding an answer
+    raises, TooManyQuestions."""
+    for _ in range(MOST_QUESTIONS):
+        await question.find()
+        try:
+            return verdict()
+        except Unanswered as another:
+            question = another
+    raise TooManyQuestions

@@ -94,7 +94,7 @@ class WatchedFiles:
         say(
             LIFE,
             "the policies were reloaded",
-            {"policies": len(rules.engine.policies), "bindings": rules.bindings},
+            {"policies": rules.policies, "bindings": rules.bindings},
         )
         return True
 

@@ -21,25 +21,23 @@ from celadon.kube import name_rules
 from celadon.webhook.reviews.incoming_reviews import Review
 
 FAILURE_KEY: Final = VALIDATION_FAILURE.rpartition("/")[2]
-JSON_PATCH: Final = "JSONPatch"
 _HASH_CHARACTERS: Final = 10
 
 
 def answer_review(
     review: Review, verdict: Verdict, patch: Sequence[Mapping[str, Any]] = ()
 ) -> dict[str, Any]:
-    """The review that answers, in the version of the one that asks. `patch` are the operations that
-    change the object."""
+    """The review that answers, in the version of the one that asks; `patch` is a JSON patch."""
     response: dict[str, Any] = {"uid": review.request.uid, "allowed": verdict.allowed}
     if verdict.status is not None:
         response["status"] = verdict.status
-    if patch:
-        response["patchType"] = JSON_PATCH
-        response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
     if verdict.recorded:
         response["warnings"] = list(verdict.warnings)
     if verdict.audit_annotations:
         response["auditAnnotations"] = hook_annotations(verdict.audit_annotations)
+    if patch and verdict.allowed:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
     return {"kind": REVIEW_KIND, "apiVersion": review.api_version, "response": response}
 
 

@@ -64,7 +64,7 @@ class OwnPages:
         elif state.problems:
             yield True, f"policies ok, of an earlier version: {described(state.problems)}"
         else:
-            yield True, f"policies ok ({len(rules.engine.policies)})"
+            yield True, f"policies ok ({rules.policies})"
         for missing in filter(None, (one() for one in self._waits_for)):
             yield False, f"waiting for {missing}"
         if self._is_ending():

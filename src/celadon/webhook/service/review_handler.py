@@ -16,6 +16,7 @@ from celadon.admission import Request, Verdict
 from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
 from celadon.webhook.deciding.audit_only import without_denial
 from celadon.webhook.deciding.decider import Decider
+from celadon.webhook.deciding.mutator import Mutator
 from celadon.webhook.deciding.rulebook import Rulebook
 from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
 from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
@@ -78,8 +79,9 @@ class ReviewHandler:
         rules = self._rulebook()
         if rules is None:
             return self.refuse(path, 503, "the policies are not loaded yet", "not ready")
-        timed = self._metrics.is_timed()
-        decider = Decider(review.request, rules, timed=timed, mutates=path == MUTATE)
+        decider = self._decider(path, review, rules)
+        if decider is None:
+            return self._answer(path, review, Verdict(), None, arrived)
         try:
             verdict = decider.verdict()
         except Unanswered as question:
@@ -90,8 +92,21 @@ class ReviewHandler:
             return self._too_deep(path)
         return self._answer(path, review, verdict, decider, arrived)
 
+    def _decider(self, path: str, review: Review, rules: Rulebook) -> Decider | Mutator | None:
+        """None where there is nothing to decide by."""
+        if path != MUTATE:
+            return Decider(review.request, rules, timed=self._metrics.is_timed())
+        if rules.mutation is None:
+            return None
+        return Mutator(review.request, rules.mutation, rules.world())
+
     async def _later(
-        self, path: str, review: Review, decider: Decider, question: Unanswered, arrived: float
+        self,
+        path: str,
+        review: Review,
+        decider: Decider | Mutator,
+        question: Unanswered,
+        arrived: float,
     ) -> HttpAnswer:
         try:
             verdict = await decider.settled(question)
@@ -104,7 +119,7 @@ class ReviewHandler:
         path: str,
         review: Review,
         verdict: Verdict,
-        decider: Decider,
+        decider: Decider | Mutator | None,
         arrived: float,
     ) -> HttpAnswer:
         metrics = self._metrics
@@ -113,12 +128,12 @@ class ReviewHandler:
         if self._audit_only and not verdict.allowed:
             verdict = without_denial(verdict)
             metrics.would_deny.add()
-        findings = decider.findings
+        findings = [] if decider is None else decider.findings
         if findings:
             metrics.found(findings)
-        if decider.times:
+        if decider is not None and decider.times:
             metrics.timed(decider.times)
-        patch = () if self._audit_only else decider.patch
+        patch = decider.patch if isinstance(decider, Mutator) else ()
         answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
         seconds = perf_counter() - arrived
         metrics.reviewed(path, review.request.operation.value, verdict, seconds)

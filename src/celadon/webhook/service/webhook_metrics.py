@@ -171,7 +171,7 @@ class WebhookMetrics:
         rules = self._source.rulebook()
         if rules is None:
             return {("policy",): 0, ("binding",): 0}
-        return {("policy",): len(rules.engine.policies), ("binding",): rules.bindings}
+        return {("policy",): rules.policies, ("binding",): rules.bindings}
 
     def _policy_gauges(self) -> Iterable[Family]:
         source = self._source

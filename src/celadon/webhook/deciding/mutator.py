@@ -1,0 +1,68 @@
+"""One review on its way through the policies that change objects.
+
+The patch leads from the object as the API server has sent it to what policies have made of it. They
+see it in the version of the client's request, as in the server; what they have made is converted to
+the version of the review again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from celadon.admission import Request, Verdict, World
+from celadon.kube import JsonObject, StatusError
+from celadon.kube.apply import MutatedKinds
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.writes import patch_between
+from celadon.webhook.deciding.decider import Finding
+from celadon.webhook.deciding.original_requests import original_request
+from celadon.webhook.deciding.rulebook import MutationRules
+from celadon.webhook.deciding.unanswered import Unanswered, settled
+
+ALLOWED: Final = Verdict()
+
+
+class Mutator:
+    """`patch` is what comes of it, when there is a verdict that allows. `findings` and `times` are
+    those of validating policies, of which there are none here."""
+
+    __slots__ = ("_request", "_rules", "_world", "findings", "patch", "times")
+
+    def __init__(self, request: Request, rules: MutationRules, world: World) -> None:
+        self._request = request
+        self._rules = rules
+        self._world = world
+        self.patch: list[JsonObject] = []
+        self.findings: list[Finding] = []
+        self.times: list[tuple[str, float]] = []
+
+    def verdict(self) -> Verdict:
+        """May raise Unanswered."""
+        world = self._world
+        asked = original_request(self._request, world)
+        if not self._rules.engine.concerns(asked, world):
+            return ALLOWED
+        try:
+            made = self._made(asked)
+        except StatusError as refused:
+            return Verdict(allowed=False, code=refused.code, status=refused.status.to_json())
+        if made is not None and made is not asked.object:
+            if asked is not self._request:
+                made = world.convert(made, self._request.kind)
+            self.patch = patch_between(self._request.object, made)
+        return ALLOWED
+
+    def _made(self, asked: Request) -> JsonObject | None:
+        """The object after both rounds. Raises StatusError."""
+        context = DefaultingContext(user=asked.user, cluster=self._world)
+        kinds = MutatedKinds(context, self._rules.custom)
+        rounds = self._rules.engine.rounds(self._world, kinds)
+        made = rounds.run(asked, 0)
+        if rounds.wants_another:
+            made = rounds.run(dataclasses.replace(asked, object=made, size=None), 1)
+        return made
+
+    async def settled(self, question: Unanswered) -> Verdict:
+        """As `Decider.settled`."""
+        return await settled(self.verdict, question)
