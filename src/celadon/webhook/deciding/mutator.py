@@ -8,6 +8,7 @@ the version of the review again.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Final
 
 from celadon.admission import Request, Verdict, World
@@ -33,7 +34,7 @@ class Mutator:
         self._request = request
         self._rules = rules
         self._world = world
-        self.patch: list[JsonObject] = []
+        self.patch: Sequence[JsonObject] = ()
         self.findings: list[Finding] = []
         self.times: list[tuple[str, float]] = []
 
