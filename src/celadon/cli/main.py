@@ -48,7 +48,7 @@ examples:
   celadon check -f policies/ manifests/
   celadon eval 'object.spec.replicas <= 5' --object deployment.yaml
 
-`celadon COMMAND --help` tells more about a command.
+`celadon help COMMAND` tells more about a command.
 """
 _CODES_OF_ALL: Final = """\
   70  an error of celadon's own: some input was not judged
@@ -128,7 +128,9 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The whole program; returns the exit code."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     return _guarded(lambda: _run(words))
 
 

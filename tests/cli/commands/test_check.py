@@ -344,7 +344,7 @@ def test_parts(capsys: pytest.CaptureFixture[str]) -> None:
     assert admitted("-f", extra) == ["ConfigMap"]
     assert admitted("-f", extra, "--admit", "Namespace") == ["Namespace", "ConfigMap"]
     assert admitted(extra) == ["Namespace", "ConfigMap"]
-    assert admitted(extra, "--lookup", "namespace,x") == ["ConfigMap"]
+    assert admitted(extra, "--lookup", "namespace, secret") == ["ConfigMap"]
     assert admitted("-f", extra, write(Path("good.json"), GOOD)) == ["ConfigMap"]
     assert admitted("-f", extra, "--policy", "limit") == ["ConfigMap"]
 
@@ -618,3 +618,20 @@ def test_rules_of_a_definition(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     crd = write(tmp_path / "crd.yaml", _gizmos(**rules))
     code, out, _ = run(capsys, "check", "--admit", "CustomResourceDefinition", crd)
     assert (code, "undefined field 'size'" in out) == (1, True)
+
+
+def test_kinds_of_options_exist(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = write(tmp_path / "cm.json", config_map())
+    code, _, err = run(capsys, "check", path, "--lookup", "ConfigMap,Configmaps")
+    assert (code, err.splitlines()[0]) == (
+        2,
+        "error: no kind `configmaps`, did you mean `configmap`?",
+    )
+
+
+def test_quiet_says_what_is_strict(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = write(tmp_path / "cm.json", config_map())
+    code, out, _ = run(capsys, "check", path, "-q", "--strict")
+    assert code == 3
+    assert "strict: there is no ValidatingAdmissionPolicy" in out
+    assert run(capsys, "check", path, "-q")[:2] == (0, "")

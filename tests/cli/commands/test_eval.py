@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,23 @@ def test_errors(
     found, out, err = run(capsys, "eval", *words)
     assert (found, out) == (code, "")
     assert message in err
+
+
+def test_standard_input_is_an_expression(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 +\n  1\n")))
+    assert run(capsys, "eval", "-") == (0, "2\n", "")
+
+
+LOOPS = "{0}.all(a, {0}.all(b, {0}.all(c, {0}.all(d, true))))".format(list(range(40)))
+LIMITS = [((), 3), (("--cost-limit", "100"), 3), (("--cost-limit", "20000000"), 0)]
+
+
+@pytest.mark.parametrize(("words", "code"), LIMITS)
+def test_evaluation_has_a_limit(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int
+) -> None:
+    found, _, err = run(capsys, "eval", LOOPS, *words)
+    assert found == code
+    assert ("actual cost limit exceeded" in err) == (code != 0)

@@ -316,3 +316,72 @@ def test_rules_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_page_of_the_rules_is_up_to_date() -> None:
     text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
     assert text == page(), "run `python -m celadon.cli.linting.rule_pages > docs/lint.md`"
+
+
+SEVERITIES = [
+    ((), "skipped"),
+    (("--fail-on", "warning"), "failure"),
+    (("--fail-on", "never"), "skipped"),
+]
+
+
+@pytest.mark.parametrize(("words", "element"), SEVERITIES)
+def test_junit_fails_as_the_run_does(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], element: str
+) -> None:
+    Path("b.yaml").write_text(BINDING.replace("ACTIONS", "[Deny]"))
+    _, out = lint(capsys, "b.yaml", "--select", "old-api-version", "-o", "junit", *words)
+    (case,) = ET.fromstring(out).iter("testcase")
+    assert [one.tag for one in case] == [element]
+
+
+def test_a_comment_about_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.yaml").write_text(policy("true  # celadon: ignore[mising-message]"))
+    assert main(["lint", "p.yaml"]) == 2
+    said = "a comment silences what is not there: no rule `mising-message`"
+    assert f"error: p.yaml:14: {said}, did you mean `missing-message`?" in capsys.readouterr().err
+
+
+CONFIGURATIONS = [
+    ("pyproject.toml", "tool = 3", "`tool` must be a table"),
+    ("pyproject.toml", "[tool]\nceladon = 'x'", "`tool.celadon` must be a table"),
+    ("celadon.toml", "lint = []", "`lint` must be a table"),
+    ("celadon.toml", None, "is a folder, a file is expected"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "said"), CONFIGURATIONS)
+def test_a_configuration_that_is_none(
+    capsys: pytest.CaptureFixture[str], file: str, text: str | None, said: str
+) -> None:
+    if text is None:
+        Path(file).mkdir()
+    else:
+        Path(file).write_text(text)
+    assert main(["lint", "."]) == 2
+    assert f"{file}: {said}" in capsys.readouterr().err
+
+
+ENCODINGS = [
+    (b"", "utf-8", "\n"),
+    (b"", "utf-8", "\r\n"),
+    (b"\xef\xbb\xbf", "utf-8", "\n"),
+    (b"\xff\xfe", "utf-16-le", "\r\n"),
+]
+
+
+@pytest.mark.parametrize(("mark", "encoding", "end"), ENCODINGS)
+def test_a_fixed_file_keeps_its_bytes(
+    capsys: pytest.CaptureFixture[str], mark: bytes, encoding: str, end: str
+) -> None:
+    def written(actions: str) -> bytes:
+        return mark + BINDING.replace("ACTIONS", actions).replace("\n", end).encode(encoding)
+
+    path = Path("b.yaml")
+    path.write_bytes(written("[Deny, Warn]"))
+    lint(capsys, "b.yaml", "--fix", "--select", "deny-with-warn")
+    assert path.read_bytes() == written("[Deny]")
+    mixed = written("[Deny, Warn]") + "# x\n# y\r\n".encode(encoding)
+    path.write_bytes(mixed)
+    lint(capsys, "b.yaml", "--fix", "--select", "deny-with-warn")
+    assert path.read_bytes() == mixed

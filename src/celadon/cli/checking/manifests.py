@@ -23,6 +23,8 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
+from celadon.cli.suggestions import did_you_mean
+from celadon.kube.catalogue import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 
 _JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
@@ -170,3 +172,23 @@ def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -
 
     found.looked_up += filter(is_param, found.admitted)
     found.admitted = [one for one in found.admitted if not is_param(one)]
+
+
+def unknown_kind(parts: Parts, found: Manifests) -> str:
+    """What is wrong with the first kind of `--lookup` and `--admit` that neither a server nor the
+    documents know; empty if all are good."""
+    kinds = {one.gvk.kind.lower() for one in known_resources(all_versions=True)}
+    for document in (*found.looked_up, *found.admitted, *found.old):
+        kinds.add(str(document.value["kind"]).lower())
+        kinds.add(_defined_kind(document))
+    for kind in sorted(parts.lookup | parts.admit):
+        if kind not in kinds:
+            return f"no kind `{kind}`{did_you_mean(kind, kinds)}"
+    return ""
+
+
+def _defined_kind(document: Document) -> str:
+    """In lower case, the kind that a CustomResourceDefinition defines; else empty."""
+    spec = document.value.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    return str(names.get("kind")).lower() if isinstance(names, dict) else ""

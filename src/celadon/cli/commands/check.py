@@ -150,9 +150,9 @@ def _webhooks(group: argparse._ArgumentGroup) -> None:
 def _strictness(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--fail-on",
-        choices=("deny", "warn"),
+        choices=("deny", "warning", "warn"),
         default="deny",
-        help="`warn`: a warning fails like a denial (default: deny)",
+        help="`warning`, or `warn`: a warning fails like a denial (default: deny)",
     )
     group.add_argument(
         "--strict", action="store_true", help="notices (a policy matched nothing ...) are failures"
@@ -184,7 +184,7 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
     from celadon.cli.checking.check_run import check
-    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.manifests import Parts, gather, unknown_kind
     from celadon.cli.checking.policy_set import only, policy_sets
 
     wrong = _wrong_use(options)
@@ -193,6 +193,9 @@ def run(options: argparse.Namespace) -> Exit:
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
     manifests = gather(options.cluster, options.resources, options.old, parts, progress.step)
+    wrong = unknown_kind(parts, manifests)
+    if wrong:
+        return output.usage_error("celadon check", wrong)
     policies = policy_sets(manifests, options.kubernetes_version)
     for name in options.policy:
         if not any(name in found.policies or name in found.broken for found in policies.all):
@@ -264,7 +267,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         defaulting=not options.no_defaulting,
         validation=not options.no_validation,
         strict=options.strict,
-        fail_on_warning=options.fail_on == "warn",
+        fail_on_warning=options.fail_on != "deny",
         webhooks=_answers(options),
     )
 

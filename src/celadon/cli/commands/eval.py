@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--var", action="append", default=[], metavar="NAME=JSON", help="a variable and its value"
     )
     parser.add_argument("--cost", action="store_true", help="show the cost that is charged")
+    parser.add_argument(
+        "--cost-limit",
+        type=count,
+        metavar="N",
+        help="what evaluation may cost; 0: anything (default: 1000000, as in a policy)",
+    )
     parser.add_argument("--show-ast", action="store_true", help="show the tree, types, overloads")
     parser.add_argument("--show-python", action="store_true", help="show the generated Python")
     add_version(parser)
@@ -53,16 +60,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Bind, compile, evaluate, show."""
     from celadon.cel import CompileError, ProgramError, types
-    from celadon.cli.evaluating.variable_options import BindingError, bindings
-    from celadon.kube.library import environment
+    from celadon.cli.evaluating.variable_options import BindingError, bindings, expression_of
+    from celadon.kube.library import PER_CALL_COST, environment
 
     try:
+        expression = expression_of(options.expression)
         bound = bindings(options)
     except BindingError as problem:
         return output.usage_error(_PROGRAM, str(problem))
+    if options.cost_limit is None:
+        options.cost_limit = PER_CALL_COST
     env = environment(options.kubernetes_version).extend(dict.fromkeys(bound, types.DYN))
     try:
-        return _evaluate(env, options, bound)
+        return _evaluate(env, expression, options, bound)
     except CompileError as error:
         output.complain(error.issues.display())
     except ProgramError as error:
@@ -70,18 +80,21 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.POLICY
 
 
-def _evaluate(env: Environment, options: argparse.Namespace, bound: dict[str, Any]) -> Exit:
+def _evaluate(
+    env: Environment, expression: str, options: argparse.Namespace, bound: dict[str, Any]
+) -> Exit:
     from celadon.cel import EvaluationError, print_checked
     from celadon.cel.value_functions import notation
 
-    checked = env.compile(options.expression).checked()
+    checked = env.compile(expression).checked()
     if options.show_ast:
         output.say(print_checked(checked))
     program = env.program(checked)
     if options.show_python:
         output.say(program.listing())
     try:
-        value, cost = program.evaluate_metered(bound)
+        limits = [options.cost_limit] if options.cost_limit else []
+        value, cost = program.evaluate_metered(bound, *limits)
     except EvaluationError as error:
         output.complain(program.locate(bound, error).display())
         return Exit.POLICY

@@ -1,4 +1,4 @@
-"""The variables of `celadon eval`, from its options."""
+"""The expression and the variables of `celadon eval`, from its arguments."""
 
 from __future__ import annotations
 
@@ -17,6 +17,16 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 class BindingError(Exception):
     """A variable that has no value; the text says why."""
+
+
+def expression_of(argument: str) -> str:
+    """The expression that the argument is, or what is on standard input. Raises `BindingError`."""
+    if argument != sources.STDIN:
+        return argument
+    text = sources.read(argument)
+    if isinstance(text, Problem):
+        raise BindingError(f"{text.position()}: {text.message}")
+    return text.content.removesuffix("\n")
 
 
 def bindings(options: argparse.Namespace) -> dict[str, Any]:

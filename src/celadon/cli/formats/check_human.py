@@ -71,7 +71,9 @@ def render(report: Report, look: Look) -> str:
     if look.verbosity >= 0:
         blocks += _mutations(report, look)
         blocks += _warnings(report, look)
+    if look.verbosity >= 0 or report.strict:
         blocks += _notices(report, look)
+    if look.verbosity >= 0:
         blocks += _table(report, look)
         blocks.append([_summary(report)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n" if blocks else ""

@@ -33,14 +33,15 @@ def render_github(report: LintReport) -> str:
 
 
 def render_junit(report: LintReport) -> str:
-    """One case per finding; notes are skipped cases. A clean run is one case that passed."""
+    """One case per finding; what does not fail the run is a skipped case. A clean run is one case
+    that passed."""
     cases = [
         case("input", one.file, one.file, one.line, bad("error", one.message))
         for one in report.problems
     ]
     for found in report.findings:
         name = f"{found.code} {found.subject} {found.field}".rstrip()
-        failed = found.severity is not Severity.INFO
+        failed = found.severity in report.failing
         body = bad(
             "failure" if failed else "skipped", found.message, f"{found.place}\n{found.help}"
         )

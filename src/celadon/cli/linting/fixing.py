@@ -3,7 +3,8 @@
 A replacement is made only where the file has, letter for letter, what the rule saw: not where an
 escape stands in between. An item is removed from a list only if it is a plain word on a line of its
 own, or in brackets. Of two fixes that touch each other the first is made; another run makes the
-second. A file that changed meanwhile, or is no UTF-8, stays as it is.
+second. A file keeps its encoding and line ends; one that changed meanwhile, or has line ends of
+both kinds, stays as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from celadon.admission.lint import Finding, Removal, Replacement
 from celadon.cli.linting.lint_run import LintInput, value_at
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.sources import STDIN_NAME, Text
+from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
 
 _OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
 _COMMA_BEFORE: Final = re.compile(r",\s*\Z")
@@ -119,7 +120,8 @@ def _write(text: Text, edits: Iterable[_Edit]) -> int:
     if text.file == STDIN_NAME:
         return 0
     path = FilePath(text.file)
-    if path.read_bytes() != content.encode("utf-8"):
+    data = path.read_bytes()
+    if encoded_like(content, data) != data:
         return 0
     made = 0
     reached = len(content) + 1
@@ -128,5 +130,5 @@ def _write(text: Text, edits: Iterable[_Edit]) -> int:
             content = content[: edit.start] + edit.text + content[edit.end :]
             reached = edit.start
             made += 1
-    path.write_bytes(content.encode("utf-8"))
+    path.write_bytes(encoded_like(content, data) or data)
     return made

@@ -11,6 +11,7 @@ Rules go by their code, the beginning of it, or their name; several are separate
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,8 +21,9 @@ _ONLY_COMMENT: Final = re.compile(r"\s*(?:#|//)")
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What one comment silences; without names: everything."""
+    """What one comment, on a line from 1, silences; without names: everything."""
 
+    line: int
     names: tuple[str, ...]
 
     def covers(self, code: str, name: str) -> bool:
@@ -45,9 +47,15 @@ class Comments:
             for found in _COMMENT.finditer(line):
                 names = tuple(one.strip() for one in (found[2] or "").split(",") if one.strip())
                 if found[1]:
-                    self._of_file.append(Silenced(names))
+                    self._of_file.append(Silenced(number, names))
                 else:
-                    self._of_lines.setdefault(number, []).append(Silenced(names))
+                    self._of_lines.setdefault(number, []).append(Silenced(number, names))
+
+    def all(self) -> Iterator[Silenced]:
+        """Every comment of the file."""
+        yield from self._of_file
+        for comments in self._of_lines.values():
+            yield from comments
 
     def silence(self, code: str, name: str, *lines: int) -> bool:
         """Whether a finding of this rule on one of these lines (from 1) is not to be shown."""

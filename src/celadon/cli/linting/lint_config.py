@@ -55,17 +55,21 @@ def find_config(folder: Path) -> LintConfig:
 
 
 def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder, a file is expected")
     if not path.is_file():
         return None
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {str(error).lower()}") from error
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    if found is not None and not isinstance(found, dict):
-        raise ConfigError(f"{path}: `{'.'.join(keys)}` must be a table")
-    return found
+    for depth, key in enumerate(keys, 1):
+        found = found.get(key)
+        if found is None:
+            return None
+        if not isinstance(found, dict):
+            raise ConfigError(f"{path}: `{'.'.join(keys[:depth])}` must be a table")
+    return dict(found)
 
 
 def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:

@@ -54,11 +54,15 @@ class LintReport:
         return sum(one.severity is severity for one in self.findings)
 
     @property
+    def failing(self) -> tuple[Severity, ...]:
+        """The severities that fail the run."""
+        return LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()
+
+    @property
     def exit(self) -> Exit:
         """A defect of ours goes before unreadable input, and that before findings."""
         if any(problem.is_internal for problem in self.problems):
             return Exit.INTERNAL
         if self.problems:
             return Exit.USAGE
-        failing = LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()
-        return Exit.DENIED if any(map(self.count, failing)) else Exit.OK
+        return Exit.DENIED if any(map(self.count, self.failing)) else Exit.OK

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
 from celadon.cli.crashes import crash
 from celadon.cli.linting.lint_comments import Comments
+from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
@@ -60,6 +61,8 @@ def findings(
     """What is to be shown, and how many findings comments silence."""
     names = {rule.code: rule.name for rule in rules}
     comments = {file: Comments(text.content) for file, text in given.texts.items()}
+    for file, found in comments.items():
+        given.problems += _unknown_names(file, found)
     lines = {file: text.content.split("\n") for file, text in given.texts.items()}
     shown = []
     silenced = 0
@@ -90,6 +93,14 @@ def findings(
 
 _NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
 """Stands in the place of a document that cannot be linted."""
+
+
+def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
+    """A misspelt comment silences nothing, or less than its writer believes."""
+    for comment in comments.all():
+        wrong = unknown_rule(comment.names)
+        if wrong:
+            yield Problem(file, comment.line, f"a comment silences what is not there: {wrong}")
 
 
 def _found(given: LintInput, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:

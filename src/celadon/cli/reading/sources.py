@@ -111,6 +111,21 @@ def _bounded(stream: BinaryIO) -> bytes | None:
     return None if len(data) > MAX_FILE_BYTES else data
 
 
+def encoded_like(content: str, data: bytes) -> bytes | None:
+    """A text as bytes, with the byte order mark, the encoding and the line ends that the bytes of
+    its file have; None where those are of both kinds."""
+    encoding, mark = "utf-8", b""
+    for known, marked in _BYTE_ORDER_MARKS:
+        if data.startswith(known):
+            encoding, mark = marked, known
+            break
+    before = data[len(mark) :].decode(encoding)
+    pairs = before.count("\r\n")
+    if pairs and pairs != before.count("\n"):
+        return None
+    return mark + (content.replace("\n", "\r\n") if pairs else content).encode(encoding)
+
+
 def _decoded(name: str, data: bytes) -> Text | Problem:
     encoding = "utf-8"
     for mark, marked in _BYTE_ORDER_MARKS:
