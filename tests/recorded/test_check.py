@@ -33,6 +33,7 @@ INEXPRESSIBLE: Final = {
     "match-policy-lease-candidates": "of versions that are off by default it knows too little",
     "obj-namespace-missing": "a namespace that is not given is assumed to exist",
     "op-object-server-fields": "a manifest has no managed fields",
+    "op-options-field-manager": "the command asks as kubectl does, which names itself",
     "user-admin": "users of the command have no uid",
     "user-alice-and-bob": "users of the command have no uid",
 }

@@ -60,7 +60,7 @@ def test_a_patch_leads_to_what_policies_have_made() -> None:
 def test_nothing_is_changed_where_no_policy_matches() -> None:
     one = mutator(rules(rule={**RULE, "resources": ["secrets"]}))
     assert one.verdict().allowed
-    assert one.patch == []
+    assert not one.patch
 
 
 def test_failures_refuse_or_are_ignored() -> None:
@@ -70,7 +70,7 @@ def test_failures_refuse_or_are_ignored() -> None:
     assert "division by zero" in refused.message
     ignored = mutator(rules(broken, failurePolicy="Ignore"))
     assert ignored.verdict().allowed
-    assert ignored.patch == []
+    assert not ignored.patch
 
 
 def test_patches_are_for_the_version_of_the_review() -> None:
