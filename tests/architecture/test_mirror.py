@@ -27,7 +27,6 @@ UNMIRRORED: dict[str, str] = {
     "cel/re2/test_hostile.py": "the work of all ways to run a pattern is bounded",
     "cel/re2/test_recorded.py": "answers of a real server",
     "cel/test_golden_cases.py": "tests/cases/cel: an expression on its way through the room",
-    "serve/transport/test_start_weight.py": "what a start loads, and what it does not",
     "kube/apply/test_policy_merges.py": "merges of policies and of server-side apply, side by side",
     "kube/apply/typed/test_walks.py": "comparing, merging and removing, of the same values",
     "kube/custom/test_recorded.py": "answers of a real server",

@@ -129,12 +129,11 @@ def test_a_notice(copy: Copy) -> None:
     )
     notices = "src/celadon/cli/checking/notices.py"
     copy.insert(
-        notices, "    yield from _mutating(manifests)\n", "    yield from _no_namespace(asked)\n"
+        notices, "    yield from _unknown_kinds(asked)\n", "    yield from _no_namespace(asked)\n"
     )
     copy.insert(
         notices,
-        '                f"mutating policy `{metadata.name(document.value)}` is not applied",\n'
-        "            )\n",
+        ' on objects with their defaults: leave out `--no-defaulting`",\n        )\n',
         "\n\ndef _no_namespace(asked: Sequence[Asked]) -> Iterator[Notice]:\n"
         "    if any(one.endpoint.namespaced for one in asked):\n"
         '        yield Notice(Silence.NO_NAMESPACE, Place(), "somebody has a namespace")\n',

@@ -27,6 +27,7 @@
       DecodeError               schemas              an object that does not fit its type
       ItemError                 apply                an item that nothing identifies
       Mismatch                  schemas              the same, before it is known where
+      MutationRefused           apply                a change of a policy's that cannot be made
       MergeError                writes               a strategic merge patch that is malformed
       JsonPatchError            writes               a patch that is malformed, or cannot be applied
         JsonPatchTestFailed       writes               its `test` operation failed

@@ -27,8 +27,6 @@ from celadon.admission.registration.decoding import (
     decode_webhooks,
 )
 from celadon.admission.registration.member_order import ordered
-from celadon.admission.registration.registration_kinds import KINDS as REGISTRATION_KINDS
-from celadon.admission.registration.registration_kinds import RegistrationKind
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -53,7 +51,6 @@ __all__ = [
     "MUTATING_BINDING_KIND",
     "MUTATING_POLICY_KIND",
     "POLICY_KIND",
-    "REGISTRATION_KINDS",
     "STRATEGIES",
     "Binding",
     "Decoded",
@@ -62,7 +59,6 @@ __all__ = [
     "MutatingAdmissionPolicyBinding",
     "Policy",
     "RegistrationError",
-    "RegistrationKind",
     "RegistrationObject",
     "RememberedDecoding",
     "Rule",

@@ -21,7 +21,9 @@ POLICY_KIND: Final = "ValidatingAdmissionPolicy"
 BINDING_KIND: Final = "ValidatingAdmissionPolicyBinding"
 """Where policies that allow or deny hold."""
 MUTATING_POLICY_KIND: Final = "MutatingAdmissionPolicy"
+"""Policies that change objects."""
 MUTATING_BINDING_KIND: Final = "MutatingAdmissionPolicyBinding"
+"""Where policies that change objects hold."""
 VALIDATING_WEBHOOKS_KIND: Final = "ValidatingWebhookConfiguration"
 MUTATING_WEBHOOKS_KIND: Final = "MutatingWebhookConfiguration"
 POLICY_RESOURCE: Final = "validatingadmissionpolicies"
@@ -247,6 +249,8 @@ class WebhookConfiguration(Registered):
 
 
 Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy
+"""A policy of either type."""
 Binding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding
+"""A binding of either type."""
 RegistrationObject = Policy | Binding | WebhookConfiguration
 """What documents of the group are decoded to."""
