@@ -3,7 +3,7 @@
 Which answers are reviews and which are HTTP errors is a choice: where an HTTP error comes, the API
 server asks the failure policy of the webhook's configuration; a review that denies denies. So what
 policies decide, their own errors included, is a review; what is wrong with the question or with
-this server is an HTTP error (docs/decisions/0020-webhook-answers.md).
+this server is an HTTP error (docs/decisions/0019-webhook-answers.md).
 """
 
 from __future__ import annotations
