@@ -160,11 +160,6 @@ def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
     return _failure("Forbidden", forbidden_message(resource, name, why), _of(resource, name))
 
 
-def forbidden_path(why: str) -> StatusError:
-    """For requests that are not for a resource."""
-    return _failure("Forbidden", f"forbidden: {why}", StatusDetails())
-
-
 def not_found(resource: GroupResource, name: str) -> StatusError:
     """404 for an object."""
     return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))

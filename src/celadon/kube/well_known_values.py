@@ -112,5 +112,7 @@ SYSTEM_PRIORITIES: Final[Mapping[str, int]] = {
 PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 """Of priority classes and pods."""
 
+TLS_SECRET: Final = "kubernetes.io/tls"
+"""The type of Secrets with a certificate and its key."""
 API_SERVER: Final = "kube-apiserver"
 """What upstream's server calls itself: in its certificate, and as the manager of what it writes."""

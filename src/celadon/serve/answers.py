@@ -11,9 +11,9 @@ import json
 from typing import Final
 
 from celadon.kube import JsonObject, StatusError
-from celadon.kube.go import escaped_html, json_text
+from celadon.kube.go import escaped_html
 from celadon.kube.protobuf import encode as protobuf_bytes
-from celadon.serve.http_messages import JSON, Header, HttpAnswer, plain_text
+from celadon.serve.http_messages import Header, HttpAnswer, plain_text
 from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
 from celadon.serve.requests.negotiation import PROTOBUF, YAML, Accepted
 
@@ -49,8 +49,3 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
         return escaped_html(pretty).encode("utf-8", "replace")
     return (sorted_json_bytes(obj) if sort else json_bytes(obj)) + b"\n"
-
-
-def json_answer(code: int, obj: JsonObject, *headers: Header) -> HttpAnswer:
-    """For documents that are not negotiated."""
-    return HttpAnswer(code, JSON, json_text(obj).encode() + b"\n", headers)

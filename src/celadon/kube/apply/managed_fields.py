@@ -207,17 +207,6 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
         return Managers()
 
 
-def with_managers(obj: JsonObject, managers: Managers) -> dict[str, Any]:
-    """The object with these managers, or without `managedFields` when there are none."""
-    made = dict(obj)
-    meta = dict(metadata.metadata(obj))
-    meta.pop("managedFields", None)
-    if managers.owned:
-        meta["managedFields"] = encoded(managers)
-    made["metadata"] = meta
-    return made
-
-
 def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
     """The new object; with the entries of the old one if it differs from that in nothing but their
     times, so that a write of the same is no write."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from typing import Final
 
 from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.keys.key_pairs import key_pair_fault
-
-TLS_TYPE: Final = "kubernetes.io/tls"
+from celadon.kube.well_known_values import TLS_SECRET
 
 
 def secret_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a Secret for TLS."""
-    if obj.get("type") != TLS_TYPE:
+    if obj.get("type") != TLS_SECRET:
         return
     data = obj.get("data") or {}
     fault = key_pair_fault(_decoded(data.get("tls.crt")), _decoded(data.get("tls.key")))

@@ -38,7 +38,6 @@ CERTIFICATE_LEAD: Final = datetime.timedelta(days=30)
 URGENT: Final = datetime.timedelta(days=1)
 """So long before its end a certificate is renewed whoever may trust the new one."""
 
-SECRET_TYPE: Final = "kubernetes.io/tls"
 _BLOCK: Final = re.compile(
     rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL
 )

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import TLS_SECRET
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.certificates.kept_certificates import (
-    SECRET_TYPE,
     BrokenSecret,
     KeptCertificates,
     Wish,
@@ -135,7 +135,7 @@ class OwnAuthority:
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},
-            "type": SECRET_TYPE,
+            "type": TLS_SECRET,
             "data": secret_data(made),
         }
         if secret is None:
@@ -145,7 +145,7 @@ class OwnAuthority:
         about["annotations"] = {
             key: text for key, text in metadata.annotations(secret).items() if key != RENEW
         }
-        document |= {"metadata": about, "type": secret.get("type", SECRET_TYPE)}
+        document |= {"metadata": about, "type": secret.get("type", TLS_SECRET)}
         document["data"] = {**(secret.get("data") or {}), **document["data"]}
         await self._client.update(f"{self._shown.collection}/{self._shown.name}", document)
 

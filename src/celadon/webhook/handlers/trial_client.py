@@ -30,11 +30,10 @@ from celadon.kube.catalogue import guessed_resource
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.generated_configurations import decoded
 from celadon.webhook.handlers.review_handling import handled
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers.webhook_app import ANYWHERE, Webhook
 from celadon.webhook.reviews.incoming_reviews import decode_review
 
 T = TypeVar("T")
-_URL: Final = "https://127.0.0.1"
 _NAMESPACES: Final = ("", "namespaces")
 
 
@@ -89,7 +88,7 @@ class TestClient:
         self._world = ObjectWorld(objects, implicit_namespaces=True)
         self._user = user
         self._hooks = {mutating: HookSet() for mutating in (False, True)}
-        for document in app.configurations(url=_URL) if app.handlers else ():
+        for document in app.configurations(url=ANYWHERE) if app.handlers else ():
             mutating = document["kind"].startswith("Mutating")
             self._hooks[mutating] = HookSet([decoded(document, mutating=mutating)])
 

@@ -49,7 +49,8 @@ from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
-_ANYWHERE: Final = "https://127.0.0.1"
+ANYWHERE: Final = "https://127.0.0.1"
+"""The URL of an application that is called by no name."""
 
 
 class Webhook:
@@ -72,7 +73,7 @@ class Webhook:
         server would not accept in a configuration."""
         if handler.path in self._handlers:
             raise ValueError(f"there are two handlers `{handler.name}`: give one another `name`")
-        client = client_config(url=_ANYWHERE)
+        client = client_config(url=ANYWHERE)
         configuration(self.name, [handler], mutating=handler.mutating, client=client)
         self._handlers[handler.path] = handler
         return handler

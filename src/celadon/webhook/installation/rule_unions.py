@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.admission.registration import Rule
 
 ANY: Final = "*"
-OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+OPERATIONS: Final = tuple(one.value for one in Operation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, entries, immutable
+from celadon.kube.well_known_values import TLS_SECRET
 
 MAX_BYTES: Final = 1024 * 1024
 """All values of one object together."""
@@ -90,7 +91,7 @@ def _typed(obj: JsonObject) -> Errors:
     elif kind == "kubernetes.io/ssh-auth":
         if not data.get("ssh-privatekey"):
             yield fieldpath.required(_DATA.key("ssh-privatekey"))
-    elif kind == "kubernetes.io/tls":
+    elif kind == TLS_SECRET:
         missing = [key for key in ("tls.crt", "tls.key") if key not in data]
         yield from (fieldpath.required(_DATA.key(key)) for key in missing)
 
