@@ -18,7 +18,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
     options = parser.parse_args()
     measured = measure(_say)
-    for line in (*bar_rows(figures.bars(measured)), "", *figures.rate_table(measured)):
+    goals = bar_rows(figures.bars(measured), measured.slowness)
+    for line in (*goals, "", *figures.rate_table(measured)):
         _say(line)
     if options.write:
         page.write(measured, PAGE)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Final
 
+from bench.pace import measured_slowness
 from bench.server import processes, workloads
 from bench.server.loads import Taken, body_of, fan_out_seconds, run_load
 from bench.server.processes import ServerProcess
@@ -29,7 +29,6 @@ CHANGES: Final = 5
 STARTS: Final = 5
 POLICIES: Final = 10_000
 SETUP_CONNECTIONS: Final = 4
-ADDITIONS: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ class Measured:
     started: Start
     started_full: Start
     policies_memory: int
-    loop_seconds: float
-    """What `loop_seconds` says of the machine."""
+    slowness: float
+    """What `bench.pace` says of the machine."""
     connections: int = CONNECTIONS
     rounds: int = ROUNDS
 
@@ -100,20 +99,7 @@ def measure(say: Callable[[str], None]) -> Measured:
         full = best_start(folder, "--data", str(folder / "cluster.db"))
         say("policies ...")
         memory = policies_memory(folder)
-        return Measured(rates, fan_out, started, full, memory, loop_seconds())
-
-
-def loop_seconds() -> float:
-    """How long this machine takes for five million additions in a loop, by the clock, the median of
-    some: what its other work leaves of it is part of that."""
-    return median(_additions() for _ in range(ROUNDS))
-
-
-def _additions() -> float:
-    start, total = perf_counter(), 0
-    for number in range(ADDITIONS):
-        total += number
-    return perf_counter() - start
+        return Measured(rates, fan_out, started, full, memory, measured_slowness())
 
 
 def _in_memory(folder: Path, say: Callable[[str], None]) -> dict[str, Rate]:
