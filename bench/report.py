@@ -66,10 +66,11 @@ def markdown(results: Results) -> str:
 
 def _head(results: Results) -> Iterator[str]:
     yield "# Performance\n"
-    yield f"Measured with {machine()}. Times depend on the machine; ratios hardly do. The goals"
-    yield "are for a machine on which the functions by hand take 0.35 µs (the geometric mean); this"
-    yield f"one took {slowness(results.outcomes):.2f} times as long for them, and is judged by goals"
-    yield "that are scaled by it (`bench/pace.py`).\n"
+    yield f"Measured with {machine()}. Times depend on the machine; ratios hardly do.\n"
+    pace = slowness(results.outcomes)
+    yield "The goals are for a machine on which the functions by hand take 0.35 µs in the geometric"
+    yield f"mean. This one took {pace:.2f} times as long for them, and is judged by goals that are"
+    yield "scaled by it (`bench/pace.py`).\n"
     yield from bar_table(results)
     yield ""
     yield _METHOD.format(
