@@ -15,6 +15,7 @@ from celadon.testing import KubeApi
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.deciding.decider import Decider
+from celadon.webhook.deciding.mutator import Mutator
 from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
@@ -115,6 +116,7 @@ def test_policies_come_and_go(api: KubeApi) -> None:
         assert (state.missing, state.problems) == ((), ())
         assert set(state.cache_ages) == {
             "configmaps", "customresourcedefinitions", "namespaces",
+            "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
             "validatingadmissionpolicies", "validatingadmissionpolicybindings",
         }  # fmt: skip
         api.request("DELETE", f"{POLICIES}/first")
@@ -210,6 +212,107 @@ def test_the_authorizer_is_asked(api: KubeApi) -> None:
         assert policies.authorizer.asked == 2
         await verdict(policies)
         assert policies.authorizer.asked == 2
+
+    run_with(api, work)
+
+
+def changing(name: str, expression: str, **spec: Any) -> list[dict[str, Any]]:
+    """A mutating policy, and its binding."""
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+    meta = {"apiVersion": GROUP, "metadata": {"name": name}}
+    made = {
+        "matchConstraints": {"resourceRules": RULES},
+        "reinvocationPolicy": "Never",
+        "mutations": [mutation],
+        **spec,
+    }
+    return [
+        {**meta, "kind": "MutatingAdmissionPolicy", "spec": made},
+        {**meta, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": name}},
+    ]
+
+
+async def patch(policies: ClusterPolicies, request: Request = CREATE) -> list[dict[str, Any]]:
+    rules = policies.rulebook()
+    assert rules is not None
+    assert rules.mutation is not None
+    mutator = Mutator(request, rules.mutation, rules.world())
+    try:
+        found = mutator.verdict()
+    except Unanswered as question:
+        found = await mutator.settled(question)
+    assert found.allowed
+    return [dict(one) for one in mutator.patch]
+
+
+def changing_names(policies: ClusterPolicies) -> list[str]:
+    """Of those that are bound."""
+    rules = policies.rulebook()
+    if rules is None or rules.mutation is None:
+        return []
+    engine = rules.mutation.engine
+    unbound = {note.policy for note in engine.inert}
+    return [one.name for one in engine.policies if one.name not in unbound]
+
+
+LABELLED = "Object{metadata: Object.metadata{labels: {'team': %s}}}"
+
+
+def test_policies_that_change_objects_come_and_go(api: KubeApi) -> None:
+    """With params of the cluster, whose kind only they name."""
+    secrets = {"apiVersion": "v1", "kind": "ConfigMap"}
+    first = changing("label", LABELLED % "params.data.team", paramKind=secrets)
+    first[1]["spec"]["paramRef"] = {"name": "team", "parameterNotFoundAction": "Deny"}
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert await patch(policies) == []
+        api.request("DELETE", f"{POLICIES}/first")
+        api.create(config_map("team", team="blue"), *first)
+        await until(lambda: changing_names(policies) == ["label"])
+        assert await patch(policies) == [
+            {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
+        ]
+        api.request(
+            "DELETE", "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/label"
+        )
+        await until(lambda: changing_names(policies) == [])
+        assert await patch(policies) == []
+        assert not policies.caches.params
+
+    run_with(api, work)
+
+
+def test_config_maps_have_policies_that_change_objects_too(api: KubeApi) -> None:
+    text = "\n---\n".join(map(str, changing("label", LABELLED % "'blue'")))
+
+    async def work(policies: ClusterPolicies) -> None:
+        labelled = config_map("x", **{"all.yaml": text})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: changing_names(policies) == ["label"])
+        assert len(await patch(policies)) == 1
+
+    run_with(api, work)
+
+
+def test_custom_resources_are_changed_by_their_schemas(api: KubeApi) -> None:
+    rules = [{**RULES[0], "apiGroups": ["example.com"], "resources": ["limits"]}]
+    configuration = "Object{most: object.most + 1}"
+    request = Request(
+        Operation.CREATE,
+        GroupVersionKind("example.com", "v1", "Limit"),
+        GroupVersionResource("example.com", "v1", "limits"),
+        name="l",
+        namespace="default",
+        object=limit(1),
+        user=CREATE.user,
+    )
+    api.create(
+        DEFINITION, *changing("more", configuration, matchConstraints={"resourceRules": rules})
+    )
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert await patch(policies, request) == [{"op": "replace", "path": "/most", "value": 2}]
 
     run_with(api, work)
 

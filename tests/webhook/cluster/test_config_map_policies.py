@@ -22,12 +22,16 @@ def names(documents: Any) -> list[str]:
     return [one["metadata"]["name"] for one in documents]
 
 
+def policy_names(policies: ConfigMapPolicies, *config_maps: dict[str, Any]) -> list[str]:
+    return names(policies.documents(config_maps)["ValidatingAdmissionPolicy"])
+
+
 def test_files_hold_any_number_of_documents() -> None:
     text = f"---\n{POLICY}{NAMED % 'a'}---\n# nothing\n---\n{BINDING}{NAMED % 'b'}"
     policies = ConfigMapPolicies()
     found = policies.documents([stored("m", "1", x_yaml=text, a_yaml=POLICY + NAMED % "c")])
-    assert names(found.policies) == ["c", "a"]
-    assert names(found.bindings) == ["b"]
+    assert names(found["ValidatingAdmissionPolicy"]) == ["c", "a"]
+    assert names(found["ValidatingAdmissionPolicyBinding"]) == ["b"]
     assert policies.problems == ()
 
 
@@ -54,9 +58,9 @@ def test_problems_name_their_place(row: tuple[str, str]) -> None:
 def test_what_could_be_read_last_counts() -> None:
     policies = ConfigMapPolicies()
     policies.documents([stored("m", "1", f=POLICY + NAMED % "a")])
-    assert names(policies.documents([stored("m", "2", f="a: [")]).policies) == ["a"]
+    assert policy_names(policies, stored("m", "2", f="a: [")) == ["a"]
     assert [one[:14] for one in policies.problems] == ["configmap `m`,"]
-    assert names(policies.documents([stored("m", "2", f="a: [")]).policies) == ["a"]
-    assert names(policies.documents([stored("m", "3", f=POLICY + NAMED % "b")]).policies) == ["b"]
+    assert policy_names(policies, stored("m", "2", f="a: [")) == ["a"]
+    assert policy_names(policies, stored("m", "3", f=POLICY + NAMED % "b")) == ["b"]
     assert [*policies.problems] == []
-    assert not policies.documents([]).policies
+    assert policy_names(policies) == []

@@ -24,6 +24,8 @@ def rights(settings: InstallationSettings) -> set[tuple[str, str, str, str]]:
 
 
 CLUSTER = {
+    ("ClusterRole", "mutatingadmissionpolicies", READ, ""),
+    ("ClusterRole", "mutatingadmissionpolicybindings", READ, ""),
     ("ClusterRole", "validatingadmissionpolicies", READ, ""),
     ("ClusterRole", "validatingadmissionpolicybindings", READ, ""),
     ("ClusterRole", "namespaces", READ, ""),

@@ -3,12 +3,14 @@
 Its schema comes from `celadon.kube.schemas`. Read in the order in which an object meets them:
 `custom_defaults`, `pruning`, `openapi_validation` (its texts are in `openapi_texts`, its formats in
 `string_formats`), `list_types` (unique items), `rules` (`x-kubernetes-validations`), and
-`custom_kinds`, which puts them together for one kind. `definitions` is about writing the CRD.
+`custom_kinds`, which puts them together for one kind (`remembered_kinds` for all definitions of a
+cluster). `definitions` is about writing the CRD.
 """
 
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.custom.definitions.definition_parts import APPROVAL, APPROVAL_PLACE
 from celadon.kube.custom.definitions.definition_validation import definition_errors
+from celadon.kube.custom.remembered_kinds import RememberedKinds
 from celadon.kube.custom.rules.rule_validation import RuleOutcome
 from celadon.kube.custom.rules.typed_data import typed as typed_value
 
@@ -16,6 +18,7 @@ __all__ = [
     "APPROVAL",
     "APPROVAL_PLACE",
     "CustomKind",
+    "RememberedKinds",
     "RuleOutcome",
     "custom_kinds",
     "definition_errors",

@@ -13,7 +13,7 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, Resource, is_established
-from celadon.kube.custom import CustomKind, custom_kinds
+from celadon.kube.custom import CustomKind, RememberedKinds
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
@@ -55,9 +55,8 @@ class ServedResources:
         assert resource is not None, "a catalogue without CustomResourceDefinitions"
         self._resource = resource
         self._builtin = builtin
-        self._version = version
+        self._kinds = RememberedKinds(version)
         self._mirror = Mirror(objects, collection_prefix(resource))
-        self._kinds: dict[str, tuple[JsonObject, dict[GroupVersionKind, CustomKind]]] = {}
         self._served = self._made()
 
     def current(self) -> Served:
@@ -68,24 +67,13 @@ class ServedResources:
 
     def _made(self) -> Served:
         definitions = tuple(one.object for one in self._mirror if is_established(one.object))
-        custom: dict[GroupVersionKind, CustomKind] = {}
-        for definition in definitions:
-            custom.update(self._kinds_of(definition))
-        known = {metadata.name(one) for one in definitions}
-        self._kinds = {name: kinds for name, kinds in self._kinds.items() if name in known}
         return Served(
             self._builtin.with_crds(definitions) if definitions else self._builtin,
             frozenset(resource.gvr.group for resource in self._builtin),
-            custom,
+            self._kinds.of(definitions),
             definitions,
-            {name: object_key(self._resource, "", name) for name in known},
+            {
+                name: object_key(self._resource, "", name)
+                for name in map(metadata.name, definitions)
+            },
         )
-
-    def _kinds_of(self, definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
-        """Compiled once for each definition, as long as its spec stays."""
-        name = metadata.name(definition)
-        found = self._kinds.get(name)
-        if found is None or found[0] != definition["spec"]:
-            found = definition["spec"], custom_kinds(definition, self._version)
-            self._kinds[name] = found
-        return found[1]

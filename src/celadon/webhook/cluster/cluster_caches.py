@@ -12,17 +12,18 @@ from typing import Final
 
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Resource
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 
-REGISTRATION: Final = (
-    "/apis/admissionregistration.k8s.io/v1",
-    "/apis/admissionregistration.k8s.io/v1beta1",
+REGISTRATION: Final = tuple(
+    f"/apis/{ADMISSION_REGISTRATION}/{version}" for version in ("v1", "v1beta1", "v1alpha1")
 )
+"""The versions that a cluster may serve, the best first."""
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NAMESPACES: Final = "/api/v1/namespaces"
 POLICY_LABEL: Final = "celadon.dev/policies"
-"""On a ConfigMap: its values are files of policies and bindings."""
+"""On a ConfigMap: its values are files of policies and bindings of both types."""
 
 LONGEST_WATCH: Final = 300.0
 """Seconds."""
@@ -46,6 +47,8 @@ class ClusterCaches:
         self._watch_seconds = min(LONGEST_WATCH, max_staleness / 2)
         self.policies = self._registered("validatingadmissionpolicies")
         self.bindings = self._registered("validatingadmissionpolicybindings")
+        self.mutating_policies = self._registered("mutatingadmissionpolicies")
+        self.mutating_bindings = self._registered("mutatingadmissionpolicybindings")
         self.namespaces = self._collection([NAMESPACES])
         self.definitions = self._collection([DEFINITIONS])
         self.config_maps = self._collection(
@@ -57,7 +60,8 @@ class ClusterCaches:
     @property
     def of_policies(self) -> tuple[WatchedCollection, ...]:
         """Those that say what is to be decided."""
-        return self.policies, self.bindings, self.config_maps
+        changing = self.mutating_policies, self.mutating_bindings
+        return self.policies, self.bindings, *changing, self.config_maps
 
     def __iter__(self) -> Iterator[WatchedCollection]:
         yield from (*self.of_policies, self.namespaces, self.definitions)

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import Engine
+from celadon.admission.mutating import MutatingEngine
 from celadon.admission.registration import (
-    RememberedDecoding,
-    ValidatingAdmissionPolicy,
-    decode_binding,
-    decode_policy,
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
 )
-from celadon.kube import ApiVersionError, GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Catalog, Resource, is_established
+from celadon.kube.custom import CustomKind, RememberedKinds
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
@@ -31,7 +33,8 @@ from celadon.webhook.cluster.cluster_caches import ClusterCaches
 from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
 from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
-from celadon.webhook.deciding.rulebook import Rulebook, SourceState
+from celadon.webhook.cluster.registered_policies import RegisteredPolicies
+from celadon.webhook.deciding.rulebook import MutationRules, Rulebook, SourceState
 
 DISCOVERY_SECONDS: Final = 60.0
 """Between two looks at what the cluster serves; it is also looked at when a definition changes."""
@@ -69,14 +72,25 @@ class ClusterPolicies:
             client, settings.namespace, settings.max_staleness, self._changed.set, monotonic
         )
         self.authorizer = AskedAuthorizer(client, monotonic)
-        self._policies = RememberedDecoding(lambda obj: decode_policy(obj, _version(obj)).value)
-        self._bindings = RememberedDecoding(lambda obj: decode_binding(obj, _version(obj)).value)
+        self._validating = RegisteredPolicies(
+            Engine(version=settings.version),
+            (POLICY_KIND, BINDING_KIND),
+            self.caches.policies,
+            self.caches.bindings,
+        )
+        self._mutating = RegisteredPolicies(
+            MutatingEngine(version=settings.version),
+            (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND),
+            self.caches.mutating_policies,
+            self.caches.mutating_bindings,
+        )
         self._config_maps = ConfigMapPolicies()
+        self._kinds = RememberedKinds(settings.version)
+        self._custom: Mapping[GroupVersionKind, CustomKind] = {}
         self._served: tuple[Resource, ...] = ()
         self._catalog: Catalog | None = None
         self._catalog_of: object = None
         self._rules: Rulebook | None = None
-        self._duplicates: tuple[str, ...] = ()
         self._loads = 0
         self._loaded_at = 0.0
 
@@ -89,10 +103,9 @@ class ClusterPolicies:
     def state(self) -> SourceState:
         """With what is waited for, and which objects cannot be used."""
         problems = (
-            *(f"policy `{name}`: {text}" for name, text in self._policies.problems.items()),
-            *(f"binding `{name}`: {text}" for name, text in self._bindings.problems.items()),
+            *self._validating.problems(),
+            *self._mutating.problems(),
             *self._config_maps.problems,
-            *self._duplicates,
         )
         return SourceState(
             missing=tuple(self._missing()),
@@ -157,27 +170,28 @@ class ClusterPolicies:
 
     async def _take(self) -> None:
         """Make a rulebook of what is in the caches now."""
+        types = self._validating, self._mutating
         documents = self._config_maps.documents(self.caches.config_maps)
-        policies, doubles = _first_of_each(self.caches.policies, documents.policies)
-        bindings, more = _first_of_each(self.caches.bindings, documents.bindings)
-        found = self._policies.values(policies), self._bindings.values(bindings)
-        self._duplicates = (*doubles, *more)
+        for one in types:
+            one.read(documents)
+        for one in types:
+            await asyncio.to_thread(one.compile)
         catalog = self._current_catalog()
-        self.caches.follow(self._param_resources(found[0], catalog))
-        before = self._rules
-        old = Engine(version=self._settings.version) if before is None else before.engine
-        engine = await asyncio.to_thread(lambda: old.replaced(*found).prepare())
+        self.caches.follow(self._param_resources(catalog))
         view = ClusterView(
             self._client, self.caches, self.authorizer, catalog, self._settings.max_staleness
         )
-        self._rules = Rulebook(engine, lambda: ClusterWorld(view), len(found[1]))
+        before = self._rules
+        self._rules = Rulebook(
+            self._validating.engine,
+            lambda: ClusterWorld(view),
+            sum(len(one.bindings) for one in types),
+            MutationRules(self._mutating.engine, self._custom.get),
+        )
         self._loads += 1
         self._loaded_at = self._clock()
-        counts = {"policies": len(engine.policies), "bindings": len(found[1])}
-        if before is None or counts != {
-            "policies": len(before.engine.policies),
-            "bindings": before.bindings,
-        }:
+        counts = _counts(self._rules)
+        if before is None or counts != _counts(before):
             say(LIFE, "the policies of the cluster were taken in", counts)
 
     def _current_catalog(self) -> Catalog:
@@ -189,44 +203,20 @@ class ClusterPolicies:
             if self._catalog is not None:
                 self._discover.set()
             self._catalog = cluster_catalog(self._served, definitions)
+            self._custom = self._kinds.of(definitions)
             self._catalog_of = key
         return self._catalog
 
-    def _param_resources(
-        self, policies: Iterable[ValidatingAdmissionPolicy], catalog: Catalog
-    ) -> Iterator[Resource]:
+    def _param_resources(self, catalog: Catalog) -> Iterator[Resource]:
         """The kinds of params that there are; others are waited for."""
-        for policy in policies:
-            if policy.spec.param_kind is None:
-                continue
-            try:
-                version = parse_api_version(policy.spec.param_kind.api_version)
-            except ApiVersionError:
-                continue
-            found = catalog.by_gvk(GroupVersionKind(*version, policy.spec.param_kind.kind))
+        for kind in (*self._validating.param_kinds(), *self._mutating.param_kinds()):
+            found = catalog.by_gvk(kind)
             if found is not None and found.gvr != NAMESPACES:
                 yield found
 
 
-def _first_of_each(
-    kind: Iterable[JsonObject], written: Iterable[JsonObject]
-) -> tuple[list[JsonObject], list[str]]:
-    """The objects of the cluster's own kind, then those in ConfigMaps whose names are still free;
-    and what is wrong with the others."""
-    found: dict[str, JsonObject] = {}
-    problems = []
-    for objects, place in ((kind, "the cluster"), (written, "a configmap")):
-        for obj in objects:
-            name = metadata.name(obj)
-            if name in found:
-                problems.append(f"`{name}` in {place} is not used: there is another one before it")
-            else:
-                found[name] = obj
-    return list(found.values()), problems
-
-
-def _version(obj: JsonObject) -> str:
-    return str(obj.get("apiVersion") or "").rpartition("/")[2] or "v1"
+def _counts(rules: Rulebook) -> dict[str, int]:
+    return {"policies": rules.policies, "bindings": rules.bindings}
 
 
 def _because(failure: str) -> str:

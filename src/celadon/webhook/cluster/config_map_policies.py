@@ -8,22 +8,25 @@ webhook's own namespace is looked at: whoever may write there decides for the wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
-from celadon.admission.registration import BINDING_KIND, POLICY_KIND
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+)
 from celadon.goyaml import UnreadableError, read_yaml
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
+Documents = Mapping[str, Sequence[JsonObject]]
+"""By kind, in order; each of KINDS is there."""
 
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """By kind, in order."""
-
-    policies: tuple[JsonObject, ...] = ()
-    bindings: tuple[JsonObject, ...] = ()
+KINDS: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+"""What may be in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,10 @@ class ConfigMapPolicies:
         counts, and the other one is a problem."""
         found = {metadata.name(one): self._read(one) for one in config_maps}
         self._known = {name: found[name] for name in sorted(found)}
-        return Documents(
-            tuple(doc for one in self._known.values() for doc in one.documents.policies),
-            tuple(doc for one in self._known.values() for doc in one.documents.bindings),
-        )
+        return {
+            kind: [doc for one in self._known.values() for doc in one.documents[kind]]
+            for kind in KINDS
+        }
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -67,8 +70,7 @@ class ConfigMapPolicies:
 
 
 def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
-    policies: list[Any] = []
-    bindings: list[Any] = []
+    found: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     problems: list[str] = []
     for file in sorted(files):
         place = f"configmap `{name}`, `{file}`"
@@ -77,15 +79,13 @@ def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
                 if value is None:
                     continue
                 kind = _kind(value)
-                if kind == POLICY_KIND:
-                    policies.append(value)
-                elif kind == BINDING_KIND:
-                    bindings.append(value)
+                if kind in found:
+                    found[kind].append(value)
                 else:
                     problems.append(f"{place}, line {line}: neither a policy nor a binding")
         except UnreadableError as error:
             problems.append(f"{place}, line {error.line}: {error.message}")
-    return Documents(tuple(policies), tuple(bindings)), problems
+    return found, problems
 
 
 def _kind(value: object) -> str:

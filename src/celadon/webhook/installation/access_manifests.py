@@ -52,7 +52,11 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
     """What policies of the cluster are, and what they look up."""
     if not settings.from_cluster:
         return
-    policies = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]
+    policies = [
+        f"{kind}admissionpolic{plural}"
+        for kind in ("validating", "mutating")
+        for plural in ("ies", "ybindings")
+    ]
     yield _rule(ADMISSION_REGISTRATION, policies, _READ)
     yield _rule("", ["namespaces"], _READ)
     yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ)
