@@ -19,9 +19,9 @@ from celadon.cel.extend import (
     no_such_overload,
     types,
 )
+from celadon.cel.value_functions import Remembered
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse
 
@@ -69,7 +69,7 @@ class ComputedQuantity(AnyQuantity):
     go_name = "*cel.Quantity"
 
 
-@remembered
+@Remembered
 def _quantity(text: str) -> ParsedQuantity:
     try:
         return ParsedQuantity(parse(text))
@@ -77,7 +77,7 @@ def _quantity(text: str) -> ParsedQuantity:
         raise EvaluationError(str(error)) from None
 
 
-@remembered
+@Remembered
 def _is_quantity(text: str) -> bool:
     try:
         _quantity(text)
