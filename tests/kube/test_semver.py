@@ -103,8 +103,9 @@ def test_order() -> None:
     versions = [parse(text) for text in texts]
     for i, a in enumerate(versions):
         for j, b in enumerate(versions):
-            assert a.compare(b) == (i > j) - (i < j)
+            assert (a.precedence() < b.precedence()) == (i < j)
+            assert (a.precedence() == b.precedence()) == (i == j)
 
 
 def test_build_metadata_has_no_order() -> None:
-    assert parse("1.0.0+a").compare(parse("1.0.0+b")) == 0
+    assert parse("1.0.0+a").precedence() == parse("1.0.0+b").precedence()

@@ -9,6 +9,7 @@ from celadon.cel.values.exchange.value_notation import notation
 from celadon.cel.values.operations.arithmetic import add
 from celadon.cel.values.operations.equality import compare, equal, is_comparable
 from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.remembered_texts import Remembered
 from celadon.cel.values.times.timestamps import (
     civil_from_days,
     format_timestamp,
@@ -20,6 +21,7 @@ from celadon.cel.values.value_display import display
 __all__ = [
     "LIST_CLASSES",
     "MapList",
+    "Remembered",
     "SetList",
     "add",
     "civil_from_days",

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
@@ -31,10 +31,13 @@ class Version:
     prerelease: tuple[int | str, ...] = ()
     build: tuple[str, ...] = ()
 
-    def compare(self, other: Version) -> int:
-        """By semver's precedence; build metadata does not count."""
-        mine, theirs = _precedence(self), _precedence(other)
-        return (mine > theirs) - (mine < theirs)
+    def precedence(self) -> tuple[Any, ...]:
+        """A key whose order is the versions': a release after its prereleases, numbers before
+        words; build metadata does not count."""
+        identifiers = tuple(
+            (0, one, "") if isinstance(one, int) else (1, 0, one) for one in self.prerelease
+        )
+        return (self.major, self.minor, self.patch, not identifiers, identifiers)
 
     def __str__(self) -> str:
         text = f"{self.major}.{self.minor}.{self.patch}"
@@ -43,14 +46,6 @@ class Version:
         if self.build:
             text += "+" + ".".join(self.build)
         return text
-
-
-def _precedence(version: Version) -> tuple[object, ...]:
-    """A key whose order is the versions': a release after its prereleases, numbers before words."""
-    identifiers = tuple(
-        (0, one, "") if isinstance(one, int) else (1, 0, one) for one in version.prerelease
-    )
-    return (version.major, version.minor, version.patch, not identifiers, identifiers)
 
 
 def parse(text: str) -> Version:

@@ -25,6 +25,7 @@ from celadon.cel.syntax import (
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
+from celadon.cel.values.remembered_texts import Remembered
 
 #: Python classes a value of a checked type certainly has, once something of ours computed it.
 SCALAR_CLASSES: Mapping[Kind, type] = {
@@ -41,7 +42,9 @@ _CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
 SETTLED_KINDS = frozenset(
     {*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.LIST, Kind.MAP}
 )
+_ABSTRACT_KINDS = frozenset({Kind.OPAQUE, Kind.OBJECT})
 _OPEN_KINDS = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
+_TAKING_ALL = frozenset({Kind.DYN, Kind.TYPE_PARAM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,28 @@ class Context:
             impl = self.impls[key] = implementation(function, key[1])
         return impl
 
+    def direct_impl(self, node: Call) -> Impl | None:
+        """The callable without the checks that what is known of the arguments makes needless."""
+        overload, function = self.overload(node), self.function(node)
+        if (
+            overload is None
+            or overload.impl is None
+            or function is None
+            or function.singleton is not None
+            or self.has_constant_pattern(node)
+        ):
+            return self.impl(node)
+        operands = node.args if node.target is None else (node.target, *node.args)
+        pairs = zip(operands, overload.params, strict=True)
+        trusted = all(self._is_of(*pair) for pair in pairs)
+        return overload.impl if trusted else self.impl(node)
+
+    def _is_of(self, node: Expr, param: Type) -> bool:
+        """Does the value surely have the class of this parameter?"""
+        if param.kind in SCALAR_CLASSES:
+            return self.certain(node) is SCALAR_CLASSES[param.kind]
+        return param.kind in _TAKING_ALL or self.is_made(node, param)
+
     def is_chosen_late(self, node: Call) -> bool:
         """Is the overload chosen when the call runs, by the classes of its arguments?"""
         function = self.function(node)
@@ -181,6 +206,23 @@ class Context:
         if function is None or len(ids) != 1:
             return None
         return next((o for o in function.overloads if o.id == ids[0]), None)
+
+    def is_made(self, node: Expr, wanted: Type) -> bool:
+        """Is the value surely of this abstract type, because a function returned it?"""
+        return (
+            isinstance(node, Call)
+            and wanted.kind in _ABSTRACT_KINDS
+            and not wanted.params
+            and bool(self.overload_ids(node))
+            and all(overload.result == wanted for overload in self.runnable(node))
+        )
+
+    def remembered(self, node: Call) -> Remembered[Any] | None:
+        """What runs for a call of one overload that remembers what it made of texts."""
+        overload, function = self.overload(node), self.function(node)
+        if overload is None or function is None or function.singleton is not None:
+            return None
+        return overload.impl if isinstance(overload.impl, Remembered) else None
 
     def candidates(self, node: Call) -> tuple[Overload, ...]:
         """The overloads that the checker left; without a check, all for that many arguments."""

@@ -9,12 +9,21 @@ that policies make most have inline forms, which stand in the overloads' records
 
 from __future__ import annotations
 
+from typing import Any
+
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.inline_forms.native_forms import MeteredCall, Native, operands
+from celadon.cel.codegen.inline_forms.native_forms import (
+    MeteredCall,
+    Native,
+    is_class,
+    length,
+    operands,
+)
 from celadon.cel.codegen.writer_protocols import MeteredWriter
 from celadon.cel.pricing.cost_rules import STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Struct
+from celadon.cel.values.remembered_texts import Remembered
 
 
 def writer(context: Context, node: Call) -> MeteredCall:
@@ -31,7 +40,7 @@ def general(w: MeteredWriter, node: Call) -> str:
     """The atom of any call that is not logic and not part of a chain."""
     e = w.emitter
     parts = operands(node)
-    impl = w.context.impl(node) or unknown_function(node.function)
+    impl = w.context.direct_impl(node) or unknown_function(node.function)
     if len(parts) > 2 or (len(parts) == 2 and w.context.is_chosen_late(node)):
         atoms, failed = w.sequence(parts, check_last=False)
         result = e.name()
@@ -94,11 +103,21 @@ def _tracked(w: MeteredWriter, rule: CostRule, atoms: list[str], result: str) ->
 
 def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
     """The native form of a call with these evaluated operands, if it has one."""
+    if (texts := w.context.remembered(node)) is not None:
+        return _recalled(w, texts, atoms[0])
     form = w.context.inline(node)
     if form is None or form.metered is None or not atoms:
         return None
     native: Native | None = form.metered(w, node, atoms)
     return native
+
+
+def _recalled(w: MeteredWriter, texts: Remembered[Any], atom: str) -> Native:
+    """What a text is known to stand for; the implementation reads those that are not."""
+    e = w.emitter
+    found = e.name()
+    known = f"({found} := {e.bind(texts, 'k')}.get({atom})) is not None"
+    return Native(f"{is_class(w, atom, 'str')} and {known}", found, (length(w, atom),))
 
 
 def _amount(

@@ -6,17 +6,16 @@ may decline; then the call goes to the implementation that the checker resolved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from celadon.cel.analysis.tree_context import SCALAR_CLASSES
 from celadon.cel.codegen.inline_forms.native_forms import operands
 from celadon.cel.codegen.writer_protocols import PlainWriter
+from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import Call
-from celadon.cel.types import Kind, Type
 
 
 def call(w: PlainWriter, node: Call) -> str:
     """The source of any call that is not logic and not part of a chain."""
+    if (known := _known(w, node)) is not None:
+        return known
     form = w.context.inline(node)
     if form is not None and form.plain is not None:
         code = form.plain(w, node)
@@ -25,31 +24,24 @@ def call(w: PlainWriter, node: Call) -> str:
     return _general(w, node)
 
 
+def _known(w: PlainWriter, node: Call) -> str | None:
+    """What a constant text was read as when the program was made; None for anything else."""
+    texts, arg = w.context.remembered(node), operands(node)[:1]
+    if texts is None or not w.context.is_constant(arg[0]):
+        return None
+    try:
+        return w.emitter.constant(texts(w.context.constant(arg[0])))
+    except EvaluationError:  # the evaluation will say so
+        return None
+
+
 def _general(w: PlainWriter, node: Call) -> str:
     e = w.emitter
     args = [w.value(arg) for arg in operands(node)]
-    overload = w.context.overload(node)
-    function = w.context.function(node)
-    impl = w.context.impl(node)
-    if impl is None or function is None:
+    if (texts := w.context.remembered(node)) is not None:
+        return f"{e.bind(texts, 'k')}[{args[0]}]"
+    impl = w.context.direct_impl(node)
+    if impl is None or w.context.function(node) is None:
         raise_call = e.runtime("no_such_overload")
         return f"{raise_call}().undefined"
-    if (
-        overload is not None
-        and function.singleton is None
-        and _is_trusted(w, node, overload.params)
-    ):
-        impl = overload.impl
     return f"{e.bind(impl, 'f')}({', '.join(args)})"
-
-
-def _is_trusted(w: PlainWriter, node: Call, params: Sequence[Type]) -> bool:
-    """Are all arguments sure to have the overload's classes, so that no guard is needed?"""
-    return all(
-        param.kind in _OPEN
-        or (param.kind in SCALAR_CLASSES and w.context.certain(arg) is SCALAR_CLASSES[param.kind])
-        for arg, param in zip(operands(node), params, strict=True)
-    )
-
-
-_OPEN = frozenset({Kind.DYN, Kind.TYPE_PARAM})

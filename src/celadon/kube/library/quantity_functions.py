@@ -19,9 +19,9 @@ from celadon.cel.extend import (
     no_such_overload,
     types,
 )
+from celadon.cel.value_functions import Remembered
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse
 
@@ -69,7 +69,7 @@ class ComputedQuantity(AnyQuantity):
     go_name = "*cel.Quantity"
 
 
-@remembered
+@Remembered
 def _quantity(text: str) -> ParsedQuantity:
     try:
         return ParsedQuantity(parse(text))
@@ -77,7 +77,7 @@ def _quantity(text: str) -> ParsedQuantity:
         raise EvaluationError(str(error)) from None
 
 
-@remembered
+@Remembered
 def _is_quantity(text: str) -> bool:
     try:
         _quantity(text)
@@ -86,39 +86,31 @@ def _is_quantity(text: str) -> bool:
     return True
 
 
-def _sum(a: Quantity, b: Quantity) -> ComputedQuantity:
-    try:
-        return ComputedQuantity(a.add(b))
-    except QuantityError as error:
-        raise EvaluationError(str(error)) from None
-
-
-def _difference(a: Quantity, b: Quantity) -> ComputedQuantity:
-    try:
-        return ComputedQuantity(a.sub(b))
-    except QuantityError as error:
-        raise EvaluationError(str(error)) from None
-
-
 def _from_int(number: int) -> Quantity:
     """The format is seen when it is added to zero: `quantity('0').add(1000)` is `1e3`."""
     return from_int(number, Format.DECIMAL_EXPONENT)
 
 
 def _add(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
-    return _sum(a.amount, b.amount)
+    try:
+        return ComputedQuantity(a.amount.add(b.amount))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from None
 
 
 def _add_int(a: AnyQuantity, b: int) -> ComputedQuantity:
-    return _sum(a.amount, _from_int(b))
+    return _add(a, ComputedQuantity(_from_int(b)))
 
 
 def _sub(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
-    return _difference(a.amount, b.amount)
+    try:
+        return ComputedQuantity(a.amount.sub(b.amount))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from None
 
 
 def _sub_int(a: AnyQuantity, b: int) -> ComputedQuantity:
-    return _difference(a.amount, _from_int(b))
+    return _sub(a, ComputedQuantity(_from_int(b)))
 
 
 def _sign(quantity: AnyQuantity) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
+from celadon.cel.value_functions import Remembered
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import method
 from celadon.kube.semver import SemverError, Version, normalize, parse
 
@@ -21,7 +21,7 @@ _SEMVER: Final = value_types.SEMVER
 class Semver(Opaque):
     """A value of type `kubernetes.Semver`; build metadata does not count in equality."""
 
-    __slots__ = ("version",)
+    __slots__ = ("order", "version")
     cel_type = _SEMVER
     go_name = "cel.Semver"
     go_content = "semver.Version"
@@ -29,17 +29,18 @@ class Semver(Opaque):
 
     def __init__(self, version: Version) -> None:
         self.version = version
+        self.order = version.precedence()
 
     def equals(self, other: Opaque) -> bool:
         """The same version; build metadata does not count."""
-        return isinstance(other, Semver) and self.version.compare(other.version) == 0
+        return isinstance(other, Semver) and self.order == other.order
 
     def display(self) -> str:
         """The canonical text."""
         return str(self.version)
 
 
-@remembered
+@Remembered
 def _strict(text: str) -> Semver:
     try:
         return Semver(parse(text))
@@ -47,7 +48,7 @@ def _strict(text: str) -> Semver:
         raise EvaluationError(str(error)) from None
 
 
-@remembered
+@Remembered
 def _lenient(text: str) -> Semver:
     try:
         return Semver(parse(normalize(text)))
@@ -59,7 +60,12 @@ def _semver(text: str, lenient: bool, /) -> Semver:
     return _lenient(text) if lenient else _strict(text)
 
 
-def _is_semver(text: str, lenient: bool = False, /) -> bool:
+@Remembered
+def _is_strict(text: str) -> bool:
+    return _is_semver(text, lenient=False)
+
+
+def _is_semver(text: str, lenient: bool) -> bool:
     try:
         _semver(text, lenient)
     except EvaluationError:
@@ -85,15 +91,15 @@ def _patch(semver: Semver) -> int:
 
 
 def _compare_to(a: Semver, b: Semver) -> int:
-    return a.version.compare(b.version)
+    return (a.order > b.order) - (a.order < b.order)
 
 
 def _is_less_than(a: Semver, b: Semver) -> bool:
-    return a.version.compare(b.version) < 0
+    return a.order < b.order
 
 
 def _is_greater_than(a: Semver, b: Semver) -> bool:
-    return a.version.compare(b.version) > 0
+    return a.order > b.order
 
 
 _ONE: Final = (_SEMVER,)
@@ -190,7 +196,7 @@ LIBRARY: Final = Library(
                     "is_semver_string",
                     (types.STRING,),
                     types.BOOL,
-                    _is_semver,
+                    _is_strict,
                     doc="Whether a text is a version that `semver` takes.",
                     examples=(("isSemver('1.0.0')", "true"), ("isSemver('v1.0')", "false")),
                 ),

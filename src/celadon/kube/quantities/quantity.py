@@ -101,7 +101,8 @@ _DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES
 _BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# House rule 9: not frozen, because arithmetic takes four times as long then. Nobody assigns to one.
+@dataclass(slots=True, eq=False)
 class Quantity:
     """A number with the format it prints in. Compare with `compare`, never with `==`.
 
@@ -136,7 +137,8 @@ class Quantity:
         """The exact value, without its format."""
         if self.exact is not None:
             return self.exact
-        return EXACT.scaleb(Decimal(self.mantissa), Decimal(self.scale))
+        whole = Decimal(self.mantissa)
+        return EXACT.scaleb(whole, Decimal(self.scale)) if self.scale else whole
 
     def approximate_float(self) -> float:
         """Mantissa and power of ten multiplied as float64, which may be off in the last place."""
@@ -151,15 +153,19 @@ class Quantity:
         """-1, 0 or 1; formats do not count."""
         if self.exact is None and other.exact is None:
             apart = self.scale - other.scale
+            if apart == 0:
+                return (self.mantissa > other.mantissa) - (self.mantissa < other.mantissa)
             if -_MAX_APART <= apart <= _MAX_APART:
                 mine = self.mantissa * 10**apart if apart > 0 else self.mantissa
                 theirs = other.mantissa * 10**-apart if apart < 0 else other.mantissa
                 return (mine > theirs) - (mine < theirs)
-        return int(EXACT.compare(self.as_decimal(), other.as_decimal()))
+        left, right = self.as_decimal(), other.as_decimal()
+        return (left > right) - (left < right)
 
     def add(self, other: Quantity) -> Quantity:
         """The sum, in the format of this quantity unless this is zero."""
-        chosen = other.format if self.sign == 0 else self.format
+        is_zero = self.mantissa == 0 and not self.exact
+        chosen = other.format if is_zero else self.format
         small = _small_sum(self, other, other.mantissa)
         if small is not None:
             return Quantity(small[0], small[1], chosen)
@@ -168,7 +174,8 @@ class Quantity:
     def sub(self, other: Quantity) -> Quantity:
         """The difference, in the format of this quantity unless this is zero. Upstream adds the
         negated int64, which the least one remains."""
-        chosen = other.format if self.sign == 0 else self.format
+        is_zero = self.mantissa == 0 and not self.exact
+        chosen = other.format if is_zero else self.format
         least = other.mantissa == MIN_INT64
         small = _small_sum(self, other, MIN_INT64 if least else -other.mantissa)
         if small is not None:
@@ -275,6 +282,9 @@ def _small_sum(a: Quantity, b: Quantity, addend: int) -> tuple[int, int] | None:
     """Mantissa and scale of a + addend * 10**b.scale; None where it leaves the small form."""
     if a.exact is not None or b.exact is not None:
         return None
+    if a.scale == b.scale:
+        total = a.mantissa + addend
+        return (total, a.scale) if MIN_INT64 <= total <= MAX_INT64 else None
     if addend == 0:
         return a.mantissa, a.scale
     if a.mantissa == 0:

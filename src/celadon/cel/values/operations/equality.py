@@ -13,7 +13,6 @@ section 8.4): kinds without the comparer trait name the operator, others do not.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import repeat
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
@@ -40,10 +39,10 @@ def equal(a: Any, b: Any) -> bool:
     """CEL `a == b`; raises only for an abstract left operand."""
     left, right = a.__class__, b.__class__
     if left is right:
-        if left in _PLAIN:
-            return bool(a == b)
         if left is dict or left is list:
             return _containers_equal(a, b)
+        if left in _PLAIN:
+            return bool(a == b)
     elif left in _NUMBERS and right in _NUMBERS:
         if left is float or right is float:
             return float(a) == float(b)
@@ -77,28 +76,38 @@ def _containers_equal(a: Any, b: Any) -> bool:
         a, b = pending.pop()
         if len(a) != len(b):
             return False
-        for x, y in _pairs(a, b):
-            kind = x.__class__
-            if kind is not y.__class__:
-                if y is MISSING or not _equal_or_error(x, y):
+        if a.__class__ is dict and b.__class__ is dict:
+            # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
+            find_in_b = b.get
+            for key, x in a.items():
+                y = find_in_b(key, MISSING)
+                if x.__class__ is str is y.__class__:
+                    if x != y:
+                        return False
+                elif y is MISSING or not _is_equal_so_far(x, y, pending):
                     return False
-            elif kind is dict or kind is list:
-                pending.append((x, y))
-            elif kind in _PLAIN:
-                if x != y:
+        else:
+            for x, y in _pairs(a, b):
+                if not _is_equal_so_far(x, y, pending):
                     return False
-            elif not _equal_or_error(x, y):
-                return False
     return True
+
+
+def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]]) -> bool:
+    """Two values, up to the lists and maps in them, which are put into `pending`."""
+    kind = x.__class__
+    if kind is not y.__class__:
+        return _equal_or_error(x, y)
+    if kind is dict or kind is list:
+        pending.append((x, y))
+        return True
+    return bool(x == y) if kind in _PLAIN else _equal_or_error(x, y)
 
 
 def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
     """What has to be equal: elements by position, values by key (`MISSING` for an absent one)."""
     if a.__class__ is list:
         return zip(a, b, strict=True)
-    if a.__class__ is dict and b.__class__ is dict:
-        # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
-        return zip(a.values(), map(b.get, a, repeat(MISSING)), strict=True)
     return [(x, find(b, key)) for key, x in a.items()]
 
 

@@ -28,12 +28,11 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.libraries import text_forms
-from celadon.cel.value_functions import netaddr, value_sizes
+from celadon.cel.value_functions import Remembered, netaddr, value_sizes
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
 from celadon.kube.library.networks.ip import ADDRESS_GROWTH, IP, parse_ip
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
 #: IPv4 and IPv6 addresses in bytes: what an estimate takes for the size of a prefix.
@@ -67,8 +66,8 @@ class CIDR(Opaque):
         return str(self.prefix)
 
 
-@remembered
-def _parse(text: str) -> netaddr.Prefix:
+@Remembered
+def _cidr(text: str) -> CIDR:
     try:
         prefix = netaddr.parse_prefix(text)
     except netaddr.AddrError as error:
@@ -77,17 +76,13 @@ def _parse(text: str) -> netaddr.Prefix:
         raise EvaluationError(
             f"{_PARSE_ERROR}IPv4-mapped IPv6 address {quote(text)} is not allowed"
         )
-    return prefix
+    return CIDR(prefix)
 
 
-def _cidr(text: str) -> CIDR:
-    return CIDR(_parse(text))
-
-
-@remembered
+@Remembered
 def _is_cidr(text: str) -> bool:
     try:
-        _parse(text)
+        _cidr(text)
     except EvaluationError:
         return False
     return True
@@ -99,10 +94,10 @@ def _contains_ip(cidr: CIDR, ip: IP) -> bool:
 
 def _contains_ip_text(cidr: CIDR, text: str) -> bool:
     try:
-        addr = parse_ip(text)
+        ip = parse_ip(text)
     except EvaluationError:
         raise no_such_overload() from None
-    return cidr.prefix.contains(addr)
+    return cidr.prefix.contains(ip.addr)
 
 
 def _contains_cidr(cidr: CIDR, other: CIDR) -> bool:
@@ -110,7 +105,7 @@ def _contains_cidr(cidr: CIDR, other: CIDR) -> bool:
 
 
 def _contains_cidr_text(cidr: CIDR, text: str) -> bool:
-    return cidr.prefix.covers(_parse(text))
+    return cidr.prefix.covers(_cidr(text).prefix)
 
 
 def _address(cidr: CIDR) -> IP:

@@ -10,11 +10,10 @@ from typing import Final
 
 from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.cel.libraries import text_forms
-from celadon.cel.value_functions import netaddr
+from celadon.cel.value_functions import Remembered, netaddr
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
 
@@ -43,8 +42,8 @@ class IP(Opaque):
         return str(self.addr)
 
 
-@remembered
-def parse_ip(text: str) -> netaddr.Addr:
+@Remembered
+def parse_ip(text: str) -> IP:
     """Raises EvaluationError for what is no address, and for the two forms not allowed."""
     try:
         addr = netaddr.parse_addr(text)
@@ -56,14 +55,10 @@ def parse_ip(text: str) -> netaddr.Addr:
         raise EvaluationError(f"IP address {quote(text)} with zone value is not allowed")
     if addr.is_v4_mapped:
         raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
-    return addr
+    return IP(addr)
 
 
-def _ip(text: str) -> IP:
-    return IP(parse_ip(text))
-
-
-@remembered
+@Remembered
 def _is_ip(text: str) -> bool:
     try:
         parse_ip(text)
@@ -73,7 +68,7 @@ def _is_ip(text: str) -> bool:
 
 
 def _is_canonical(text: str) -> bool:
-    return str(parse_ip(text)) == text
+    return parse_ip(text).display() == text
 
 
 def _family(ip: IP) -> int:
@@ -141,7 +136,7 @@ LIBRARY: Final = Library(
             "string_to_ip",
             (types.STRING,),
             value_types.IP,
-            _ip,
+            parse_ip,
             "The address a text stands for; an error if it is none.",
             ("string(ip('2001:DB8::1'))", "'2001:db8::1'"),
             cost=call_costs.FIRST,

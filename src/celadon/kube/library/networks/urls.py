@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
+from celadon.cel.value_functions import Remembered
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import value_types
 from celadon.kube.library.costs import call_costs
-from celadon.kube.library.recall import remembered
 from celadon.kube.library.signatures import function, method
 
 _URL: Final = value_types.URL
@@ -21,13 +21,14 @@ _URL: Final = value_types.URL
 class URL(Opaque):
     """A value of type `kubernetes.URL`."""
 
-    __slots__ = ("url",)
+    __slots__ = ("hostname", "url")
     cel_type = _URL
     go_name = "cel.URL"
     go_content = "*url.URL"
 
     def __init__(self, url: net_url.URL) -> None:
         self.url = url
+        self.hostname = url.hostname
 
     def equals(self, other: Opaque) -> bool:
         """The same text."""
@@ -38,7 +39,7 @@ class URL(Opaque):
         return str(self.url)
 
 
-@remembered
+@Remembered
 def _parse(text: str) -> URL:
     try:
         net_url.parse_request_uri(text)
@@ -47,7 +48,7 @@ def _parse(text: str) -> URL:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
 
 
-@remembered
+@Remembered
 def _is_url(text: str) -> bool:
     """Only the first reading decides, though the second may still fail: `//host:port`."""
     try:
@@ -85,7 +86,7 @@ _ACCESSORS: Final = (
         "url_get_hostname",
         (_URL,),
         types.STRING,
-        lambda value: value.url.hostname,
+        lambda value: value.hostname,
         "The host without port and brackets.",
         (f"{_EXAMPLE}.getHostname()", "'example.com'"),
         growth=growth.first,
