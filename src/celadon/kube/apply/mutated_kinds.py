@@ -134,7 +134,7 @@ class MutatedKinds:
             decode(codec, document)
             strange = strict_field_errors(Document(document), found)
             if strange:
-                raise status.internal_error(strict_decoding_error(strange))
+                raise status.internal_error(strict_decoding_error([one.text for one in strange]))
             _require_version(found, wanted)
             made = drafted(document, found, self.context).form()
         except DecodeError as error:

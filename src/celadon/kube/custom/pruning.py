@@ -12,26 +12,27 @@ from typing import Any, NamedTuple
 
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.strict_fields import Steps, StrayField
 from celadon.kube.well_known_values import OBJECT_FIELDS
 
 
 class Pruned(NamedTuple):
-    """The value that is left, and the paths of what is not, sorted."""
+    """The value that is left, and what is not, sorted by its path."""
 
     value: Any
-    dropped: tuple[str, ...]
+    dropped: tuple[StrayField, ...]
 
 
 def pruned(value: Json, schema: Schema) -> Pruned:
     """For the root of a resource, whose metadata stays. What was given is not changed."""
-    dropped: list[str] = []
-    left = _prune(value, replace(schema, embedded_resource=True), "", dropped)
-    return Pruned(left, tuple(sorted(dropped)))
+    dropped: list[Steps] = []
+    left = _prune(value, replace(schema, embedded_resource=True), (), dropped)
+    return Pruned(left, tuple(sorted(map(StrayField, dropped), key=lambda one: one.path)))
 
 
-def _prune(value: Json, schema: Schema | None, path: str, dropped: list[str]) -> Json:
+def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[Steps]) -> Json:
     if isinstance(value, dict):
-        return _members(value, schema, path, dropped)
+        return _members(value, schema, at, dropped)
     if not isinstance(value, list):
         return value
     items = None if schema is None else schema.items
@@ -39,16 +40,16 @@ def _prune(value: Json, schema: Schema | None, path: str, dropped: list[str]) ->
         if items is None:
             return value
         items = replace(items, preserve_unknown=True)
-    return [_prune(one, items, f"{path}[{i}]", dropped) for i, one in enumerate(value)]
+    return [_prune(one, items, (*at, i), dropped) for i, one in enumerate(value)]
 
 
 def _members(
-    value: dict[str, Json], schema: Schema | None, path: str, dropped: list[str]
+    value: dict[str, Json], schema: Schema | None, at: Steps, dropped: list[Steps]
 ) -> dict[str, Json]:
     made: dict[str, Json] = {}
     values = None if schema is None else schema.additional_properties
     for key, one in value.items():
-        below = f"{path}.{key}" if path else key
+        below = (*at, key)
         if schema is not None and schema.embedded_resource and key in OBJECT_FIELDS:
             made[key] = one
         elif schema is not None and key in schema.properties:

@@ -8,7 +8,7 @@ another complaint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.kube.go.go_text import quote
 from celadon.kube.go.json_reader import Document
@@ -19,70 +19,94 @@ MOST: Final = 100
 """Complaints that a decoder collects."""
 
 
-def unknown_field(path: str) -> str:
-    """The text for a field that the kind does not have."""
-    return f"unknown field {quote(path)}"
+Steps = tuple[str | int, ...]
+"""The way to a value: keys of maps, indices of lists."""
 
 
-def duplicate_field(path: str) -> str:
-    """The text for a field that a document has twice."""
-    return f"duplicate field {quote(path)}"
+class StrayField(NamedTuple):
+    """A field that its kind does not have or, if it `is_repeated`, that a document has twice."""
+
+    steps: Steps
+    is_repeated: bool = False
+
+    @property
+    def path(self) -> str:
+        """`spec.containers[0].imge`."""
+        steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self.steps)
+        return "".join(steps).removeprefix(".")
+
+    @property
+    def text(self) -> str:
+        """What a decoder says of it."""
+        return f"{'duplicate' if self.is_repeated else 'unknown'} field {quote(self.path)}"
 
 
-def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[str]:
+_Found = dict[str, StrayField]
+"""By their texts: of two fields whose paths read alike the first one counts."""
+
+
+def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[StrayField]:
     """For documents whose values have the types of the kind; none for kinds not built in."""
     codec = codec_for(gvk)
     if codec is None:
         return []
-    found: dict[str, None] = {}
-    _walk(document, document.value, {"ref": codec.name}, "", found)
-    return list(found)[:MOST]
+    found: _Found = {}
+    _walk(document, document.value, {"ref": codec.name}, (), found)
+    return _most(found)
 
 
-def struct_field_errors(document: Document, at: tuple[str, ...], component: str) -> list[str]:
+def _most(found: _Found) -> list[StrayField]:
+    return list(found.values())[:MOST]
+
+
+def struct_field_errors(
+    document: Document, at: tuple[str, ...], component: str
+) -> list[StrayField]:
     """Of one member alone, whose type is a component: for objects that have no other types.
     Repeated fields are not complained about."""
-    found: dict[str, None] = {}
+    found: _Found = {}
     value = document.value
     for name in at:
         value = value.get(name) if isinstance(value, dict) else None
-    _walk(Document(value), value, {"ref": component}, ".".join(at), found)
-    return list(found)[:MOST]
+    _walk(Document(value), value, {"ref": component}, at, found)
+    return _most(found)
 
 
-def repeated_fields(document: Document) -> list[str]:
+def repeated_fields(document: Document) -> list[StrayField]:
     """The members that occur more than once, whatever they are, in the order of the document."""
-    found: dict[str, None] = {}
-    _find_repeated(document, document.value, "", found)
-    return list(found)[:MOST]
+    found: _Found = {}
+    _find_repeated(document, document.value, (), found)
+    return _most(found)
 
 
-def _find_repeated(document: Document, value: object, path: str, found: dict[str, None]) -> None:
+def _find_repeated(document: Document, value: object, at: Steps, found: _Found) -> None:
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
-            where = f"{path}.{key}" if path else key
+            where = (*at, key)
             if key in seen:
-                found[duplicate_field(where)] = None
+                _note(StrayField(where, is_repeated=True), found)
             seen.add(key)
             _find_repeated(document, item, where, found)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _find_repeated(document, item, f"{path}[{i}]", found)
+            _find_repeated(document, item, (*at, i), found)
 
 
-def _walk(
-    document: Document, value: object, node: object, path: str, found: dict[str, None]
-) -> None:
+def _note(field: StrayField, found: _Found) -> None:
+    found.setdefault(field.text, field)
+
+
+def _walk(document: Document, value: object, node: object, at: Steps, found: _Found) -> None:
     if not isinstance(node, dict):
         return
     if isinstance(value, list) and "items" in node:
         for i, item in enumerate(value):
-            _walk(document, item, node["items"], f"{path}[{i}]", found)
+            _walk(document, item, node["items"], (*at, i), found)
     elif isinstance(value, dict) and "values" in node:
-        _members(document, value, None, node["values"], path, found)
+        _members(document, value, None, node["values"], at, found)
     elif isinstance(value, dict) and "ref" in node and node["ref"] not in SPECIAL:
-        _members(document, value, struct_codec(node["ref"]).field_nodes, None, path, found)
+        _members(document, value, struct_codec(node["ref"]).field_nodes, None, at, found)
 
 
 def _members(
@@ -90,17 +114,17 @@ def _members(
     obj: Mapping[str, Any],
     fields: Mapping[str, Any] | None,
     values: object,
-    path: str,
-    found: dict[str, None],
+    at: Steps,
+    found: _Found,
 ) -> None:
     """`fields` of a struct, or None for a map whose values are all of the node `values`."""
     seen: set[str] = set()
     for key, item in document.members(obj):
-        where = f"{path}.{key}" if path else key
+        where = (*at, key)
         if fields is not None and key not in fields:
-            found[unknown_field(where)] = None
+            _note(StrayField(where), found)
             continue
         if key in seen:
-            found[duplicate_field(where)] = None
+            _note(StrayField(where, is_repeated=True), found)
         seen.add(key)
         _walk(document, item, values if fields is None else fields[key], where, found)

@@ -21,10 +21,10 @@ from celadon.kube.go.untyped_numbers import as_read
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.strict_fields import (
+    StrayField,
     repeated_fields,
     strict_field_errors,
     struct_field_errors,
-    unknown_field,
 )
 from celadon.kube.schemas.typed_objects import codec_for, round_trip
 from celadon.kube.schemas.typed_values import DecodeError
@@ -106,7 +106,7 @@ def read_document(
     if field_validation != IGNORE:
         complaints += warnings
         if document.repeated or not draft.is_exact:
-            complaints += field_complaints(document, found, target)
+            complaints += [one.text for one in stray_fields(document, found, target)]
     if complaints and field_validation == STRICT:
         why = request_bodies.strict_decoding_error(complaints)
         raise request_bodies.undecodable(found, found.kind, why)
@@ -133,8 +133,8 @@ def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     return kind._replace(version="v1") if former else kind
 
 
-def field_complaints(document: Document, found: GroupVersionKind, target: Target) -> list[str]:
-    """Unknown and repeated fields, as strict decoding words them."""
+def stray_fields(document: Document, found: GroupVersionKind, target: Target) -> list[StrayField]:
+    """Unknown and repeated fields, in the order of strict decoding."""
     custom = target.schema
     if custom is None:
         return strict_field_errors(document, structure_of(found))
@@ -142,7 +142,7 @@ def field_complaints(document: Document, found: GroupVersionKind, target: Target
     return [
         *repeated_fields(document),
         *struct_field_errors(document, ("metadata",), schema_model.OBJECT_META),
-        *map(unknown_field, dropped),
+        *dropped,
     ]
 
 

@@ -32,7 +32,7 @@ from celadon.kube.writes.intake.incoming_objects import (
     WARN,
     Incoming,
     draft_of,
-    field_complaints,
+    stray_fields,
     structure_of,
 )
 from celadon.kube.writes.patching.patch_documents import read_patch
@@ -133,7 +133,9 @@ def _merged(
         _require(patch.value, dict, _GO_MAP)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
-    return apply_merge_patch(dict(current), patch.value), repeated_fields(patch)
+    return apply_merge_patch(dict(current), patch.value), [
+        one.text for one in repeated_fields(patch)
+    ]
 
 
 def _operated(
@@ -166,7 +168,7 @@ def _complaints_of(patch: Document) -> list[str]:
                 found.append(f'json patch unknown field "[{i}].{key}"')
             elif key != "value":
                 _require_text(key, value)
-    return found + [f"json patch {one}" for one in repeated]
+    return found + [f"json patch {one.text}" for one in repeated]
 
 
 def _require_text(member: str, value: Any) -> None:
@@ -231,7 +233,7 @@ def _typed(result: Patched, target: Target) -> dict[str, Any]:
 
 
 def _complaints(result: Patched, target: Target) -> list[str]:
-    found = field_complaints(Document(result.document), target.kind, target)
+    found = [one.text for one in stray_fields(Document(result.document), target.kind, target)]
     return sorted(found) if result.is_strategic else found
 
 
