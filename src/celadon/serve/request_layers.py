@@ -6,8 +6,8 @@ layer is one method, which calls the next.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
+from typing import Any
 
 from celadon.kube import StatusError, User, status
 from celadon.serve.access.access_decisions import check_access, request_attributes
@@ -18,6 +18,7 @@ from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import log_lines
+from celadon.serve.operation.prompt_tasks import within
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY, TooManyRequests
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
@@ -62,8 +63,9 @@ class RequestLayers:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
         try:
-            async with asyncio.timeout(self._core.settings.limits.deadline(request, info)):
-                return await self._or_error(self._admitted(request, info, notes), request)
+            seconds = self._core.settings.limits.deadline(request, info)
+            answer = self._or_error(self._admitted(request, info, notes), request)
+            return await within(seconds, answer)
         except TimeoutError:
             return TIMED_OUT
         except TooManyRequests:
@@ -92,7 +94,9 @@ class RequestLayers:
         info = request_info(request)
         return await self._or_error(self._routed(request, info, user, Notes()), request)
 
-    async def _or_error(self, answer: Awaitable[HttpAnswer], request: HttpRequest) -> HttpAnswer:
+    async def _or_error(
+        self, answer: Coroutine[Any, None, HttpAnswer], request: HttpRequest
+    ) -> HttpAnswer:
         try:
             return await answer
         except StatusError as error:

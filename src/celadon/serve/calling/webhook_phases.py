@@ -21,6 +21,7 @@ from celadon.admission.webhooks import (
 )
 from celadon.kube import JsonObject, status
 from celadon.serve.calling.reply_bodies import as_json
+from celadon.serve.operation.prompt_tasks import in_task
 from celadon.serve.operation.webhook_counts import CountedCalls, WebhookCounts
 from celadon.serve.views.webhook_view import WebhookView
 
@@ -72,6 +73,7 @@ class Webhooks:
         self, phase: MutatingPhase, request: Request, number: int, remaining: Remaining
     ) -> JsonObject | None:
         """The object as a round of mutating webhooks has left it. Raises StatusError."""
+        await in_task()
         asking = phase.round(request, number)
         counted = self._counts.mutating_round(phase.notes, request.operation.value)
         try:
@@ -101,6 +103,7 @@ class Webhooks:
         async def ask(call: Call) -> None:
             phase.answer(call, await self._called(call, remaining, counted))
 
+        await in_task()
         try:
             async with asyncio.TaskGroup() as group:
                 for call in phase.calls:

@@ -21,6 +21,7 @@ from typing import Final, Protocol
 import httptools
 
 from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest, plain_text
+from celadon.serve.operation.prompt_tasks import started
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
 from celadon.serve.transport.connection_limits import ConnectionLimits
@@ -93,6 +94,9 @@ class Connection(asyncio.Protocol):
         self._offered: _Arriving | None = None
         """What the prompt handler has taken."""
         self._streaming = False
+        self._is_first = False
+        """Whether no request has been answered of what came last: more than one in a packet wait
+        for the next turn of the loop."""
         self._closes = False
         self._timer: asyncio.TimerHandle | None = None
         """For a head or a body to come."""
@@ -165,13 +169,14 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._closes and not self.is_busy:
             return
-        is_first = not self._head_bytes and self._is_quiet
+        self._is_first = True
+        is_new = not self._head_bytes and self._is_quiet
         if self._head_bytes is not None:
             self._head_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError:
-            if not (is_first and self._is_quiet and self._feed_invented(data)):
+            if not (is_new and self._is_quiet and self._feed_invented(data)):
                 self._refuse(MALFORMED)
                 return
         except httptools.HttpParserUpgrade:  # nobody is upgraded: the request is answered as any
@@ -179,6 +184,8 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError:
             self._refuse(MALFORMED)
             return
+        finally:
+            self._is_first = False
         if self._head_bytes is not None and self._head_bytes > self._limits.head_bytes:
             self._refuse(HEAD_TOO_LARGE)
         elif self._timer is None and self._arriving is not None:
@@ -225,7 +232,7 @@ class Connection(asyncio.Protocol):
             self._invented or parser.get_method().decode("latin-1"),
             _target(bytes(self._url)),
             self._headers,
-            parser.should_keep_alive(),
+            parser.should_keep_alive() and not parser.should_upgrade(),
             parser.get_http_version() == "1.0",
         )
         self._arriving, self._invented = arriving, ""
@@ -312,7 +319,13 @@ class Connection(asyncio.Protocol):
                 return
             self._waiting.appendleft(self._offered)
             self._offered = None
-        self._answering = self._loop.create_task(self._answer_all())
+        if not self._is_first:
+            self._answering = self._loop.create_task(self._answer_all())
+            return
+        self._is_first = False
+        task = started(self._loop, self._answer_all())
+        if task is not None:
+            self._answering = task
 
     def _reply(self, answer: HttpAnswer) -> None:
         """From the prompt handler; nobody may be there any more."""
