@@ -381,13 +381,11 @@ def test_the_reader_is_told_once(store: Store) -> None:
     assert len(calls) == 2
 
 
-def test_progress_on_demand(store: Store) -> None:
+def test_a_watch_tells_how_far_it_has_come(store: Store) -> None:
     calls: list[None] = []
     watch = store.watch("/x", notify=lambda: calls.append(None))
     write(store, "/y")
-    watch.request_progress()
-    watch.request_progress()
-    assert len(calls) == 1
+    assert len(calls) == 0
     assert watch.take() == Delivery((), 2)
 
 
