@@ -95,13 +95,6 @@ DEPLOYMENTS = GroupResource("apps", "deployments")
         (status.plain_error("x"), 500, "", "x"),
         (status.service_unavailable("x"), 503, "ServiceUnavailable", "x"),
         (status.timeout("x"), 504, "Timeout", "Timeout: x"),
-        (
-            status.server_timeout(PODS, "list"),
-            500,
-            "ServerTimeout",
-            "The list operation against pods could not be completed at this time, please try "
-            "again.",
-        ),
     ],
 )
 def test_texts(error: StatusError, code: int, reason: str, message: str) -> None:

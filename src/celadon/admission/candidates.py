@@ -8,9 +8,9 @@ be without the request, and its `paramKind` resolved.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
@@ -20,8 +20,6 @@ from celadon.admission.policy.params import ParamError, ParamSource
 from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
 from celadon.admission.registration.registration_types import BindingSpec, MatchResources
 from celadon.kube.catalogue import Catalog
-
-Evaluate = Callable[[Mapping[str, Any]], Any]
 
 
 class MatchingSpec(FrameSpec, Protocol):

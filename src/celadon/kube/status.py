@@ -283,15 +283,3 @@ def timeout(why: str, retry_after_seconds: int = 0) -> StatusError:
     """504 for a request that took too long; 0 seconds: do not try again."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
     return _failure("Timeout", f"Timeout: {why}", details)
-
-
-def server_timeout(
-    resource: GroupResource, operation: str, retry_after_seconds: int = 2
-) -> StatusError:
-    """504 for an operation that may well succeed later."""
-    message = (
-        f"The {operation} operation against {resource} could not be completed at this time, "
-        "please try again."
-    )
-    details = _of(resource, "", retry_after_seconds=retry_after_seconds)
-    return _failure("ServerTimeout", message, details)

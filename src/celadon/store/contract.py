@@ -36,7 +36,7 @@ brief and must not wait for the store. From asyncio:
 
 A store that is elsewhere (etcd) fits by mirroring its keys: it feeds a `keyspace.Keyspace` from a
 watch on everything, answers reads from there, sends transactions away, and does real work in
-`synced` and `request_progress`, which cost nothing here.
+`synced`, which costs nothing here.
 """
 
 from __future__ import annotations
@@ -87,10 +87,6 @@ class Page:
     entries: tuple[Entry, ...]
     revision: int
     remaining: int
-
-    @property
-    def more(self) -> bool:
-        return self.remaining > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +201,6 @@ class Watch(Protocol):
         """What has come since the last time, possibly nothing; at most about `limit` events, as
         those of one transaction stay together. Raises what ended the watch, when all events before
         the end are taken: WatchOverflow (at once), StoreClosed, WatchEnded."""
-
-    def request_progress(self) -> None:
-        """Have `notify` called when `take` can tell how far the watch has come, event or not."""
 
     def close(self) -> None:
         """No more events, no more `notify`. May be repeated."""

@@ -55,12 +55,6 @@ class Watcher:
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
             return Delivery(tuple(taken), max(complete, self._after))
 
-    def request_progress(self) -> None:
-        with self._watchers.lock:
-            if not self._tell():
-                return
-        self._watchers.deliver(lambda: self._watchers.tell((self,)))
-
     def close(self) -> None:
         with self._watchers.lock:
             self._waiting.clear()

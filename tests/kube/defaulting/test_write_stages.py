@@ -16,11 +16,11 @@ from celadon.kube.defaulting.write_stages import (
     defaulted,
     drafted,
     finish_create,
+    finish_update,
     generated_name,
     has_identity,
     run_plugins,
     stored_form,
-    updated_form,
 )
 from celadon.kube.names import GroupVersionKind
 
@@ -162,7 +162,7 @@ def test_update_of_the_spec() -> None:
         "spec": {**old["spec"], "replicas": 5},
         "status": {"replicas": 9},
     }
-    made = updated_form(new, old, DEPLOYMENT)
+    made = finish_update(drafted(new, DEPLOYMENT), old)
     assert made["status"] == {"replicas": 1}
     assert made["metadata"]["generation"] == 5
     assert made["metadata"]["uid"] == "U"
@@ -176,7 +176,7 @@ def test_update_of_the_spec() -> None:
 def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
     old = stored_deployment()
     new = {**old, "metadata": {**old["metadata"], **change}}
-    assert updated_form(new, old, DEPLOYMENT)["metadata"]["generation"] == generation
+    assert finish_update(drafted(new, DEPLOYMENT), old)["metadata"]["generation"] == generation
 
 
 def test_update_of_the_status() -> None:
@@ -187,7 +187,7 @@ def test_update_of_the_status() -> None:
         "spec": {**old["spec"], "replicas": 5},
         "status": {"replicas": 9},
     }
-    made = updated_form(new, old, DEPLOYMENT, subresource="status")
+    made = finish_update(drafted(new, DEPLOYMENT), old, subresource="status")
     assert made["spec"] == old["spec"]
     assert made["metadata"]["labels"] == {"a": "b"}
     assert made["metadata"]["generation"] == 4
@@ -199,7 +199,7 @@ def test_status_that_keeps_all_metadata() -> None:
     old = stored_form(admit_form({"metadata": {"name": "f"}, "spec": {}}, gvk, CONTEXT), gvk)
     managed = [{"manager": "m"}]
     new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
-    made = updated_form(new, old, gvk, subresource="status")
+    made = finish_update(drafted(new, gvk), old, subresource="status")
     assert made["metadata"] == {**old["metadata"], "managedFields": managed}
 
 

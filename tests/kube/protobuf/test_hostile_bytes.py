@@ -15,10 +15,8 @@ from celadon.kube import GroupVersionKind
 from celadon.kube.protobuf import (
     ProtobufError,
     decode,
-    decode_event,
     encode,
     kinds,
-    split_frames,
 )
 from celadon.kube.protobuf.wire.wire_format import sized
 from tests.kube.protobuf.objects import objects
@@ -67,14 +65,6 @@ def test_damaged_bodies(obj: dict[str, Any], data: st.DataObject) -> None:
             break
     read(bytes(body))
     read(bytes(body[: data.draw(st.integers(0, len(body)))]))
-
-
-@given(st.binary())
-def test_any_event(frame: bytes) -> None:
-    with suppress(ProtobufError):
-        decode_event(frame)
-    frames, rest = split_frames(frame)
-    assert b"".join(len(one).to_bytes(4, "big") + one for one in frames) + rest == frame
 
 
 POD = GroupVersionKind("", "v1", "Pod")

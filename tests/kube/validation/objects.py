@@ -6,7 +6,7 @@ from typing import Any
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
-from celadon.kube.defaulting.write_stages import admit_form, updated_form
+from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 Json = dict[str, Any]
@@ -62,5 +62,5 @@ def update_complaints(value: Json, old: Json) -> list[str]:
     kind = metadata.gvk(value)
     before = admitted(old)
     placed = {**value, "metadata": {"namespace": _namespace(value), **value["metadata"]}}
-    new = updated_form(placed, before, kind)
+    new = finish_update(drafted(placed, kind), before)
     return list(dict.fromkeys(str(error) for error in validate_update(new, before, kind)))

@@ -29,7 +29,7 @@ from celadon.serve.access.access_reviews import (
 )
 from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
-from celadon.serve.access.credentials.signing_keys import Signer, new_private_key
+from celadon.serve.access.credentials.signing_keys import Signer, new_elliptic_key
 from celadon.serve.access.credentials.token_file import read_token_file
 from celadon.serve.access.identity_reviews import self_subject_review, token_review
 from celadon.serve.access.impersonation import Impersonation, wanted_user
@@ -45,7 +45,7 @@ admin-token,admin,admin-uid,system:masters
 alice-token,alice,alice-uid,devs
 bob-token,bob,bob-uid,"ops,qa"
 """
-SIGNER = Signer.from_pem(new_private_key())
+SIGNER = Signer.from_pem(new_elliptic_key())
 REVIEWS = {"authorization.k8s.io", "authentication.k8s.io"}
 
 

@@ -11,11 +11,11 @@ from celadon.kube import GroupVersionResource, metadata
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.watching import (
+    INITIAL_EVENTS_END,
     WatchEvent,
     Watching,
     WatchRequest,
     bookmark,
-    is_initial_end,
 )
 from tests.serve.serving import Shelf, endpoint, resource
 
@@ -95,7 +95,8 @@ def test_bookmarks_end_the_initial_events_and_the_watch() -> None:
         async with asyncio.timeout(5):
             events = [event async for event in stream]
         assert [event.type for event in events] == ["ADDED", "BOOKMARK", "BOOKMARK"]
-        assert [is_initial_end(event) for event in events] == [False, True, False]
+        ends = [metadata.annotations(event.object).get(INITIAL_EVENTS_END) for event in events]
+        assert ends == [None, "true", None]
         assert metadata.resource_version(events[-1].object) == str(made.revision)
 
     run(scenario)

@@ -7,20 +7,11 @@ them a server of 1.36 serves, and from which one it stores, is in `celadon.kube`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from celadon.admission.registration import registration_defaults, typed_documents
 from celadon.admission.registration import registration_types as registration
-
-
-class Deprecation(NamedTuple):
-    """The release since which a version is deprecated, the first without it, and the version to use
-    instead, if there is one."""
-
-    since: str
-    until: str
-    replacement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +26,9 @@ class RegistrationKind:
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
     """Whether an empty list is another value than none."""
-    deprecated: Mapping[str, Deprecation] = field(default_factory=dict)
-    """By version, for the versions that 1.36 serves."""
 
 
 _WEBHOOK_VERSIONS: Final = ("v1", "v1beta1")
-_MUTATING_DEPRECATED: Final = {
-    "v1beta1": Deprecation("1.37", "1.40", "v1"),
-    "v1alpha1": Deprecation("1.35", "1.38"),
-}
 
 KINDS: Final = (
     RegistrationKind(
@@ -66,7 +51,6 @@ KINDS: Final = (
         registration.VERSIONS,
         registration_defaults.default_policy,
         typed_documents.mutating_policy_from,
-        deprecated=_MUTATING_DEPRECATED,
     ),
     RegistrationKind(
         registration.MUTATING_BINDING_KIND,
@@ -74,7 +58,6 @@ KINDS: Final = (
         registration.VERSIONS,
         registration_defaults.default_binding,
         typed_documents.mutating_binding_from,
-        deprecated=_MUTATING_DEPRECATED,
     ),
     RegistrationKind(
         registration.VALIDATING_WEBHOOKS_KIND,
@@ -98,4 +81,3 @@ KINDS: Final = (
 """The kinds of the group that are policies, bindings or webhook configurations."""
 
 BY_KIND: Final[Mapping[str, RegistrationKind]] = {entry.kind: entry for entry in KINDS}
-BY_RESOURCE: Final[Mapping[str, RegistrationKind]] = {entry.resource: entry for entry in KINDS}

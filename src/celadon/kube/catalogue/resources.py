@@ -91,13 +91,11 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ApiGroup:
-    """A group as discovery shows it: its versions in that order, the `preferred` one, and those
-    that a server offers without being told to."""
+    """A group as discovery shows it: its versions in that order, and the `preferred` one."""
 
     name: str
     versions: tuple[str, ...]
     preferred: str
-    default_versions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +203,6 @@ def api_groups() -> tuple[ApiGroup, ...]:
             entry["name"],
             tuple(entry["versions"]),
             entry["preferred"],
-            tuple(entry["defaultVersions"]),
         )
         for entry in packs.load("resources")["groups"]
     )

@@ -36,7 +36,6 @@ from celadon.kube.defaulting.write_stages import (
     run_plugins,
     settle_plugins,
     stored_form,
-    updated_form,
 )
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
@@ -68,5 +67,4 @@ __all__ = [
     "service_ca_source",
     "settle_plugins",
     "stored_form",
-    "updated_form",
 ]

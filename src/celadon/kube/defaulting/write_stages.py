@@ -7,8 +7,8 @@
 
 A `Draft` is an object on this way: `drafted` makes one, `begin_create`, `run_plugins` and
 `finish_create` take it through a create, `finish_update` through an update. Whoever mutates objects
-besides the plugins is shown `form` and gives back what `replaced` takes. `admit_form` and
-`updated_form` are the whole way at once; `stored_form` says what remains of an object that was
+besides the plugins is shown `form` and gives back what `replaced` takes. `admit_form` is
+the whole way of a create at once; `stored_form` says what remains of an object that was
 written and read back. Objects given in are never changed.
 """
 
@@ -318,22 +318,6 @@ def generated_name(base: str, suffix: str) -> str:
     """The base, cut if it is too long, and the random characters."""
     cut = base.encode("utf-8", "surrogatepass")[:MAX_GENERATED_BASE]
     return cut.decode("utf-8", "replace") + suffix
-
-
-def updated_form(
-    obj: Mapping[str, Any],
-    old: Mapping[str, Any],
-    gvk: GroupVersionKind,
-    context: DefaultingContext = _PLAIN,
-    *,
-    subresource: str = "",
-) -> dict[str, Any]:
-    """The new object as validating admission sees it on update; `old` is the stored one.
-
-    `obj` is what mutating admission left. Of `status` writes only the status counts, of others it
-    is kept; the generation goes up when the fields that matter to it differ.
-    """
-    return finish_update(drafted(obj, gvk, context), old, subresource=subresource)
 
 
 def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = "") -> dict[str, Any]:

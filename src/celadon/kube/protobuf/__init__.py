@@ -1,7 +1,7 @@
 """Protobuf bodies: objects as kubectl, client-go and kube-apiserver send them between themselves.
 
 `decode` and `encode` go between a body of type `application/vnd.kubernetes.protobuf` and an object
-in its JSON shape, `encode_event` and `decode_event` do the same for the events of a watch stream.
+in its JSON shape, `encode_event` makes the frames of a watch stream.
 Every way to fail is a `ProtobufError`, whose text is upstream's. Custom resources and tables have
 no protobuf form: `has_message` tells before, `NoMessageError` after.
 
@@ -21,12 +21,7 @@ from celadon.kube.protobuf.envelope import (
 )
 from celadon.kube.protobuf.message_order import in_message_order
 from celadon.kube.protobuf.message_table import MessageField, kinds, message_fields, message_of
-from celadon.kube.protobuf.watch_frames import (
-    STREAM_MEDIA_TYPE,
-    decode_event,
-    encode_event,
-    split_frames,
-)
+from celadon.kube.protobuf.watch_frames import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.protobuf.wire.wire_errors import NoMessageError, ProtobufError
 from celadon.kube.protobuf.wire.wire_format import sized, tag, varint
 
@@ -39,7 +34,6 @@ __all__ = [
     "NoMessageError",
     "ProtobufError",
     "decode",
-    "decode_event",
     "encode",
     "encode_event",
     "has_message",
@@ -50,7 +44,6 @@ __all__ = [
     "open_envelope",
     "read_message",
     "sized",
-    "split_frames",
     "tag",
     "varint",
 ]

@@ -7,18 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from celadon.kube.names import GroupVersionKind
-
-
-def deprecated(
-    gvk: GroupVersionKind, since: str, until: str, replacement: GroupVersionKind | None = None
-) -> str:
-    """`since` and `until` are releases, `1.35`; `until` is the first without it."""
-    text = f"{gvk.api_version} {gvk.kind} is deprecated in v{since}+, unavailable in v{until}+"
-    if replacement is not None:
-        text += f"; use {replacement.api_version} {replacement.kind}"
-    return text
-
 
 def duplicate_owners(uids: Iterable[str], *, mutated: bool = False) -> str:
     """`mutated` is when mutating admission has put them there."""

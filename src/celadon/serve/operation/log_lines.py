@@ -22,11 +22,9 @@ from typing import Any, Final
 LIFE: Final = 0
 """That the server begins, reloads, ends."""
 
-INSIDE: Final = 2
 REQUESTS: Final = 3
 """Each request."""
 
-CONNECTIONS: Final = 5
 MOST: Final = 10
 """More than this says no more."""
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.kube import GroupKind, JsonObject, StatusError, metadata, status
+from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.serve.objects.object_keys import collection_prefix
@@ -272,8 +272,3 @@ def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) ->
     if resource.gvk.group_kind in _COUNTS_REPLICAS:
         obj["spec"] = {"replicas": 0}
     return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or obj)
-
-
-def is_initial_end(event: WatchEvent) -> bool:
-    """Whether the event says that all initial events have been sent."""
-    return event.type == BOOKMARK and INITIAL_EVENTS_END in metadata.annotations(event.object)

@@ -46,7 +46,6 @@ MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 
 UNAUTHORIZED: Final = 401
 NOT_FOUND: Final = 404
-CONFLICT: Final = 409
 GONE: Final = 410
 
 Query = Mapping[str, str]

@@ -12,8 +12,6 @@ PORT: Final = 8443
 """Where the webhook listens, in its container."""
 CONFIGURATION_DOMAIN: Final = "policies.celadon.dev"
 """What follows the first part of the names of webhooks."""
-MOST_SECONDS: Final = 30
-"""Of a webhook's timeout, as the API has it."""
 
 
 class Certificates(enum.Enum):

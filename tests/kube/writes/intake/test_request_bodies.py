@@ -7,7 +7,6 @@ import pytest
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
 from celadon.kube.writes.intake import request_bodies
-from celadon.kube.writes.warning_texts import deprecated
 
 POLICY = GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
 PARSE = "couldn't get version/kind; json parse error: "
@@ -52,11 +51,3 @@ def test_what_is_not_said_is_expected() -> None:
         'Pod in version "v1" cannot be handled as a ValidatingAdmissionPolicy: converting '
         "(v1.Pod) to (admissionregistration.ValidatingAdmissionPolicy): unknown conversion"
     )
-
-
-def test_deprecation() -> None:
-    kind = GroupVersionKind("g.io", "v1beta1", "K")
-    assert deprecated(kind, "1.35", "1.38") == (
-        "g.io/v1beta1 K is deprecated in v1.35+, unavailable in v1.38+"
-    )
-    assert deprecated(kind, "1.35", "1.38", kind._replace(version="v1")).endswith("; use g.io/v1 K")

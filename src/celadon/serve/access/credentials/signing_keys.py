@@ -27,9 +27,6 @@ PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
 
 RS256: Final = "RS256"
 ES256: Final = "ES256"
-RSA_BITS: Final = 2048
-"""As upstream's tools generate."""
-
 _HALF: Final = 32
 """Bytes of each of the two numbers of an ES256 signature."""
 
@@ -46,16 +43,6 @@ class NotAToken(ValueError):
 
 class SignatureRefused(Exception):
     """A token whose signature none of the keys can verify."""
-
-
-def new_private_key() -> bytes:
-    """A fresh RSA key as PEM (PKCS 8)."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=RSA_BITS)
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
 
 
 def new_elliptic_key() -> bytes:
@@ -103,21 +90,6 @@ class Signer:
             return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
         r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
-
-
-def public_key_from_pem(pem: bytes) -> PublicKey:
-    """Of a public or a private key. Raises KeyFileError."""
-    if b"PRIVATE KEY" in pem:
-        return Signer.from_pem(pem).public_key
-    try:
-        key = serialization.load_pem_public_key(pem)
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise KeyFileError(f"cannot read the public key: {error}") from None
-    if isinstance(key, rsa.RSAPublicKey):
-        return key
-    if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
-        return key
-    raise KeyFileError("the public key is neither RSA nor ECDSA on P-256")
 
 
 def key_id(key: PublicKey) -> str:

@@ -7,25 +7,16 @@ mounted together with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
-from celadon.serve.access.initial_objects import ROOT_CA_CONFIG_MAP
+from celadon.serve.access.initial_objects import ROOT_CA_CONFIG_MAP, root_ca_config_map
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.server_requests import RequestFailed, ServerRequests, resource_path
 from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
-
-KEY: Final = "ca.crt"
-ANNOTATIONS: Final = {
-    "kubernetes.io/description": (
-        "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
-        "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
-        "guaranteed across distributions of Kubernetes clusters."
-    )
-}
 
 
 class RootCertificates:
@@ -63,32 +54,14 @@ class RootCertificates:
         namespace = self._namespaces.get(item)
         if namespace is None or metadata.deletion_timestamp(namespace.object):
             return None
+        wanted = root_ca_config_map(item, self._bundle)
         stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
         if stored is None:
-            wanted = {
-                "metadata": {"name": ROOT_CA_CONFIG_MAP, "annotations": ANNOTATIONS},
-                "data": self._data,
-            }
             await self._write("POST", resource_path(self._maps, item), wanted)
-        elif not self._is_right(stored.object):
-            meta = metadata.metadata(stored.object)
-            annotations = {**(meta.get("annotations") or {}), **ANNOTATIONS}
-            wanted = {
-                **stored.object,
-                "metadata": {**meta, "annotations": annotations},
-                "data": self._data,
-            }
-            await self._write("PUT", resource_path(self._maps, item, ROOT_CA_CONFIG_MAP), wanted)
+        elif not _has(stored.object, wanted):
+            path = resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
+            await self._write("PUT", path, _restored(stored.object, wanted))
         return None
-
-    @property
-    def _data(self) -> dict[str, str]:
-        return {KEY: self._bundle}
-
-    def _is_right(self, obj: JsonObject) -> bool:
-        return obj.get("data") == self._data and not (
-            ANNOTATIONS.items() - metadata.annotations(obj).items()
-        )
 
     async def _write(self, method: str, path: str, body: dict[str, Any]) -> None:
         """Raises Stale, RequestFailed."""
@@ -97,3 +70,16 @@ class RootCertificates:
             raise Stale
         if reply.failed:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+
+
+def _has(found: JsonObject, wanted: JsonObject) -> bool:
+    """Whether data and annotations are as wanted; there may be other annotations."""
+    missing = metadata.annotations(wanted).items() - metadata.annotations(found).items()
+    return found.get("data") == wanted["data"] and not missing
+
+
+def _restored(found: JsonObject, wanted: JsonObject) -> dict[str, Any]:
+    """What was found, with data and annotations as wanted."""
+    annotations = metadata.annotations(found) | metadata.annotations(wanted)
+    meta = {**metadata.metadata(found), "annotations": annotations}
+    return {**found, "metadata": meta, "data": wanted["data"]}
