@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.candidates import Hook, OnDemand, remembered_candidates
+from celadon.admission.candidates import Hook, Hooks, OnDemand, remembered_candidates
 from celadon.admission.engine import Engine
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.request import Operation
+from celadon.admission.registration.registration_types import ValidatingAdmissionPolicy
+from celadon.admission.request import Operation, Request
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
@@ -17,16 +18,17 @@ from tests.admission.building import binding, config_map, policy, request
 CATALOG = known_resources()
 POLICY = policy()
 HOOK = Hook(POLICY, OnDemand(lambda: compile_policy(POLICY)), (binding(),))
+HOOKS = Hooks(compile_policy, objects=(HOOK,))
 
 
 def test_a_policy_is_compiled_when_a_request_comes_that_it_is_about() -> None:
     compiled = []
 
-    def compile_it() -> CompiledPolicy:
-        compiled.append(POLICY.name)
-        return compile_policy(POLICY)
+    def compile_it(given: ValidatingAdmissionPolicy) -> CompiledPolicy:
+        compiled.append(given.name)
+        return compile_policy(given)
 
-    remembered = remembered_candidates([Hook(POLICY, OnDemand(compile_it), (binding(),))])
+    remembered = remembered_candidates(Hooks(compile_it).with_objects([POLICY], [binding()]))
     about_others = request(resource=GroupVersionResource("", "v1", "secrets"))
     assert remembered.of(about_others, CATALOG) == ()
     assert compiled == []
@@ -36,7 +38,7 @@ def test_a_policy_is_compiled_when_a_request_comes_that_it_is_about() -> None:
 
 
 def test_endpoints_are_remembered() -> None:
-    remembered = remembered_candidates([HOOK])
+    remembered = remembered_candidates(HOOKS)
     first = remembered.of(request(), CATALOG)
     assert [one.compiled for one in first] == [HOOK.compiled]
     assert remembered.of(request(config_map("other"), name="other"), CATALOG) is first
@@ -53,7 +55,7 @@ def test_endpoints_are_remembered() -> None:
 def test_no_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests may name what they like."""
     monkeypatch.setattr(policy_limits, "CANDIDATE_CACHE_ENTRIES", 3)
-    remembered = remembered_candidates([HOOK])
+    remembered = remembered_candidates(HOOKS)
     sizes = []
     for number in range(8):
         remembered.of(request(subresource=f"s{number}"), CATALOG)
@@ -83,3 +85,30 @@ def test_another_catalog_has_other_candidates() -> None:
     known = ObjectWorld(implicit_namespaces=True, catalog=CATALOG.with_crds([definition]))
     for world, allowed in ((without, False), (known, True), (without, False)):
         assert engine.review(request(), world).allowed is allowed
+
+
+NOBODY_SEES = request(
+    resource=GroupVersionResource("authorization.k8s.io", "v1", "subjectaccessreviews")
+)
+ONLY_STATIC_SEE = request(
+    resource=GroupVersionResource(
+        "admissionregistration.k8s.io", "v1beta1", "mutatingadmissionpolicybindings"
+    ),
+    subresource="status",
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [(request(), ["z", "a", "b"]), (ONLY_STATIC_SEE, ["z"]), (NOBODY_SEES, [])],
+)
+def test_policies_from_files_come_first_and_see_more(asked: Request, names: list[str]) -> None:
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+    given = {one: policy(one, matchConstraints={"resourceRules": [rule]}) for one in "abz"}
+    hooks = Hooks(compile_policy).with_static([given["z"]], [binding("z", "z")])
+    hooks = hooks.with_objects(
+        [given["b"], given["a"]], [binding("b", "b"), binding("a", "a"), binding("x", "z")]
+    )
+    found = remembered_candidates(hooks).of(asked, CATALOG)
+    assert [one.compiled.name for one in found] == names
+    assert [one.name for one in hooks.orphans] == ["x"], "bindings stay with their origin"

@@ -273,6 +273,28 @@ def test_exempt_resources_are_never_judged() -> None:
     assert not judge(registered, asked=hooks).allowed
 
 
+def test_static_policies_judge_policies_and_come_first() -> None:
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
+    everything = {"resourceRules": [rule]}
+    static = policy("z", matchConstraints=everything)
+    engine = Engine([policy("a", matchConstraints=everything)], [binding("a", "a")])
+    both = engine.with_static([static], [binding("z", "z")])
+    group = "admissionregistration.k8s.io"
+    about_policies = request(
+        kind=GroupVersionKind(group, "v1", "ValidatingAdmissionPolicy"),
+        resource=GroupVersionResource(group, "v1", "validatingadmissionpolicies"),
+        namespace="",
+    )
+    assert engine.explain(about_policies, WORLD).notes[0].outcome is Outcome.EXEMPT
+    for asked, names in ((request(), ["z", "a"]), (about_policies, ["z"])):
+        for verdict in (both.review(asked, WORLD), both.explain(asked, WORLD)):
+            assert [one.policy for one in verdict.decisions] == names
+    without = both.replaced([], [])
+    assert [one.policy for one in without.review(request(), WORLD).decisions] == ["z"]
+    assert without.policies[0] is both.policies[0], "not compiled again"
+    assert without.with_static([], []).review(request(), WORLD).allowed
+
+
 def test_a_deletion_has_only_an_old_object() -> None:
     given = policy(
         validations=[{"expression": "object == null && oldObject.metadata.name == request.name"}]

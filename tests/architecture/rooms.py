@@ -43,6 +43,7 @@ DOORS = {
     "celadon.admission.plugins",
     "celadon.admission.plugins.configuration",
     "celadon.admission.registration",
+    "celadon.admission.static",
     "celadon.admission.webhooks",
     "celadon.admission.writing",
     "celadon.store",

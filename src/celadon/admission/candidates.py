@@ -8,17 +8,18 @@ be without the request, and its `paramKind` resolved.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
-from celadon.admission.matching import EXEMPT, MatchPlan, Target, plan
+from celadon.admission.matching import MatchPlan, Target, is_exempt, plan
 from celadon.admission.policy import params
 from celadon.admission.policy.params import ParamError, ParamSource
 from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
 from celadon.admission.registration.registration_types import BindingSpec, MatchResources
+from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog
 
 
@@ -78,6 +79,8 @@ class Hook(Generic[C]):
     policy: Policy
     program: OnDemand[C]
     bindings: tuple[Binding, ...]
+    static: bool = False
+    """Whether it is from files of the server, not an object."""
 
     @property
     def compiled(self) -> C:
@@ -85,23 +88,61 @@ class Hook(Generic[C]):
         return self.program.compiled
 
 
-def paired(
-    policies: Iterable[P],
-    bindings: Iterable[Binding],
-    compiled: Callable[[P], C],
-    known: Iterable[Hook[C]] = (),
-) -> tuple[tuple[Hook[C], ...], Sequence[Binding]]:
-    """Policies by name, each with its bindings by name; and the bindings that are left over.
-    Policies that are the same objects as those of `known` hooks are not compiled again."""
-    before = {id(hook.policy): hook.program for hook in known}
-    by_policy: dict[str, list[Binding]] = {}
-    for binding in sorted(bindings, key=lambda one: one.name):
-        by_policy.setdefault(binding.spec.policy_name, []).append(binding)
-    hooks = []
-    for policy in sorted(policies, key=lambda one: one.name):
-        program = before.get(id(policy)) or OnDemand(functools.partial(compiled, policy))
-        hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ()))))
-    return tuple(hooks), [binding for orphans in by_policy.values() for binding in orphans]
+@dataclass(frozen=True, slots=True)
+class Hooks(Generic[P, C]):
+    """All policies of one type, by name, each with its bindings by name: first those from files of
+    the server, then those that are objects. Bindings belong to policies of their own origin;
+    `orphans` are those whose policy does not exist."""
+
+    compile: Callable[[P], C]
+    static: tuple[Hook[C], ...] = ()
+    objects: tuple[Hook[C], ...] = ()
+    static_orphans: tuple[Binding, ...] = ()
+    object_orphans: tuple[Binding, ...] = ()
+
+    @property
+    def all(self) -> tuple[Hook[C], ...]:
+        """In the order in which they are asked."""
+        return self.static + self.objects
+
+    @property
+    def orphans(self) -> tuple[Binding, ...]:
+        """Bindings that are left over."""
+        return self.static_orphans + self.object_orphans
+
+    def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
+        """Others in place of those that are objects. Policies that are the same objects as before
+        are not compiled again."""
+        found, orphans = self._paired(policies, bindings, self.objects, static=False)
+        return replace(self, objects=found, object_orphans=orphans)
+
+    def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
+        """Others in place of those from files."""
+        found, orphans = self._paired(policies, bindings, self.static, static=True)
+        return replace(self, static=found, static_orphans=orphans)
+
+    def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
+        """Those that requests for a resource are shown to, whatever their rules."""
+        static = () if is_exempt(resource, static=True) else self.static
+        return static if is_exempt(resource) else static + self.objects
+
+    def _paired(
+        self,
+        policies: Iterable[P],
+        bindings: Iterable[Binding],
+        known: Iterable[Hook[C]],
+        *,
+        static: bool,
+    ) -> tuple[tuple[Hook[C], ...], tuple[Binding, ...]]:
+        before = {id(hook.policy): hook.program for hook in known}
+        by_policy: dict[str, list[Binding]] = {}
+        for binding in sorted(bindings, key=lambda one: one.name):
+            by_policy.setdefault(binding.spec.policy_name, []).append(binding)
+        hooks = []
+        for policy in sorted(policies, key=lambda one: one.name):
+            program = before.get(id(policy)) or OnDemand(functools.partial(self.compile, policy))
+            hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ())), static))
+        return tuple(hooks), tuple(one for orphans in by_policy.values() for one in orphans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +200,14 @@ def _is_own(hit: Hit | None, target: Target) -> bool:
 
 
 def candidates_for(
-    hooks: Iterable[Hook[C]], target: Target, catalog: Catalog
+    hooks: Hooks[P, C], target: Target, catalog: Catalog
 ) -> tuple[Candidate[C], ...]:
     """Those of all hooks; none for a resource that no policy ever sees."""
-    if target.resource.group_resource in EXEMPT:
-        return ()
-    found = (candidate_for(hook, target, catalog) for hook in hooks if hook.bindings)
+    seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
+    found = (candidate_for(hook, target, catalog) for hook in seeing)
     return tuple(one for one in found if one is not None)
 
 
-def remembered_candidates(hooks: Sequence[Hook[C]]) -> PerEndpoint[tuple[Candidate[C], ...]]:
+def remembered_candidates(hooks: Hooks[P, C]) -> PerEndpoint[tuple[Candidate[C], ...]]:
     """The candidates of each endpoint, found when first asked for."""
     return PerEndpoint(lambda target, catalog: candidates_for(hooks, target, catalog))

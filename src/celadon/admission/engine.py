@@ -3,7 +3,8 @@
 `Engine(policies, bindings)` compiles and pairs them; `review` judges a request. Per endpoint and
 operation the engine keeps the short list of policies that can match (`Candidate`), so a request
 touches only those. Policies are looked at in the order of their names, bindings of one policy
-likewise, params by namespace and name; upstream's orders are random (decision 0003).
+likewise, params by namespace and name; upstream's orders are random (decision 0003). Static ones,
+from files of the server, come before all that are objects.
 
 Dispatch follows k8s.io/apiserver `pkg/admission/plugin/policy/{generic/policy_dispatcher,
 validating/dispatcher}.go`: nothing is cut short, a denial does not keep later policies from
@@ -21,9 +22,9 @@ from celadon.admission.candidates import (
     Binding,
     Candidate,
     Hook,
+    Hooks,
     candidate_for,
     candidates_for,
-    paired,
 )
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
@@ -38,7 +39,7 @@ from celadon.admission.invocations import (
     misconfigured_binding,
     policy_hit,
 )
-from celadon.admission.matching import EXEMPT, Target
+from celadon.admission.matching import Target, is_exempt
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.policy.evaluation import Evaluation, Evaluator, Finding
@@ -73,6 +74,7 @@ class Observer(Protocol):
 
 
 _Candidate = Candidate[CompiledPolicy]
+_Hooks = Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
 
 
 class Engine:
-    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
-    compiled policies with a changed set."""
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
+    `with_static` share the compiled policies with a changed set."""
 
     __slots__ = ("_endpoints", "_hooks", "_inert", "version")
 
@@ -112,17 +114,17 @@ class Engine:
         bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
         version: str = DEFAULT_VERSION,
         *,
-        compiled: Iterable[Hook[CompiledPolicy]] = (),
+        hooks: _Hooks | None = None,
     ) -> None:
         self.version = version
-        self._hooks, orphans = paired(
-            policies, bindings, lambda policy: compile_policy(policy, version), compiled
-        )
+        if hooks is None:
+            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version))
+            hooks = empty.with_objects(policies, bindings)
+        self._hooks = hooks
         self._inert = tuple(
             Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
-            for binding in orphans
+            for binding in hooks.orphans
         )
-        hooks = self._hooks
         self._endpoints = PerEndpoint(
             lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
         )
@@ -132,20 +134,29 @@ class Engine:
         policies: Iterable[ValidatingAdmissionPolicy],
         bindings: Iterable[ValidatingAdmissionPolicyBinding],
     ) -> Engine:
-        """An engine for another set; policies that are the same objects are not compiled again."""
-        return Engine(policies, bindings, self.version, compiled=self._hooks)
+        """An engine for another set; policies that are the same objects are not compiled again.
+        Static ones stay."""
+        return Engine(version=self.version, hooks=self._hooks.with_objects(policies, bindings))
+
+    def with_static(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy],
+        bindings: Iterable[ValidatingAdmissionPolicyBinding],
+    ) -> Engine:
+        """An engine with another set of static policies, and the others as they are."""
+        return Engine(version=self.version, hooks=self._hooks.with_static(policies, bindings))
 
     def prepare(self) -> Engine:
         """Leave nothing to be compiled while requests are decided. Worth its time in a server; a
         command that ends soon does without."""
-        for hook in self._hooks:
+        for hook in self._hooks.all:
             hook.compiled.prepare()
         return self
 
     @property
     def policies(self) -> Sequence[CompiledPolicy]:
-        """The compiled policies, by name."""
-        return tuple(hook.compiled for hook in self._hooks)
+        """The compiled policies, in their order."""
+        return tuple(hook.compiled for hook in self._hooks.all)
 
     def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored.
@@ -171,14 +182,15 @@ class Engine:
         """The same verdict with every decision, also those that admit, with costs, and with notes
         on everything that had no say."""
         folder = Folder(request, list(self._inert))
-        if request.resource.group_resource in EXEMPT:
+        hooks = self._hooks.seeing(request.resource)
+        if not hooks and is_exempt(request.resource):
             folder.note(Note(Outcome.EXEMPT, detail=str(request.resource.group_resource)))
             return folder.verdict()
         context = RequestContext(request, world)
         dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
         target = target_of(request)
         try:
-            for hook in self._hooks:
+            for hook in hooks:
                 self._explain_hook(hook, target, world.catalog, dispatch)
         except StatusError as failure:
             return folder.verdict(failure)

@@ -31,7 +31,7 @@ ALL: Final = "*"
 NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
 OBJECT_SELECTOR: Final = FieldPath("objectSelector")
 
-EXEMPT: Final = frozenset(
+_REVIEWS: Final = frozenset(
     [
         GroupResource("authentication.k8s.io", "selfsubjectreviews"),
         GroupResource("authentication.k8s.io", "tokenreviews"),
@@ -39,18 +39,26 @@ EXEMPT: Final = frozenset(
         GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
         GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
         GroupResource("authorization.k8s.io", "subjectaccessreviews"),
-        GroupResource("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-        GroupResource("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-        GroupResource("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-        GroupResource("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
     ]
 )
 """Resources no policy ever sees, whatever the version and subresource."""
 
+_POLICIES: Final = frozenset(
+    GroupResource("admissionregistration.k8s.io", resource)
+    for resource in (
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+    )
+)
+"""Resources that only static policies see: those from files of the server."""
 
-def is_exempt(resource: GroupVersionResource) -> bool:
-    """Whether no policy ever sees it."""
-    return resource.group_resource in EXEMPT
+
+def is_exempt(resource: GroupVersionResource, *, static: bool = False) -> bool:
+    """Whether no policy ever sees it; `static` policies are from files, all others are objects."""
+    found = resource.group_resource
+    return found in _REVIEWS or (not static and found in _POLICIES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,7 @@ def verbs_of(
             core.new_context,
             _service_network(core),
             core.settings.version,
+            core.settings.gates,
         ),
         deleter,
         Reviewer(

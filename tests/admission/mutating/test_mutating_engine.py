@@ -9,7 +9,8 @@ import pytest
 
 from celadon.admission import ObjectWorld, Operation, Outcome
 from celadon.kube import StatusError
-from tests.admission.building import config_map, request
+from celadon.kube.apply import MutatedKinds
+from tests.admission.building import WORLD, config_map, request
 from tests.admission.mutating.altering import (
     apply,
     binding,
@@ -188,3 +189,12 @@ def test_unchanged_policies_are_not_compiled_again() -> None:
     after = before.replaced([kept, policy("b", label("c"))], [])
     assert after.policies[0] is before.policies[0]
     assert after.policies[1] is not before.policies[1]
+
+
+def test_static_policies_come_first() -> None:
+    static = policy("z", label("b", "has(object.metadata.labels) ? 'late' : 'first'"))
+    both = engine(policy("a", label("a"))).with_static([static], [binding("z", "z")])
+    made = both.rounds(WORLD, MutatedKinds()).run(request(), 0)
+    assert labels(dict(made or {})) == {"a": "set", "b": "first"}
+    assert [one.name for one in both.replaced([], []).policies] == ["z"]
+    assert [one.name for one in both.with_static([], []).policies] == ["a"]

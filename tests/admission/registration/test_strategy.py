@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,3 +189,15 @@ def test_output_order() -> None:
     assert list(made["metadata"]["labels"]) == ["a", "b"]
     assert list(made["webhooks"][0])[:3] == ["name", "clientConfig", "failurePolicy"]
     assert ordered({"kind": "Pod", "apiVersion": "v1"}) == {"kind": "Pod", "apiVersion": "v1"}
+
+
+def test_names_for_files_are_reserved_where_there_can_be_files() -> None:
+    given = document(VWC, {"name": "a.static.k8s.io"})
+    assert strategy.create_errors(given, NOTHING) == []
+    gated = replace(NOTHING, gates={"ManifestBasedAdmissionControlConfig": True})
+    assert [str(error) for error in strategy.create_errors(given, gated)] == [
+        'metadata.name: Invalid value: "a.static.k8s.io": names ending with ".static.k8s.io" are '
+        "reserved for static manifest-based configurations and cannot be managed via the API"
+    ]
+    assert strategy.update_errors(given, given, gated) == []
+    assert strategy.create_errors(document(VWC), gated) == []

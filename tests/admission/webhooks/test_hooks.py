@@ -126,7 +126,7 @@ def test_a_missing_namespace_is_told_where_the_rules_match() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(EXEMPT))
-def test_no_hook_gets_what_registers_hooks(kind: str) -> None:
+def test_only_static_hooks_get_what_registers_hooks(kind: str) -> None:
     asked = request(
         config_map(),
         kind=GroupVersionKind(ADMISSION_REGISTRATION, "v1", kind),
@@ -134,6 +134,19 @@ def test_no_hook_gets_what_registers_hooks(kind: str) -> None:
         namespace="",
     )
     assert names(hooks(webhook()), asked) == []
+    static = configuration(webhook("s.hooks.example.com"), name="s.static.k8s.io")
+    assert names(hooks(webhook()).with_static([static]), asked) == ["s.hooks.example.com"]
+
+
+def test_static_hooks_come_first() -> None:
+    static = configuration(webhook("s.hooks.example.com"), name="z.static.k8s.io")
+    found = hooks(webhook()).with_static([static])
+    assert [(one.uid, one.index) for one in found.hooks] == [
+        ("manifest/z.static.k8s.io/s.hooks.example.com/0", 0),
+        ("c/a.hooks.example.com/0", 1),
+    ]
+    assert names(found.replaced([])) == ["s.hooks.example.com"]
+    assert names(found.with_static([])) == ["a.hooks.example.com"]
 
 
 def test_deletions_of_a_namespace_look_at_the_stored_one() -> None:

@@ -246,13 +246,12 @@ async def patch(policies: ClusterPolicies, request: Request = CREATE) -> list[di
 
 
 def changing_names(policies: ClusterPolicies) -> list[str]:
-    """Of those that are bound."""
+    """None as long as the binding has not come, too; there is another one, of another type."""
     rules = policies.rulebook()
     if rules is None or rules.mutation is None:
         return []
-    engine = rules.mutation.engine
-    unbound = {note.policy for note in engine.inert}
-    return [one.name for one in engine.policies if one.name not in unbound]
+    found = [one.name for one in rules.mutation.engine.policies]
+    return found if rules.bindings == 2 or not found else []
 
 
 LABELLED = "Object{metadata: Object.metadata{labels: {'team': %s}}}"

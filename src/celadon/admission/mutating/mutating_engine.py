@@ -1,10 +1,10 @@
 """All mutating policies and bindings at once, one request at a time, in up to two rounds.
 
 Policies are asked in the order of their names, bindings and params as in the validating engine
-(upstream's orders are random). Which policies match is found out with the object as it comes into
-the round; conditions and mutations see what those before have made of it. A failure stops nothing;
-those that are not ignored refuse the request in the end. As k8s.io/apiserver
-`pkg/admission/plugin/policy/mutating/dispatcher.go`.
+(upstream's orders are random), static ones before all that are objects. Which policies match is
+found out with the object as it comes into the round; conditions and mutations see what those before
+have made of it. A failure stops nothing; those that are not ignored refuse the request in the end.
+As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/dispatcher.go`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from celadon.admission.candidates import Candidate, Hook, paired, remembered_candidates
+from celadon.admission.candidates import Candidate, Hooks, remembered_candidates
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.expressions.activation import RequestContext
@@ -45,12 +45,13 @@ from celadon.kube.apply import MutatedKinds
 from celadon.kube.library import DEFAULT_VERSION
 
 _Candidate = Candidate[CompiledMutatingPolicy]
+_Hooks = Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
 _Find = Callable[[Request, World], tuple[_Candidate, ...]]
 
 
 class MutatingEngine:
-    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
-    compiled policies with a changed set."""
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
+    `with_static` share the compiled policies with a changed set."""
 
     __slots__ = ("_endpoints", "_hooks", "version")
 
@@ -60,32 +61,44 @@ class MutatingEngine:
         bindings: Iterable[MutatingAdmissionPolicyBinding] = (),
         version: str = DEFAULT_VERSION,
         *,
-        compiled: Iterable[Hook[CompiledMutatingPolicy]] = (),
+        hooks: _Hooks | None = None,
     ) -> None:
         self.version = version
-        self._hooks, _ = paired(
-            policies, bindings, lambda policy: compile_mutating_policy(policy, version), compiled
-        )
-        self._endpoints = remembered_candidates(self._hooks)
+        if hooks is None:
+            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version))
+            hooks = empty.with_objects(policies, bindings)
+        self._hooks = hooks
+        self._endpoints = remembered_candidates(hooks)
 
     def replaced(
         self,
         policies: Iterable[MutatingAdmissionPolicy],
         bindings: Iterable[MutatingAdmissionPolicyBinding],
     ) -> MutatingEngine:
-        """An engine for another set; policies that are the same objects are not compiled again."""
-        return MutatingEngine(policies, bindings, self.version, compiled=self._hooks)
+        """An engine for another set; policies that are the same objects are not compiled again.
+        Static ones stay."""
+        hooks = self._hooks.with_objects(policies, bindings)
+        return MutatingEngine(version=self.version, hooks=hooks)
+
+    def with_static(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy],
+        bindings: Iterable[MutatingAdmissionPolicyBinding],
+    ) -> MutatingEngine:
+        """An engine with another set of static policies, and the others as they are."""
+        hooks = self._hooks.with_static(policies, bindings)
+        return MutatingEngine(version=self.version, hooks=hooks)
 
     def prepare(self) -> MutatingEngine:
         """Leave nothing to be compiled while requests are decided."""
-        for hook in self._hooks:
+        for hook in self._hooks.all:
             hook.compiled.prepare()
         return self
 
     @property
     def policies(self) -> Sequence[CompiledMutatingPolicy]:
-        """The compiled policies, by name."""
-        return tuple(hook.compiled for hook in self._hooks)
+        """The compiled policies, in their order."""
+        return tuple(hook.compiled for hook in self._hooks.all)
 
     def concerns(self, request: Request, world: World) -> bool:
         """Whether any policy could have a say in requests like this one. Cheap."""

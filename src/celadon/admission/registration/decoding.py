@@ -25,11 +25,12 @@ T = TypeVar("T", covariant=True)
 
 class RegistrationError(ValueError):
     """The document is not an object of its kind; the text is the API server's. `path` leads to the
-    value that does not fit."""
+    value that does not fit, `why` is the decoder's part of the text."""
 
     def __init__(self, kind: str, version: str, error: DecodeError) -> None:
         super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
         self.path = error.path
+        self.why = str(error)
 
 
 @dataclass(frozen=True, slots=True)

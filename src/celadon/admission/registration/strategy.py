@@ -19,10 +19,20 @@ from celadon.admission.registration.api_validation.param_access import check_bin
 from celadon.admission.registration.api_validation.policy_status import validate_status
 from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
 from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
-from celadon.admission.registration.static_manifests import STATIC_SUFFIX
-from celadon.kube import FieldError, GroupKind, GroupVersionResource, JsonObject, metadata
+from celadon.admission.registration.reserved_names import GATE, RESERVED, STATIC_SUFFIX
+from celadon.kube import (
+    FieldError,
+    FieldPath,
+    GroupKind,
+    GroupVersionResource,
+    JsonObject,
+    fieldpath,
+    metadata,
+)
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import Strategy, Surroundings
+
+_NAME: Final = FieldPath("metadata", "name")
 
 
 def typed(document: JsonObject) -> registration.RegistrationObject:
@@ -33,6 +43,9 @@ def typed(document: JsonObject) -> registration.RegistrationObject:
 def create_errors(document: JsonObject, surroundings: Surroundings) -> list[FieldError]:
     """Of a new object as validating admission sees it."""
     errors = validate_create(typed(document), surroundings.version)
+    name = metadata.name(document)
+    if surroundings.gates.get(GATE) and name.endswith(STATIC_SUFFIX):
+        errors.append(fieldpath.invalid(_NAME, name, RESERVED))
     return errors or _access_errors(document, None, surroundings)
 
 
@@ -76,10 +89,7 @@ def _access_errors(
 def _warnings(document: JsonObject) -> list[str]:
     if not metadata.name(document).endswith(STATIC_SUFFIX):
         return []
-    return [
-        f'metadata.name: names ending with "{STATIC_SUFFIX}" are reserved for static '
-        "manifest-based configurations and cannot be managed via the API"
-    ]
+    return [f"{_NAME}: {RESERVED}"]
 
 
 def _strategy(entry: RegistrationKind) -> Strategy:

@@ -44,7 +44,7 @@ EXEMPT: Final = frozenset(
         registration.MUTATING_WEBHOOKS_KIND,
     ]
 )
-"""Kinds of the registration group that no webhook ever gets."""
+"""Kinds of the registration group that only static webhooks get: those from files of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Hook:
     uid: str
     index: int
     conditions: tuple[Condition, ...]
+    static: bool = False
+    """Whether its configuration is from files of the server, not an object."""
 
     @property
     def name(self) -> str:
@@ -93,35 +95,44 @@ class _Candidate:
 
 
 class HookSet:
-    """All validating, or all mutating webhooks. Immutable but for what it remembers; `replaced`
-    shares what has been compiled with a changed set."""
+    """All validating, or all mutating webhooks, those of `static` configurations first. Immutable
+    but for what it remembers; `replaced` and `with_static` share what has been compiled with a
+    changed set."""
 
-    __slots__ = ("_compiled", "_endpoints", "hooks", "version")
+    __slots__ = ("_compiled", "_endpoints", "_objects", "_static", "hooks", "version")
 
     def __init__(
         self,
         configurations: Iterable[WebhookConfiguration] = (),
         version: str = DEFAULT_VERSION,
         *,
+        static: Iterable[WebhookConfiguration] = (),
         known: HookSet | None = None,
     ) -> None:
         self.version = version
+        self._objects, self._static = tuple(configurations), tuple(static)
         before = {} if known is None else known._compiled
         self._compiled: dict[int, tuple[WebhookConfiguration, list[tuple[Condition, ...]]]] = {}
         hooks: list[Hook] = []
-        for configuration in sorted(configurations, key=lambda one: one.name):
-            entry = before.get(id(configuration))
-            if entry is None:
-                conditions = [_conditions(one, version) for one in configuration.webhooks]
-                entry = (configuration, conditions)
-            self._compiled[id(configuration)] = entry
-            hooks += _hooks(configuration, entry[1], len(hooks))
+        for is_static, given in ((True, self._static), (False, self._objects)):
+            for configuration in sorted(given, key=lambda one: one.name):
+                entry = before.get(id(configuration))
+                if entry is None:
+                    conditions = [_conditions(one, version) for one in configuration.webhooks]
+                    entry = (configuration, conditions)
+                self._compiled[id(configuration)] = entry
+                hooks += _hooks(configuration, entry[1], len(hooks), static=is_static)
         self.hooks: Sequence[Hook] = tuple(hooks)
         self._endpoints = PerEndpoint(self._candidates)
 
     def replaced(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
-        """For other configurations; those that are the same objects are not compiled again."""
-        return HookSet(configurations, self.version, known=self)
+        """For other configurations; those that are the same objects are not compiled again. Static
+        ones stay."""
+        return HookSet(configurations, self.version, static=self._static, known=self)
+
+    def with_static(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
+        """For other static configurations, and the others as they are."""
+        return HookSet(self._objects, self.version, static=configurations, known=self)
 
     def concerns(self, request: Request, world: World) -> bool:
         """Whether any rule covers requests like this one. Cheap."""
@@ -147,21 +158,26 @@ class HookSet:
 
     def _candidates(self, target: Target, catalog: Catalog) -> tuple[_Candidate, ...]:
         kind = target.kind
-        if kind.group == ADMISSION_REGISTRATION and kind.kind in EXEMPT:
-            return ()
-        planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in self.hooks)
+        is_exempt = kind.group == ADMISSION_REGISTRATION and kind.kind in EXEMPT
+        seeing = (hook for hook in self.hooks if hook.static or not is_exempt)
+        planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in seeing)
         return tuple(_Candidate(hook, found) for hook, found in planned if found is not None)
 
 
 def _hooks(
-    configuration: WebhookConfiguration, conditions: list[tuple[Condition, ...]], first: int
+    configuration: WebhookConfiguration,
+    conditions: list[tuple[Condition, ...]],
+    first: int,
+    *,
+    static: bool,
 ) -> Iterator[Hook]:
     names: dict[str, int] = {}
+    prefix = "manifest/" if static else ""
     for i, webhook in enumerate(configuration.webhooks):
         earlier = names.get(webhook.name, 0)
         names[webhook.name] = earlier + 1
-        uid = f"{configuration.name}/{webhook.name}/{earlier}"
-        yield Hook(configuration.name, webhook, uid, first + i, conditions[i])
+        uid = f"{prefix}{configuration.name}/{webhook.name}/{earlier}"
+        yield Hook(configuration.name, webhook, uid, first + i, conditions[i], static)
 
 
 def _conditions(webhook: Webhook, version: str) -> tuple[Condition, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.kube.authorization import Attributes, Ruling, User
@@ -43,13 +43,14 @@ Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What validation may know besides the objects. Without `authorize` nobody asks whether a
-    writer may read what the object refers to."""
+    writer may read what the object refers to. `gates` are those that are not as by default."""
 
     version: str = DEFAULT
     user: User = NOBODY
     lookups: Lookups = EMPTY
     catalog: Catalog | None = None
     authorize: Authorize | None = None
+    gates: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def resources(self) -> Catalog:

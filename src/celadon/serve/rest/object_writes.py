@@ -8,7 +8,7 @@ between; else it begins again with what is there then. As k8s.io/apiserver
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -71,6 +71,7 @@ class Writer:
         new_context: Callable[[User], DefaultingContext],
         network: ServiceNetworkView,
         version: str,
+        gates: Mapping[str, bool],
     ) -> None:
         self._objects = objects
         self._reader = reader
@@ -80,6 +81,7 @@ class Writer:
         self._new_context = new_context
         self._network = network
         self._version = version
+        self._gates = gates
 
     # --- verbs ---
 
@@ -293,7 +295,9 @@ class Writer:
 
     def _surroundings(self, call: Call) -> Surroundings:
         world = self._world
-        return Surroundings(self._version, call.user, world, world.catalog, world.authorize)
+        return Surroundings(
+            self._version, call.user, world, world.catalog, world.authorize, self._gates
+        )
 
 
 def _set_aside(scale: dict[str, Any]) -> object:

@@ -15,7 +15,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.registration.static_manifests import is_static, static_errors
+from celadon.admission.static.static_manifests import is_static, static_errors
 
 _TYPES: Final = (
     (ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding),

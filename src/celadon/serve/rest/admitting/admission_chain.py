@@ -108,7 +108,8 @@ class Admission:
         call.notes.warnings += opinion.warnings
         call.notes.annotate(opinion.audit_annotations)
         raise_refusal(opinion.refusal)
-        if VALIDATING_POLICIES in self.plugins.names and not is_exempt(request.resource):
+        seen = not is_exempt(request.resource, static=True)
+        if seen and VALIDATING_POLICIES in self.plugins.names:
             self._review(call, request)
         phase = await self.webhooks.validate(request, call.remaining)
         if phase is not None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.static_manifests import is_static, static_errors
+from celadon.admission.static.static_manifests import is_static, static_errors
 from tests.admission.building import binding, policy
+from tests.admission.webhooks.hooking import configuration, webhook
 
 NAME = "p.static.k8s.io"
 GOOD = policy(NAME)
@@ -32,6 +33,22 @@ CASES: list[tuple[list[Any], list[str]]] = [
         ['binding "b": spec.paramRef is not supported for static manifests'],
     ),
     (
+        [
+            configuration(
+                webhook("a.x.io", clientConfig={"service": {"namespace": "n", "name": "s"}}),
+                webhook("b.x.io", clientConfig={}),
+                webhook("c.x.io"),
+                name="w.static.k8s.io",
+            )
+        ],
+        [
+            'webhook "a.x.io" in "w.static.k8s.io" (file "w.yaml"): clientConfig.service is not '
+            "supported for static manifests; use clientConfig.url instead",
+            'webhook "b.x.io" in "w.static.k8s.io" (file "w.yaml"): clientConfig.url is required '
+            "for static manifests",
+        ],
+    ),
+    (
         [binding("b", NAME)],
         [f'binding "b" references policy "{NAME}" which does not exist in the manifest directory'],
     ),
@@ -40,7 +57,7 @@ CASES: list[tuple[list[Any], list[str]]] = [
 
 @pytest.mark.parametrize(("objects", "texts"), CASES)
 def test_errors(objects: list[Any], texts: list[str]) -> None:
-    assert [error.text for error in static_errors(objects)] == texts
+    assert [error.text for error in static_errors(objects, "w.yaml")] == texts
 
 
 def test_only_names_with_the_suffix_are_for_files() -> None:

@@ -1,0 +1,27 @@
+"""Policies and webhooks from files of the API server itself (KEP-5793, alpha in 1.36).
+
+Read `static_manifests` (what holds for them beyond validation), then `static_loading` (documents to
+the objects of a plugin). Engines take them with `with_static`.
+"""
+
+from celadon.admission.registration.reserved_names import GATE
+from celadon.admission.static.static_loading import (
+    STATIC_PLUGINS,
+    ManifestError,
+    StaticDocument,
+    StaticObjects,
+    StaticPlugin,
+    load,
+)
+from celadon.admission.static.static_manifests import is_static
+
+__all__ = [
+    "GATE",
+    "STATIC_PLUGINS",
+    "ManifestError",
+    "StaticDocument",
+    "StaticObjects",
+    "StaticPlugin",
+    "is_static",
+    "load",
+]

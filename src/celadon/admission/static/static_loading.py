@@ -1,0 +1,221 @@
+"""Files of the API server itself (KEP-5793) to the policies or webhooks of one plugin.
+
+`load` takes the documents of a folder in their order and either gives all objects or raises the
+first thing that is wrong with them, in upstream's words: a folder is taken as a whole or not at all.
+Reading the folder is for others. As k8s.io/kubernetes `pkg/admission/plugin/{policy,webhook}/
+manifest/loader`, with the scheme of those packages: the `admissionregistration.k8s.io` kinds and
+`List`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from celadon.admission.registration import registration_types as registration
+from celadon.admission.registration.api_validation.kind_validation import validate_create
+from celadon.admission.registration.api_validation.registration_metadata import (
+    validate_object_meta,
+)
+from celadon.admission.registration.decoding import RegistrationError, decode_object
+from celadon.admission.registration.registration_kinds import BY_KIND
+from celadon.admission.registration.registration_types import RegistrationObject
+from celadon.admission.static.static_manifests import (
+    constraint_errors,
+    name_error,
+    reference_errors,
+)
+from celadon.kube import GroupVersionKind, fieldpath
+from celadon.kube.go import Document, json_text, quote
+from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.schemas import strict_field_errors
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.writes import request_bodies
+
+R = TypeVar("R", bound=RegistrationObject)
+
+VERSION: Final = "v1"
+"""The only one that files may be written in."""
+
+_LIST: Final = "List"
+_SCHEMES: Final = "k8s.io/kubernetes/pkg/admission/plugin"
+_POLICY_SCHEME: Final = f"{_SCHEMES}/policy/manifest/loader/validating_loader.go:35"
+_WEBHOOK_SCHEME: Final = f"{_SCHEMES}/webhook/manifest/loader/loader.go:41"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPlugin:
+    """An admission plugin that can have a folder of files, and what may be in it. `kind` is that of
+    its configuration."""
+
+    name: str
+    kind: str
+    kinds: tuple[str, ...]
+    scheme: str
+
+
+VALIDATING_POLICIES: Final = StaticPlugin(
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyConfiguration",
+    (registration.POLICY_KIND, registration.BINDING_KIND),
+    _POLICY_SCHEME,
+)
+MUTATING_POLICIES: Final = StaticPlugin(
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyConfiguration",
+    (registration.MUTATING_POLICY_KIND, registration.MUTATING_BINDING_KIND),
+    _POLICY_SCHEME,
+)
+VALIDATING_WEBHOOKS: Final = StaticPlugin(
+    "ValidatingAdmissionWebhook",
+    "WebhookAdmissionConfiguration",
+    (registration.VALIDATING_WEBHOOKS_KIND,),
+    _WEBHOOK_SCHEME,
+)
+MUTATING_WEBHOOKS: Final = StaticPlugin(
+    "MutatingAdmissionWebhook",
+    "WebhookAdmissionConfiguration",
+    (registration.MUTATING_WEBHOOKS_KIND,),
+    _WEBHOOK_SCHEME,
+)
+STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
+    one.name: one
+    for one in (MUTATING_POLICIES, MUTATING_WEBHOOKS, VALIDATING_POLICIES, VALIDATING_WEBHOOKS)
+}
+"""By name."""
+
+
+class ManifestError(ValueError):
+    """Why files cannot be loaded, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticDocument:
+    """One document of a file. `text` is how it stands there, `complaints` what strict reading has
+    to say about its YAML."""
+
+    file: str
+    document: Document
+    text: str = ""
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StaticObjects:
+    """What a plugin has from its files, in their order."""
+
+    objects: tuple[RegistrationObject, ...] = ()
+
+    def of(self, kind: type[R]) -> list[R]:
+        """Those of one type."""
+        return [one for one in self.objects if isinstance(one, kind)]
+
+
+def load(
+    documents: Iterable[StaticDocument], plugin: StaticPlugin, version: str = DEFAULT_VERSION
+) -> StaticObjects:
+    """All objects; `version` is the server's. Raises ManifestError, and what `documents` raises."""
+    loading = _Loading(plugin, version)
+    for one in documents:
+        try:
+            loading.take(one)
+        except ManifestError as error:
+            raise ManifestError(f"error loading {one.file}: {error}") from None
+    wrong = next(reference_errors(loading.objects), None)
+    if wrong is not None:
+        raise ManifestError(wrong.text)
+    return StaticObjects(tuple(loading.objects))
+
+
+@dataclass(slots=True)
+class _Loading:
+    """The state of a load. `seen` has the files of the names, by kind."""
+
+    plugin: StaticPlugin
+    version: str
+    objects: list[RegistrationObject] = field(default_factory=list)
+    seen: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def take(self, given: StaticDocument) -> None:
+        """One document, or one item of a list. Raises ManifestError."""
+        value = given.document.value
+        gvk = _kind_of(value, given.text)
+        if gvk.kind == _LIST:
+            for item in value.get("items") or ():
+                self._take_item(given, item)
+            return
+        single = gvk.kind.removesuffix(_LIST)
+        self._require_registered(gvk, single)
+        found = [self._decoded(one, single, gvk.version) for one in _items(value, gvk, single)]
+        wrong = [*given.complaints, *(one.text for one in strict_field_errors(given.document, gvk))]
+        if wrong:
+            raise ManifestError(request_bodies.strict_decoding_error(wrong))
+        if gvk.version != VERSION or single not in self.plugin.kinds:
+            raise ManifestError(f"unsupported resource type *{gvk.version}.{gvk.kind}")
+        for obj in found:
+            self._require_valid(obj, single)
+        for obj in found:
+            self._accept(obj, single, given.file)
+
+    def _take_item(self, given: StaticDocument, item: Any) -> None:
+        text = json_text(item)
+        try:
+            _kind_of(item, text)
+        except ManifestError as error:
+            raise ManifestError(f"failed to decode list item: {error}") from None
+        self.take(StaticDocument(given.file, Document(item, given.document.repeated), text))
+
+    def _require_registered(self, gvk: GroupVersionKind, single: str) -> None:
+        entry = BY_KIND.get(single)
+        if (
+            gvk.group != ADMISSION_REGISTRATION
+            or entry is None
+            or gvk.version not in entry.versions
+        ):
+            raise ManifestError(
+                f"no kind {quote(gvk.kind)} is registered for version {quote(gvk.api_version)} in "
+                f"scheme {quote(self.plugin.scheme)}"
+            )
+
+    def _decoded(self, value: Any, kind: str, version: str) -> RegistrationObject:
+        try:
+            return decode_object(value, kind, version).value
+        except RegistrationError as error:
+            raise ManifestError(error.why) from None
+
+    def _require_valid(self, obj: RegistrationObject, kind: str) -> None:
+        errors = [*validate_object_meta(obj.metadata), *validate_create(obj, self.version)]
+        if errors:
+            raise ManifestError(f"{kind} {quote(obj.name)}: {fieldpath.aggregate(errors)}")
+
+    def _accept(self, obj: RegistrationObject, kind: str, file: str) -> None:
+        wrong = name_error(obj.name, file, self.seen.setdefault(kind, {}))
+        if wrong:
+            raise ManifestError(wrong)
+        error = next(constraint_errors(obj, file=file), None)
+        if error is not None:
+            raise ManifestError(error.text)
+        self.objects.append(obj)
+
+
+def _kind_of(value: object, text: str) -> GroupVersionKind:
+    """What a document says that it is. Raises ManifestError."""
+    given = {} if value is None else value
+    if not isinstance(given, dict):
+        raise ManifestError(request_bodies.not_an_object(value))
+    kind, api_version = given.get("kind"), given.get("apiVersion")
+    if not isinstance(kind, str) or not kind:
+        raise ManifestError(f"Object 'Kind' is missing in '{text}'")
+    if not isinstance(api_version, str) or not api_version:
+        raise ManifestError(f"Object 'apiVersion' is missing in '{text}'")
+    group, _, version = api_version.rpartition("/")
+    return GroupVersionKind(group, version, kind)
+
+
+def _items(value: dict[str, Any], gvk: GroupVersionKind, single: str) -> Iterator[Any]:
+    """The objects of a list of one kind; any other object is its own only item."""
+    if gvk.kind == single:
+        yield value
+    else:
+        yield from value.get("items") or ()
