@@ -23,7 +23,7 @@ from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.operations import container_access, equality
 from celadon.cel.values.operations.container_access import index
-from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.optional_contents import (
     go_integer,
     go_text,
@@ -101,7 +101,8 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
         impl = several.get(key)
         return impl(*args) if impl else find(args, several, key)(*args)
 
-    one[SetList] = one[MapList] = call_typed_list  # INVARIANT (typed lists)
+    for kind in LIST_CLASSES - {list}:  # INVARIANT (typed lists)
+        one[kind] = call_typed_list
     if guarded.keys() == {1}:
         return call_one
     return call_two if guarded.keys() == {2} else call

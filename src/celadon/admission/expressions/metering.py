@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
@@ -34,8 +34,9 @@ class Failure:
     source: Source
 
 
-class OutOfBudget(Exception):
-    """The budget of a phase is used up; `failure` names the expression that was too much."""
+class OutOfBudget(BaseException):
+    """The budget of a phase is used up; `failure` names the expression that was too much. Generated
+    code, which catches exceptions of other kinds, lets it pass."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(OUT_OF_BUDGET)
@@ -52,16 +53,18 @@ def run_plain(expression: Expression, activation: Activation) -> Any:  # noqa: A
 class Meter:
     """One budget. `cost` is what the latest expression cost, its variables included."""
 
-    __slots__ = ("_variables", "cost", "remaining")
+    __slots__ = ("_running", "_variables", "cost", "remaining")
 
     def __init__(self, budget: int) -> None:
         self.remaining = budget
         self.cost = 0
         self._variables = 0
+        self._running: Expression | None = None
 
     def run(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
         """An expression of the phase itself: charged at once, failed or not."""
         self._variables = 0
+        self._running = expression
         try:
             value, cost = _metered(expression, activation)
         except EvaluationError as error:
@@ -71,22 +74,31 @@ class Meter:
         return value
 
     def run_variable(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
-        """A variable: charged together with the expression that reads it."""
+        """A variable: charged together with the expression that reads it. What the variables
+        together cost is known to be too much as soon as it is."""
         try:
             value, cost = _metered(expression, activation)
         except EvaluationError as error:
-            self._variables += error.cost or 0
+            self._charge_variable(error.cost or 0, expression)
             raise
-        self._variables += cost
+        self._charge_variable(cost, expression)
         return value
+
+    def _charge_variable(self, cost: int, variable: Expression) -> None:
+        self._variables += cost
+        if self._variables > self.remaining:
+            self._exhausted(self._running or variable)
 
     def _charge(self, cost: int, expression: Expression) -> None:
         self.cost = self._variables + cost
         for part in (self._variables, cost):
             if part > self.remaining:
-                self.remaining = -1
-                raise OutOfBudget(expression.source)
+                self._exhausted(expression)
             self.remaining -= part
+
+    def _exhausted(self, expression: Expression) -> NoReturn:
+        self.remaining = -1
+        raise OutOfBudget(expression.source)
 
 
 def _metered(expression: Expression, activation: Activation) -> tuple[Any, int]:

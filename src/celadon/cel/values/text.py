@@ -8,6 +8,8 @@ still turns them into U+FFFD rather than fail.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from celadon.cel.errors import CostLimitExceeded, EvaluationError
 
 #: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
@@ -27,14 +29,35 @@ _QUOTE_ESCAPES = {
 }
 
 
-#: No function builds a longer string, whatever it costs elsewhere: memory is finite.
-MAX_LENGTH = 1 << 28
+#: No function builds a longer string, whatever it costs elsewhere: memory is finite. (Looking at
+#: more characters, for a tenth each, is over what one expression may cost in Kubernetes.)
+MAX_LENGTH = 10_000_000
+#: No value is longer in writing: what shares structure is small and yet endless when written down.
+MAX_WRITTEN = 4_000_000
 
 
 def check_length(length: int) -> None:
     """Refuses to build a string that long; called before building it."""
     if length > MAX_LENGTH:
-        raise EvaluationError(CostLimitExceeded().message)
+        raise too_long()
+
+
+def too_long() -> EvaluationError:
+    """The error of what would be more than memory is for."""
+    return EvaluationError(CostLimitExceeded().message)
+
+
+def written(parts: Iterable[str], separator: str = ", ") -> str:
+    """The parts of a list or map one after another, up to `MAX_WRITTEN` characters. Raises
+    EvaluationError."""
+    kept: list[str] = []
+    left = MAX_WRITTEN
+    for part in parts:
+        left -= len(part) + len(separator)
+        if left < 0:
+            raise too_long()
+        kept.append(part)
+    return separator.join(kept)
 
 
 def utf8(s: str) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 from celadon.cel.types import Type
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.text import go_float
+from celadon.cel.values.text import go_float, written
 from celadon.cel.values.times.timestamps import Duration, Timestamp, go_duration, go_time
 
 
@@ -27,7 +27,7 @@ def display(value: Any) -> str:
         case bytes():
             return "[" + " ".join(map(str, value)) + "]"
         case list():
-            return "[" + ", ".join(map(display, value)) + "]"
+            return f"[{written(map(display, value))}]"
         case Timestamp():
             return go_time(value)
         case Duration():
@@ -40,4 +40,4 @@ def display(value: Any) -> str:
             return value.display()
         case _:
             pairs = (f"{display(k)}: {display(v)}" for k, v in value.items())
-            return "{" + ", ".join(pairs) + "}"
+            return f"{{{written(pairs)}}}"

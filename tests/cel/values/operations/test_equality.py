@@ -195,3 +195,21 @@ def test_equality_is_symmetric(a: object, b: object) -> None:
 @given(VALUES)
 def test_equality_is_reflexive(a: object) -> None:
     assert equal(a, a)
+
+
+def shared(depth: int, leaf: object, *, optional: bool = False) -> object:
+    """A list of twice the same, so many levels deep: 2 ** depth leaves."""
+    value = leaf
+    for _ in range(depth):
+        value = [value, Optional(value) if optional and isinstance(value, list) else value]
+    return value
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_values_that_share_structure_are_compared_in_time(optional: bool) -> None:
+    one, other = shared(200, 1, optional=optional), shared(200, 1.0, optional=optional)
+    assert equal(one, one)
+    assert equal(one, other)
+    assert not equal(one, shared(200, 2, optional=optional))
+    nan = shared(200, math.nan, optional=optional)
+    assert not equal(nan, nan), "the same object is no shortcut"

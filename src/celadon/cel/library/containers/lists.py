@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.declarations import Function, Library, Overload
-from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
+from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.library.containers import list_costs as costs
 from celadon.cel.library.containers.sorting import sort_by_keys
 from celadon.cel.parsing.macros import LISTS_MACROS
@@ -32,6 +32,7 @@ from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.operations.equality import equal, refusal
 from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.runtime_types import type_of
+from celadon.cel.values.text import too_long
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
@@ -80,17 +81,22 @@ def flatten_deep(elements: object, depth: Any) -> list[Any]:
 
 
 def _flattened(elements: list[Any], depth: int) -> list[Any]:
+    """Lists that share structure are small and yet endless when flattened."""
     result: list[Any] = []
     stack = [(iter(elements), depth)]
+    left = costs.LONGEST_RANGE
     while stack:
         remaining, levels = stack[-1]
         for element in remaining:
+            left -= 1
             if levels and is_list(element):
                 stack.append((iter(element), levels - 1))
                 break
             result.append(element)
         else:
             stack.pop()
+        if left < 0:
+            raise too_long()
     return result
 
 
@@ -109,7 +115,7 @@ def sort_by_associated_keys(elements: object, keys: object) -> list[Any]:
 def integer_range(count: int) -> list[int]:
     """Too long a range is not built: its cost alone is over every limit worth setting."""
     if count > costs.LONGEST_RANGE:
-        raise EvaluationError(CostLimitExceeded().message)
+        raise too_long()
     return list(range(count))
 
 

@@ -23,7 +23,15 @@ from celadon.cel.values.list_classes import is_list
 from celadon.cel.values.maps import is_map
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.runtime_types import type_name
-from celadon.cel.values.text import go_float, go_plain_float, go_quote, utf8
+from celadon.cel.values.text import (
+    MAX_WRITTEN,
+    go_float,
+    go_plain_float,
+    go_quote,
+    too_long,
+    utf8,
+    written,
+)
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 Renderer: TypeAlias = Callable[[Any, int | None], str]
@@ -129,15 +137,28 @@ def _simple(value: Any) -> str | None:
 
 def _legacy_container(value: Any) -> str | None:
     if is_list(value):
-        return f"[{', '.join(map(_legacy_element, value))}]"
+        return f"[{written(map(_legacy_element, value))}]"
     if is_map(value):
-        entries = [(_legacy_key(k), _legacy_element(v)) for k, v in value.items()]
-        entries.sort(key=_rendered_key)
-        return "{" + ", ".join(f"{key}:{element}" for key, element in entries) + "}"
+        return _entries(value, _legacy_key, _legacy_element, ":")
     return None
 
 
-def _rendered_key(entry: tuple[str, str]) -> str:
+def _entries(
+    value: Any, key: Callable[[Any], str], element: Callable[[Any], str], colon: str
+) -> str:
+    """A map, by its written keys."""
+    pairs: list[tuple[str, str]] = []
+    left = MAX_WRITTEN
+    for k, v in value.items():
+        pairs.append((key(k), element(v)))
+        left -= len(pairs[-1][1])
+        if left < 0:
+            raise too_long()
+    pairs.sort(key=_written_key)
+    return f"{{{written(f'{k}{colon}{v}' for k, v in pairs)}}}"
+
+
+def _written_key(entry: tuple[str, str]) -> str:
     return entry[0]
 
 
@@ -253,12 +274,14 @@ def _plain_string(value: Any, precision: int | None) -> str:
     if rendered is not None:
         return rendered
     if is_list(value):
-        return f"[{', '.join(_plain_string(element, None) for element in value)}]"
+        return f"[{written(map(_plain_part, value))}]"
     if is_map(value):
-        entries = [(_plain_string(k, None), _plain_string(v, None)) for k, v in value.items()]
-        entries.sort(key=_rendered_key)
-        return "{" + ", ".join(f"{key}: {element}" for key, element in entries) + "}"
+        return _entries(value, _plain_part, _plain_part, ": ")
     raise _refuse(_PLAIN_REFUSALS, "s", value)
+
+
+def _plain_part(value: object) -> str:
+    return _plain_string(value, None)
 
 
 def _plain_non_finite(value: float) -> str:

@@ -10,11 +10,13 @@ from celadon.cel.values.conversions import duration_to_string
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.text import written
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 
 def notation(value: object) -> str:
-    """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`."""
+    """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`. Raises
+    EvaluationError for what is too long to write down."""
     if value is None or isinstance(value, bool | str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int | float):
@@ -22,9 +24,9 @@ def notation(value: object) -> str:
     if isinstance(value, bytes):
         return f'b"{_bytes(value)}"'
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(notation, value))}]"
+        return f"[{written(map(notation, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{notation(k)}: {notation(v)}' for k, v in value.items())}}}"
+        return f"{{{written(f'{notation(k)}: {notation(v)}' for k, v in value.items())}}}"
     return _named(value)
 
 

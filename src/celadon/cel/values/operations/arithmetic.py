@@ -13,6 +13,7 @@ from typing import Any
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.operations.equality import refusal
+from celadon.cel.values.operations.joined_lists import concatenation
 from celadon.cel.values.operations.typed_lists import LIST_CLASSES
 from celadon.cel.values.times.timestamps import Duration, Timestamp, timestamp_at
 
@@ -56,8 +57,10 @@ def add(a: Any, b: Any) -> Any:
     if kind is b.__class__:
         if kind is int:
             return _int(a + b)
-        if kind is str or kind is list or kind is float or kind is bytes:
+        if kind is str or kind is float or kind is bytes:
             return a + b
+        if kind is list:
+            return concatenation(a, b)
         if kind is Uint:
             return _uint(int(a) + int(b))
         if kind is Duration:
@@ -67,7 +70,8 @@ def add(a: Any, b: Any) -> Any:
     elif kind is Duration and b.__class__ is Timestamp:
         return timestamp_at(b.unix_nanoseconds + a.nanoseconds, b.offset_minutes)
     if isinstance(a, list) and isinstance(b, list):
-        return a + b  # INVARIANT (typed lists)
+        # INVARIANT (typed lists): the one on the left decides
+        return concatenation(a, b) if kind is list else a + b
     raise refusal("_+_", a, _ADDERS)
 
 

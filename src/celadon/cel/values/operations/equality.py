@@ -18,7 +18,7 @@ from typing import Any
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
 from celadon.cel.values.list_classes import TypedList
-from celadon.cel.values.maps import MISSING, find
+from celadon.cel.values.maps import MISSING, MixedMap, find
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
@@ -28,6 +28,11 @@ _NONE_TYPE = type(None)
 #: Classes whose own `==` is CEL's, given the same class on both sides.
 _PLAIN = frozenset({str, bool, int, Uint, float, bytes, _NONE_TYPE, Timestamp, Duration})
 _NUMBERS = frozenset({int, Uint, float})
+#: Classes of containers that compare part by part with their like.
+_WITH_PARTS = frozenset({dict, list, MixedMap})
+#: Pairs of containers that one comparison looks at before it begins to remember them: more than
+#: ordinary objects have.
+_MOST_UNWATCHED = 10_000
 #: Classes ordered by Python's own operators, given the same class on both sides.
 _ORDERED = frozenset({str, int, Uint, bool, bytes, Timestamp, Duration})
 _COMPARERS = frozenset({*_ORDERED, float})
@@ -40,7 +45,7 @@ def equal(a: Any, b: Any) -> bool:
     left, right = a.__class__, b.__class__
     if left is right:
         if left is dict or left is list:
-            return _containers_equal(a, b)
+            return containers_equal(a, b)
         if left in _PLAIN:
             return bool(a == b)
     elif left in _NUMBERS and right in _NUMBERS:
@@ -50,7 +55,7 @@ def equal(a: Any, b: Any) -> bool:
     elif a is None or b is None or left in _PLAIN:
         return False
     elif left is list:
-        return isinstance(b, TypedList) and _containers_equal(a, b)
+        return isinstance(b, TypedList) and containers_equal(a, b)
     return _objects_equal(a, b)
 
 
@@ -66,14 +71,23 @@ def _objects_equal(a: object, b: object) -> bool:
         return isinstance(b, list) and a.matches(b)
     if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
         return False
-    return _containers_equal(a, b)
+    return containers_equal(a, b)
 
 
-def _containers_equal(a: Any, b: Any) -> bool:
-    """Two lists or two maps. One loop for all levels: data may be nested deeply."""
+def containers_equal(a: Any, b: Any) -> bool:
+    """Two lists or two maps. One loop for all levels: data may be nested deeply. Values that share
+    structure (`[v, v]` of `[w, w]` of ...) are small and yet endless: where there are many pairs,
+    none is looked at twice."""
     pending = [(a, b)]
+    unwatched, seen = _MOST_UNWATCHED, set[tuple[int, int]]()
     while pending:
         a, b = pending.pop()
+        unwatched -= 1
+        if unwatched < 0:
+            identities = id(a), id(b)
+            if identities in seen:
+                continue
+            seen.add(identities)
         if len(a) != len(b):
             return False
         if a.__class__ is dict and b.__class__ is dict:
@@ -88,7 +102,7 @@ def _containers_equal(a: Any, b: Any) -> bool:
                     return False
         else:
             for x, y in _pairs(a, b):
-                if not _is_equal_so_far(x, y, pending):
+                if y is MISSING or not _is_equal_so_far(x, y, pending):
                     return False
     return True
 
@@ -98,15 +112,25 @@ def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]]) -> bool:
     kind = x.__class__
     if kind is not y.__class__:
         return _equal_or_error(x, y)
-    if kind is dict or kind is list:
+    if kind in _WITH_PARTS:
         pending.append((x, y))
         return True
-    return bool(x == y) if kind in _PLAIN else _equal_or_error(x, y)
+    if kind in _PLAIN:
+        return bool(x == y)
+    if kind is Optional and x is not NONE and _same_parts(x, y):
+        pending.append((x.value, y.value))
+        return True
+    return _equal_or_error(x, y)
+
+
+def _same_parts(x: Optional, y: Optional) -> bool:
+    """Whether both hold lists, or both maps."""
+    return x.value.__class__ is y.value.__class__ and x.value.__class__ in _WITH_PARTS
 
 
 def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
     """What has to be equal: elements by position, values by key (`MISSING` for an absent one)."""
-    if a.__class__ is list:
+    if isinstance(a, list):
         return zip(a, b, strict=True)
     return [(x, find(b, key)) for key, x in a.items()]
 

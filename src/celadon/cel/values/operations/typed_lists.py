@@ -19,6 +19,7 @@ from typing import Any, Final
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.list_classes import TypedList
 from celadon.cel.values.operations import equality
+from celadon.cel.values.operations.joined_lists import JoinedList
 
 _ABSENT = object()
 
@@ -81,7 +82,7 @@ class MapList(TypedList):
         return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
 
 
-LIST_CLASSES: Final[frozenset[type[list[Any]]]] = frozenset({list, SetList, MapList})
+LIST_CLASSES: Final[frozenset[type[list[Any]]]] = frozenset({list, SetList, MapList, JoinedList})
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 

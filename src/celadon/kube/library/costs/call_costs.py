@@ -29,6 +29,9 @@ from celadon.cel.value_functions import LIST_CLASSES, value_sizes
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
 
+#: Values that a walk looks at; at one for each, more are over every limit worth setting.
+_LONGEST_WALK: Final = 4_000_000
+
 
 def _track_first(args: Sequence[Any], result: object) -> int:
     return cost_rules.traversal(value_sizes.shown_size(args[0]))
@@ -59,9 +62,14 @@ def _track_walk(args: Sequence[Any], result: object) -> int:
 
 
 def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
-    """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down."""
+    """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down. What is
+    larger than anything may cost is not walked to its end."""
     total, stack = 0, [value]
+    steps = 0
     while stack:
+        steps += 1
+        if steps > _LONGEST_WALK:
+            return cost_rules.MAX_UINT64
         top = stack.pop()
         kind = top.__class__
         if kind is str:
