@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from celadon.admission.engine import Engine
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Operation
-from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome
+from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome, Verdict
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
@@ -339,13 +340,15 @@ def test_the_authorizer_is_not_there_for_annotations() -> None:
     assert refusal(judge(given)).endswith("no such attribute(s): authorizer")
 
 
-def test_explain_tells_everything() -> None:
-    engine = Engine(
+def talkative() -> Engine:
+    """Policies and bindings that have all kinds of reasons to say nothing."""
+    return Engine(
         [
             policy("a", validations=[{"expression": "true"}, {"expression": "false"}]),
             policy("b", matchConditions=[{"name": "never", "expression": "false"}]),
             policy("c"),
             policy("d", matchConstraints={"resourceRules": [{**RULE, "resources": ["pods"]}]}),
+            policy("e", validations=[{"expression": "object.kind == 'ConfigMap'"}]),
         ],
         [
             binding("ba", "a"),
@@ -353,12 +356,18 @@ def test_explain_tells_everything() -> None:
             binding("bd", "d"),
             binding("lost", "nobody"),
             binding("ba2", "a", matchResources={"objectSelector": {"matchLabels": {"x": "y"}}}),
+            binding("be", "e"),
+            binding("be2", "e", matchResources={"objectSelector": {"matchLabels": {"x": "y"}}}),
         ],
     )
-    verdict = engine.explain(request(), WORLD)
+
+
+def test_explain_tells_everything() -> None:
+    verdict = talkative().explain(request(), WORLD)
     assert [(d.policy, d.index, d.action, d.cost) for d in verdict.decisions] == [
         ("a", 0, Action.ADMIT, 0),
         ("a", 1, Action.DENY, 0),
+        ("e", 0, Action.ADMIT, 3),
     ]
     assert [(n.outcome, n.policy, n.binding, n.detail) for n in verdict.notes] == [
         (Outcome.BINDING_WITHOUT_POLICY, "nobody", "lost", ""),
@@ -367,8 +376,10 @@ def test_explain_tells_everything() -> None:
         (Outcome.CONDITION_FALSE, "b", "bb", "never"),
         (Outcome.POLICY_WITHOUT_BINDING, "c", "", ""),
         (Outcome.POLICY_UNMATCHED, "d", "", ""),
+        (Outcome.EVALUATED, "e", "be", ""),
+        (Outcome.BINDING_UNMATCHED, "e", "be2", ""),
     ]
-    assert verdict.status == engine.review(request(), WORLD).status
+    assert verdict.status == talkative().review(request(), WORLD).status
 
 
 def test_a_replaced_engine_compiles_only_what_is_new() -> None:
@@ -460,6 +471,37 @@ def test_a_large_request_is_counted() -> None:
     assert judge(given, asked=request(small)).allowed
     large = config_map(data={f"key-{i}": "v" for i in range(3000)})
     assert "exceeded" in judge(given, asked=request(large)).message
+
+
+@pytest.mark.parametrize("labels", [{}, {"x": "y"}, {"size": "large"}])
+def test_notes_come_with_the_verdict_of_a_review(labels: dict[str, str]) -> None:
+    engine = talkative()
+    asked = request(config_map(labels=labels))
+    noted, explained = engine.noted(asked, WORLD), engine.explain(asked, WORLD)
+    assert noted.message == engine.review(asked, WORLD).message
+    notes = [*engine.unconcerned(asked, WORLD), *noted.notes]
+    assert sorted(map(repr, notes)) == sorted(map(repr, explained.notes))
+    assert engine.unconcerned(request(), WORLD) is engine.unconcerned(asked, WORLD)
+
+
+def test_nobody_is_concerned_by_what_is_exempt() -> None:
+    engine = talkative()
+    asked = replace(
+        request(), resource=GroupVersionResource("authentication.k8s.io", "v1", "tokenreviews")
+    )
+    assert engine.noted(asked, WORLD) == Verdict()
+    notes = engine.unconcerned(asked, WORLD)
+    assert set(notes) == set(engine.explain(asked, WORLD).notes)
+    assert Outcome.EXEMPT in [note.outcome for note in notes]
+
+
+def test_a_binding_that_cannot_be_used_is_for_the_judge() -> None:
+    """Though its policy has nothing against the request."""
+    bad = {"objectSelector": {"matchLabels": {"-": "-"}}}
+    engine = Engine([policy(validations=[{"expression": "true"}])], [binding(matchResources=bad)])
+    noted, explained = engine.noted(request(), WORLD), engine.explain(request(), WORLD)
+    assert noted.message == explained.message
+    assert "failed to configure binding" in noted.message
 
 
 def test_compiled_policies_are_shared_with_a_changed_set() -> None:

@@ -16,7 +16,7 @@ from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
 from celadon.admission.matching import MatchPlan, Target, is_exempt, plan
 from celadon.admission.policy import params
-from celadon.admission.policy.params import ParamError, ParamSource
+from celadon.admission.policy.params import ParamError, ParamFinder, ParamSource
 from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
 from celadon.admission.registration.registration_types import BindingSpec, MatchResources
 from celadon.kube import GroupVersionResource
@@ -151,6 +151,7 @@ class BoundCandidate:
 
     binding: Binding
     plan: MatchPlan
+    params: ParamFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,8 @@ def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[
     for binding in hook.bindings:
         binding_plan = plan(binding.spec.match_resources, target, catalog)
         if binding_plan is not None:
-            bound.append(BoundCandidate(binding, binding_plan))
+            finder = ParamFinder(source, binding.spec.param_ref)
+            bound.append(BoundCandidate(binding, binding_plan, finder))
     if not bound and not error:
         return None
     own = _is_own(policy_plan.direct, target)

@@ -30,7 +30,7 @@ from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.endpoint_memory import PerEndpoint, target_of
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.hits import Hit
+from celadon.admission.hits import Hit, MatchError
 from celadon.admission.invocations import (
     Invocation,
     Misconfigured,
@@ -39,7 +39,7 @@ from celadon.admission.invocations import (
     misconfigured_binding,
     policy_hit,
 )
-from celadon.admission.matching import Target, is_exempt
+from celadon.admission.matching import Target, is_exempt, matches
 from celadon.admission.policy import params
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.policy.evaluation import Evaluation, Evaluator, Finding
@@ -106,7 +106,7 @@ class Engine:
     """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
     `with_static` share the compiled policies with a changed set."""
 
-    __slots__ = ("_endpoints", "_hooks", "_inert", "version")
+    __slots__ = ("_endpoints", "_hooks", "_inert", "_silent", "version")
 
     def __init__(
         self,
@@ -127,6 +127,10 @@ class Engine:
         )
         self._endpoints = PerEndpoint(
             lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
+        )
+        inert = self._inert
+        self._silent = PerEndpoint(
+            lambda target, catalog: (*inert, *_silent(hooks, target, catalog))
         )
 
     def replaced(
@@ -162,21 +166,22 @@ class Engine:
         """The verdict on a request. Decisions are those that deny, and errors that were ignored.
         The observer is told of each policy that had a say."""
         endpoint = self._endpoints.of(request, world.catalog)
-        candidates: Sequence[_Candidate] = endpoint.candidates
-        if not candidates:
+        if not endpoint.candidates:
             return ALLOWED
-        context = RequestContext(request, world)
-        if endpoint.quick_size >= 0:
-            candidates = _undecided(endpoint, context, observer)
-            if not candidates:
-                return ALLOWED
-        dispatch = _Dispatch(context, Evaluator(context), Folder(request), observer)
-        try:
-            for candidate in candidates:
-                dispatch.judge(candidate)
-        except StatusError as failure:
-            return dispatch.folder.verdict(failure)
-        return dispatch.folder.verdict()
+        return _judged(endpoint, RequestContext(request, world), None, observer) or ALLOWED
+
+    def noted(self, request: Request, world: World) -> Verdict:
+        """The verdict of `review`, with notes on what came of every policy and binding that may
+        concern the request; `unconcerned` has those on all others."""
+        notes: list[Note] = []
+        endpoint = self._endpoints.of(request, world.catalog)
+        found = _judged(endpoint, RequestContext(request, world), notes)
+        return Verdict(notes=tuple(notes)) if found is None else found
+
+    def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
+        """Notes on the policies and bindings that no request to the same endpoint concerns; the
+        same tuple for all of them."""
+        return self._silent.of(request, world.catalog)
 
     def explain(self, request: Request, world: World) -> Verdict:
         """The same verdict with every decision, also those that admit, with costs, and with notes
@@ -199,23 +204,68 @@ class Engine:
     def _explain_hook(
         self, hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, dispatch: _Dispatch
     ) -> None:
-        name = hook.policy.name
-        if not hook.bindings:
-            dispatch.folder.note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
-            return
-        candidate = candidate_for(hook, target, catalog)
-        if candidate is None:
-            dispatch.folder.note(Note(Outcome.POLICY_UNMATCHED, name))
-            return
-        planned = {bound.binding.name for bound in candidate.bindings}
-        for binding in hook.bindings:
-            if binding.name not in planned:
-                dispatch.folder.note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
-        dispatch.judge(candidate)
+        candidate = _candidate_noted(hook, target, catalog, dispatch.folder.note)
+        if candidate is not None:
+            dispatch.judge(candidate)
+
+
+def _silent(hooks: _Hooks, target: Target, catalog: Catalog) -> tuple[Note, ...]:
+    """On the policies and bindings that no request to an endpoint concerns."""
+    seen = hooks.seeing(target.resource)
+    if not seen and is_exempt(target.resource):
+        return (Note(Outcome.EXEMPT, detail=str(target.resource.group_resource)),)
+    notes: list[Note] = []
+    for hook in seen:
+        _candidate_noted(hook, target, catalog, notes.append)
+    return tuple(notes)
+
+
+def _candidate_noted(
+    hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, note: Callable[[Note], None]
+) -> _Candidate | None:
+    """The candidate; notes on why there is none, or on bindings that it is without."""
+    name = hook.policy.name
+    if not hook.bindings:
+        note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
+        return None
+    candidate = candidate_for(hook, target, catalog)
+    if candidate is None:
+        note(Note(Outcome.POLICY_UNMATCHED, name))
+        return None
+    planned = {bound.binding.name for bound in candidate.bindings}
+    for binding in hook.bindings:
+        if binding.name not in planned:
+            note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
+    return candidate
+
+
+def _judged(
+    endpoint: _Endpoint,
+    context: RequestContext,
+    notes: list[Note] | None,
+    observer: Observer | None = None,
+) -> Verdict | None:
+    """None where nobody has anything to say."""
+    candidates: Sequence[_Candidate] = endpoint.candidates
+    if endpoint.quick_size >= 0:
+        candidates = _undecided(endpoint, context, notes, observer)
+    if not candidates:
+        return None
+    folder = Folder(context.request, notes)
+    dispatch = _Dispatch(context, Evaluator(context), folder, observer)
+    try:
+        for candidate in candidates:
+            dispatch.judge(candidate)
+    except StatusError as failure:
+        return folder.verdict(failure)
+    return folder.verdict()
 
 
 def _undecided(
-    endpoint: _Endpoint, context: RequestContext, observer: Observer | None
+    endpoint: _Endpoint,
+    context: RequestContext,
+    notes: list[Note] | None,
+    observer: Observer | None,
 ) -> Sequence[_Candidate]:
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
@@ -240,12 +290,28 @@ def _undecided(
                             break
             except EvaluationError:
                 content = False
-            if content:
+            if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
                 if observer is not None:
                     observer.judged(compiled.name, (), failed=False)
                 continue
         undecided.append(planned.candidate)
     return undecided
+
+
+def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[Note]) -> bool:
+    """Notes on the bindings of a policy that has nothing against the request; false if one of them
+    cannot be used, which is for the judge to say."""
+    name = candidate.compiled.name
+    found = []
+    try:
+        for bound in candidate.bindings:
+            matched = matches(bound.plan, context) is not None
+            outcome = Outcome.EVALUATED if matched else Outcome.BINDING_UNMATCHED
+            found.append(Note(outcome, name, bound.binding.name))
+    except MatchError:
+        return False
+    notes += found
+    return True
 
 
 def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:

@@ -22,7 +22,6 @@ from celadon.admission.decision_source import (
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit, MatchError
 from celadon.admission.matching import matches
-from celadon.admission.policy import params
 from celadon.admission.policy.params import ParamError
 from celadon.admission.policy.policy_frame import PolicyFrame
 from celadon.admission.verdict import Outcome
@@ -79,8 +78,7 @@ def invocations(
             if matches(bound.plan, context) is None:
                 yield Passed(binding.name, Outcome.BINDING_UNMATCHED)
                 continue
-            ref = binding.spec.param_ref
-            found = params.collect(candidate.source, ref, request.namespace, world)
+            found = bound.params.collect(request.namespace, world)
         except MatchError as error:
             yield misconfigured_binding(bound, str(error), MATCH_RESOURCES.below(error.path))
         except ParamError as error:

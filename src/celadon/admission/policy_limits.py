@@ -38,5 +38,8 @@ WARNING_ITEM_RUNES: Final = 256
 CANDIDATE_CACHE_ENTRIES: Final = 1024
 """Resource and operation combinations an engine remembers candidates for; ours, not upstream's."""
 
+PARAM_SELECTION_ENTRIES: Final = 64
+"""Namespaces for which a binding remembers what its selector of params takes; ours."""
+
 UNBOUNDED_SIZE: Final = 1 << 40
 """A request size (bytes of JSON) nothing reaches: expressions within budget here need no check."""

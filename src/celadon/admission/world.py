@@ -60,6 +60,7 @@ class ObjectWorld:
         self._builtin = known_resources() if catalog is None else catalog
         self._index = ObjectIndex(given, self._builtin.with_crds(filter(_is_crd, given)))
         self._rbac: RbacAuthorizer | None = None
+        self._listed: dict[tuple[GroupVersionResource, str], Sequence[JsonObject]] = {}
 
     def with_objects(self, objects: Iterable[JsonObject]) -> ObjectWorld:
         """Another world that also has these; one of the same kind and name is replaced."""
@@ -109,7 +110,12 @@ class ObjectWorld:
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Those of a resource, by namespace and name; of all namespaces if that is empty."""
-        return [self._in_version(obj, resource) for obj in self._index.list(resource, namespace)]
+        found = self._listed.get((resource, namespace))
+        if found is None:
+            listed = self._index.list(resource, namespace)
+            found = [self._in_version(obj, resource) for obj in listed]
+            self._listed[resource, namespace] = found
+        return found
 
     def _in_version(self, obj: JsonObject, resource: GroupVersionResource) -> JsonObject:
         kind = GroupVersionKind(resource.group, resource.version, metadata.gvk(obj).kind)

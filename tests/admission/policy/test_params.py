@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.policy.params import ParamError, collect, param_name, resolve
+from celadon.admission import policy_limits
+from celadon.admission.policy.params import ParamError, ParamFinder, param_name, resolve
 from celadon.admission.registration.registration_types import ParamKind, ParamRef
 from celadon.admission.world import ObjectWorld
 from celadon.kube import metadata
@@ -34,7 +35,7 @@ WORLD = ObjectWorld(
 
 
 def names(ref: ParamRef, namespace: str = "ns", source: Any = MAPS) -> list[str]:
-    return [param_name(found) for found in collect(source, ref, namespace, WORLD)]
+    return [param_name(found) for found in ParamFinder(source, ref).collect(namespace, WORLD)]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,8 @@ def test_what_is_found(ref: ParamRef, expected: list[str]) -> None:
 
 
 def test_without_kind_or_ref_the_params_are_null() -> None:
-    assert collect(None, ParamRef(name="a"), "ns", WORLD) == (None,)
-    assert collect(MAPS, None, "ns", WORLD) == (None,)
+    assert ParamFinder(None, ParamRef(name="a")).collect("ns", WORLD) == (None,)
+    assert ParamFinder(MAPS, None).collect("ns", WORLD) == (None,)
     assert param_name(None) == ""
 
 
@@ -94,7 +95,7 @@ ERRORS: list[tuple[ParamRef, str, Any, str]] = [
 @pytest.mark.parametrize(("ref", "namespace", "source", "text"), ERRORS)
 def test_errors(ref: ParamRef, namespace: str, source: Any, text: str) -> None:
     with pytest.raises(ParamError) as caught:
-        collect(source, ref, namespace, WORLD)
+        ParamFinder(source, ref).collect(namespace, WORLD)
     assert str(caught.value) == text
 
 
@@ -110,5 +111,24 @@ def test_an_unknown_kind_is_an_error_and_a_bad_version_none() -> None:
 
 
 def test_params_have_their_type() -> None:
-    (found,) = collect(MAPS, ParamRef(name="a"), "ns", WORLD)
+    (found,) = ParamFinder(MAPS, ParamRef(name="a")).collect("ns", WORLD)
     assert str(metadata.gvk(found)) == "/v1, Kind=ConfigMap"
+
+
+def test_what_a_selector_takes_is_remembered_for_one_list() -> None:
+    finder = ParamFinder(MAPS, ParamRef(selector={"matchLabels": {"tier": "x"}}))
+    first = finder.collect("ns", WORLD)
+    assert finder.collect("ns", WORLD) is first
+    changed = WORLD.with_objects([config_map("c", "ns", tier="x")])
+    assert [param_name(one) for one in finder.collect("ns", changed)] == ["ns/a", "ns/b", "ns/c"]
+    assert finder.collect("other", WORLD) == ()
+
+
+def test_selections_are_forgotten_when_there_are_too_many() -> None:
+    finder = ParamFinder(MAPS, ParamRef(selector={}))
+    first = finder.collect("ns", WORLD)
+    for number in range(policy_limits.PARAM_SELECTION_ENTRIES):
+        assert finder.collect(f"ns-{number}", WORLD) == ()
+    again = finder.collect("ns", WORLD)
+    assert again == first
+    assert again is not first

@@ -71,6 +71,16 @@ def test_json_and_flow_yaml() -> None:
     assert shown('{"apiVersion": "v1",\n"kind" "A"}\n') == ["2: expecting ':' delimiter"]
 
 
+def test_lines_in_a_stream_of_json_are_counted_once() -> None:
+    one = '{"apiVersion": "v1",\n "kind": "A", "spec": {"a": 1,\n"b": 2}}'
+    stream = "\n\n" + one + " " + one + "\n" + one
+    found = [item for item in read(stream) if isinstance(item, Document)]
+    assert [item.line() for item in found] == [3, 5, 8]
+    assert [item.line(("spec", "b")) for item in reversed(found)] == [10, 7, 5]
+    assert [item.chunk.spot((*item.path, "kind")) for item in found] == [(4, 2), (6, 2), (9, 2)]
+    assert [item.line() for item in found] == [3, 5, 8]
+
+
 def test_lists_become_their_items() -> None:
     text = """\
 apiVersion: v1

@@ -6,10 +6,11 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from celadon.admission import policy_limits
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
 from celadon.admission.world import World
 from celadon.kube import (
@@ -21,7 +22,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.catalogue import Catalog
-from celadon.kube.selection import SelectorError, label_selector
+from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 
 _TYPE_MEMBERS: Final = ("apiVersion", "kind")
 
@@ -54,27 +55,75 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
     return ParamSource(kind, found.gvr, found.namespaced, found.custom)
 
 
-def collect(
-    source: ParamSource | None, ref: ParamRef | None, namespace: str, world: World
-) -> Sequence[JsonObject | None]:
-    """The params of one binding for a request in `namespace`; a single None where the policy is
-    evaluated without. Empty when none was found and that is allowed. May raise ParamError."""
-    if source is None or ref is None:
-        return (None,)
-    where = ""
-    if source.namespaced:
-        where = ref.namespace or namespace
-        if not where:
+class ParamFinder:
+    """What the `paramRef` of a binding finds, one request after the other. What a selector takes of
+    a list is remembered for as long as the world gives the same list."""
+
+    __slots__ = ("_ref", "_selected", "_selector", "_source")
+
+    def __init__(self, source: ParamSource | None, ref: ParamRef | None) -> None:
+        self._source = source
+        self._ref = ref
+        self._selector: LabelSelector | None = None
+        self._selected: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {}
+
+    def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
+        """The params for a request in `namespace`; a single None where the policy is evaluated
+        without. Empty when none was found and that is allowed. May raise ParamError."""
+        source, ref = self._source, self._ref
+        if source is None or ref is None:
+            return (None,)
+        where = ""
+        if source.namespaced:
+            where = ref.namespace or namespace
+            if not where:
+                raise ParamError(
+                    "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+                    "resources"
+                )
+        elif ref.namespace:
             raise ParamError(
-                "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
-                "resources"
+                "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
             )
-    elif ref.namespace:
-        raise ParamError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-    found = _lookup(source, ref, where, world)
-    if not found and ref.parameter_not_found_action == DENY:
-        raise ParamError("no params found for policy binding with `Deny` parameterNotFoundAction")
-    return found
+        found = self._lookup(source, ref, where, world)
+        if not found and ref.parameter_not_found_action == DENY:
+            raise ParamError(
+                "no params found for policy binding with `Deny` parameterNotFoundAction"
+            )
+        return found
+
+    def _lookup(
+        self, source: ParamSource, ref: ParamRef, where: str, world: World
+    ) -> Sequence[JsonObject]:
+        if ref.name:
+            if ref.selector is not None:
+                raise ParamError("paramRef.name and paramRef.selector are mutually exclusive")
+            obj = world.get(source.resource, where, ref.name)
+            return () if obj is None else (obj,)
+        if ref.selector is None:
+            raise ParamError("one of name or selector must be provided")
+        if self._selector is None:
+            self._selector = _compiled(ref.selector)
+        return self._select(self._selector, where, world.list(source.resource, where))
+
+    def _select(
+        self, selector: LabelSelector, where: str, listed: Sequence[JsonObject]
+    ) -> Sequence[JsonObject]:
+        known = self._selected.get(where)
+        if known is not None and known[0] is listed:
+            return known[1]
+        found = tuple(obj for obj in listed if selector.matches(metadata.labels(obj)))
+        if len(self._selected) >= policy_limits.PARAM_SELECTION_ENTRIES:
+            self._selected.clear()
+        self._selected[where] = (listed, found)
+        return found
+
+
+def _compiled(selector: Mapping[str, Any]) -> LabelSelector:
+    try:
+        return label_selector(selector)
+    except SelectorError as error:
+        raise ParamError(str(error)) from error
 
 
 def typed(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
@@ -90,22 +139,6 @@ def untyped(param: JsonObject | None, source: ParamSource | None) -> JsonObject 
     if param is None or source is None or source.custom:
         return param
     return {key: value for key, value in param.items() if key not in _TYPE_MEMBERS}
-
-
-def _lookup(source: ParamSource, ref: ParamRef, where: str, world: World) -> Sequence[JsonObject]:
-    if ref.name:
-        if ref.selector is not None:
-            raise ParamError("paramRef.name and paramRef.selector are mutually exclusive")
-        obj = world.get(source.resource, where, ref.name)
-        return () if obj is None else (obj,)
-    if ref.selector is None:
-        raise ParamError("one of name or selector must be provided")
-    try:
-        selector = label_selector(ref.selector)
-    except SelectorError as error:
-        raise ParamError(str(error)) from error
-    listed = world.list(source.resource, where)
-    return [obj for obj in listed if selector.matches(metadata.labels(obj))]
 
 
 def param_name(obj: JsonObject | None) -> str:

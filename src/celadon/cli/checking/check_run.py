@@ -8,7 +8,7 @@ webhooks say (`celadon.cli.checking.asking`), and what all that means to a reade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from celadon.admission import (
@@ -22,6 +22,7 @@ from celadon.admission import (
 from celadon.cli.checking.asking.answer_sources import AnswerSettings, answer_source
 from celadon.cli.checking.asking.webhook_documents import webhook_documents
 from celadon.cli.checking.asking.webhook_rounds import Asking, Said
+from celadon.cli.checking.check_findings import Findings
 from celadon.cli.checking.check_report import (
     ClientWarning,
     Notice,
@@ -34,7 +35,6 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
-from celadon.cli.checking.coverage import survey, survey_mutations
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.mutation.mutation_results import (
@@ -43,7 +43,7 @@ from celadon.cli.checking.mutation.mutation_results import (
     violations,
 )
 from celadon.cli.checking.mutation.object_mutation import Mutators, ObjectMutation
-from celadon.cli.checking.notices import notices, unasked
+from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
     PolicySet,
@@ -55,6 +55,7 @@ from celadon.cli.checking.questions import Asked, Question, ask, identity
 from celadon.cli.checking.refusals import refusal
 from celadon.cli.checking.server_remarks import all_warnings, remarks
 from celadon.cli.crashes import crash
+from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Status, StatusError
 
@@ -120,41 +121,25 @@ def _judged(
 ) -> Report:
     """What becomes of the objects, and what is said about policies."""
     engine = validating_engine(sets.validating, settings.version)
-    sent, unsent = _requests(manifests, settings, world, prepare)
-    changed = []
-    for one in sent:
-        try:
-            changed.append(asking.mutated(one))
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            unsent.append(one.crash(error))
-    asked = [one for one, _ in changed]
-    mutations = None
-    if settings.defaulting:
-        happened = [(one, said.mutation) for one, said in changed]
-        mutations = survey_mutations(happened, sets.mutating)
-    coverage = survey(engine, world, asked, sets.validating)
-    judge = _Judge(engine, world, prepare, asking, sets, settings)
-    results = []
-    crashes = coverage.crashes
-    pairs: Sequence[int] = coverage.matched
-    if mutations is not None:
-        pairs = list(map(sum, zip(mutations.matched, coverage.matched, strict=True)))
-    for done, ((one, said), matched) in enumerate(zip(changed, pairs, strict=True), 1):
-        try:
-            results.append(judge.result(one, said, matched))
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            crashes.append(one.crash(error))
+    olds = {identity(one, settings.question.namespace): one for one in manifests.old}
+    found = Findings(Sightings.wanted(sets))
+    judge = _Judge(engine, world, prepare, asking, sets, settings, olds, found)
+    for done, document in enumerate(manifests.admitted, 1):
+        judge.take(document)
         step(done)
+    if found.sightings.any:
+        found.mutations.count_silent(sets.mutating)
+    mutations = found.mutations if settings.defaulting else None
+    said = notices(
+        manifests, sets, settings.question.operation, found.sightings, mutations, found.coverage
+    )
     return Report(
-        objects=tuple(results),
+        objects=tuple(found.results),
         policies=sum(len(one.policies) for one in sets.all),
         bindings=sum(len(one.bindings) for one in sets.all),
         policy_errors=tuple(error for one in sets.all for error in one.errors),
-        notices=(
-            *notices(manifests, sets, asked, mutations, coverage),
-            *judge.ignored.values(),
-        ),
-        problems=(*unsent, *crashes),
+        notices=(*said, *found.ignored.values()),
+        problems=(*found.unsendable, *found.early_crashes, *found.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
     )
@@ -162,8 +147,8 @@ def _judged(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Judges one request after the other; keeps the errors that were ignored, once per
-    expression or webhook."""
+    """Judges one object after the other, and puts down what it finds. `olds` are the objects as
+    they are now, by identity."""
 
     engine: Engine
     world: ObjectWorld
@@ -171,14 +156,41 @@ class _Judge:
     asking: Asking
     sets: PolicySets
     settings: Settings
-    ignored: dict[Hashable, Notice] = field(default_factory=dict)
+    olds: Mapping[tuple[str, str, str, str], Document]
+    found: Findings
 
-    def result(self, one: Asked, before: Said, matched: int) -> ObjectResult:
-        """`before` is what mutating policies and webhooks have said, `matched` how many pairs of
-        policy and binding match."""
+    def take(self, document: Document) -> None:
+        """An object's way through everything; errors of our own are not the others' trouble."""
+        found = self.found
+        try:
+            asked = ask(
+                document, self.settings.question, self.world.catalog, self.olds, self.prepare
+            )
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            asked = crash(document.file, document.line(), "preparing it", error)
+        if isinstance(asked, Problem):
+            found.unsendable.append(asked)
+            return
+        try:
+            one, said = self.asking.mutated(asked)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            found.early_crashes.append(asked.crash(error))
+            return
+        found.sightings.take(one)
+        found.mutations.take_mutation(said.mutation, one)
+        try:
+            found.results.append(self._result(one, said))
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            found.crashes.append(one.crash(error))
+
+    def _result(self, one: Asked, before: Said) -> ObjectResult:
+        """`before` is what mutating policies and webhooks have said."""
         after = Said()
         policies, mutating = self.sets.validating, self.sets.mutating
         self._note_failures(before, one)
+        judged, matched = self.found.coverage.judge(self.engine, self.world, one)
+        if before.mutation is not None:
+            matched += before.mutation.matched
         refused = None
         verdict, said = _refusal(before.refusal), before.warnings
         if verdict is None:
@@ -187,8 +199,8 @@ class _Judge:
             verdict = None if refused is None else _refusal(refused.status)
         if verdict is None:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
-            verdict = self.engine.review(one.request, self.world)
-            _ignore(self.ignored, verdict, one, policies)
+            verdict = judged
+            _ignore(self.found.ignored, verdict, one, policies)
             if verdict.allowed:
                 after = self.asking.validated(one)
         calls = (*before.calls, *after.calls)
@@ -203,14 +215,14 @@ class _Judge:
         for one in () if before.mutation is None else before.mutation.failures:
             if one.ignored:
                 notice = ignored_failure(one, asked.title, self.sets.mutating)
-                self.ignored.setdefault((one.policy, one.source), notice)
+                self.found.ignored.setdefault((one.policy, one.source), notice)
 
     def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
         for call in calls:
             if call.outcome is Outcome.IGNORED:
                 text = f"{call.message}, ignored for {asked.title}"
                 notice = Notice(Silence.ERROR_IGNORED, call.place, text)
-                self.ignored.setdefault(call.place, notice)
+                self.found.ignored.setdefault(call.place, notice)
 
 
 def _with_mutation(
@@ -242,26 +254,6 @@ def _ignore(
         text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
         key = (decision.policy, decision.source)
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
-
-
-def _requests(
-    manifests: Manifests, settings: Settings, world: ObjectWorld, prepare: Prepare
-) -> tuple[list[Asked], list[Problem]]:
-    default = settings.question.namespace
-    olds = {identity(one, default): one for one in manifests.old}
-    asked: list[Asked] = []
-    problems: list[Problem] = []
-    for document in manifests.admitted:
-        found: Asked | Problem
-        try:
-            found = ask(document, settings.question, world.catalog, olds, prepare)
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            found = crash(document.file, document.line(), "preparing it", error)
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            asked.append(found)
-    return asked, problems
 
 
 def _result(

@@ -5,26 +5,67 @@ Each function looks for one kind of silence; `notices` asks them in turn.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from celadon.admission import Outcome
+from celadon.admission import Operation, Outcome
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.endpoints import Endpoint
 from celadon.cli.checking.manifests import Manifests, group_of
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_places import Path
 from celadon.cli.suggestions import did_you_mean
-from celadon.kube import FieldPath, metadata
+from celadon.kube import FieldPath, GroupVersionKind, metadata
+
+_SPOKEN: Final = frozenset(
+    {
+        Outcome.PARAM_NOT_FOUND,
+        Outcome.CONDITION_ERROR_IGNORED,
+        Outcome.CONFIGURATION_ERROR_IGNORED,
+    }
+)
+
+
+@dataclass(slots=True)
+class Sightings:
+    """What was met among the objects, with the place of the first: kinds that nobody defined, and
+    namespaces, if `wants_namespaces`. `any` says whether there was an object at all."""
+
+    wants_namespaces: bool
+    any: bool = False
+    guessed: dict[GroupVersionKind, tuple[Endpoint, Place]] = field(default_factory=dict)
+    namespaces: dict[str, Place] = field(default_factory=dict)
+
+    @staticmethod
+    def wanted(sets: PolicySets) -> Sightings:
+        """Namespaces are of interest if some policy looks at them."""
+        return Sightings(any(map(_looks_at_namespaces, sets.all)))
+
+    def take(self, one: Asked) -> None:
+        """Takes in an object."""
+        self.any = True
+        endpoint, namespace = one.endpoint, one.request.namespace
+        if endpoint.is_guessed and endpoint.kind not in self.guessed:
+            self.guessed[endpoint.kind] = endpoint, _place(one, ("kind",))
+        if self.wants_namespaces and endpoint.namespaced and namespace not in self.namespaces:
+            self.namespaces[namespace] = _place(one, ("metadata", "namespace"))
+
+
+def _place(one: Asked, path: Path) -> Place:
+    return Place(one.document.file, one.document.line(path))
 
 
 def notices(
     manifests: Manifests,
     sets: PolicySets,
-    asked: Sequence[Asked],
+    operation: Operation,
+    sightings: Sightings,
     mutations: Coverage | None,
     coverage: Coverage,
 ) -> Iterator[Notice]:
@@ -38,13 +79,13 @@ def notices(
             continue
         yield from _unbound(policies)
         yield from _without_policy(policies)
-        if asked:
-            yield from _unmatched(policies, asked, found)
+        if sightings.any:
+            yield from _unmatched(policies, operation, found)
         yield from _missing_params(manifests, policies)
         yield from _not_found_params(policies, found)
         yield from _ignored_errors(policies, found)
-    yield from _unknown_kinds(asked)
-    yield from _assumed_namespaces(manifests, sets, asked)
+    yield from _unknown_kinds(sightings)
+    yield from _assumed_namespaces(manifests, sightings)
 
 
 def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
@@ -118,28 +159,21 @@ def _without_policy(policies: PolicySet) -> Iterator[Notice]:
             )
 
 
-def _unmatched(policies: PolicySet, asked: Sequence[Asked], coverage: Coverage) -> Iterator[Notice]:
+def _unmatched(policies: PolicySet, operation: Operation, coverage: Coverage) -> Iterator[Notice]:
     bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
     for name, placed in policies.policies.items():
-        outcomes = coverage.outcomes.get(name, Counter[Outcome]())
-        spoke = coverage.evaluated(name) or any(
-            outcomes.get(one)
-            for one in (
-                Outcome.PARAM_NOT_FOUND,
-                Outcome.CONDITION_ERROR_IGNORED,
-                Outcome.CONFIGURATION_ERROR_IGNORED,
-            )
-        )
+        outcomes = coverage.outcomes.get(name, set[Outcome]())
+        spoke = coverage.evaluated(name) or not outcomes.isdisjoint(_SPOKEN)
         if name not in bound or spoke or not outcomes:
             continue
-        if outcomes.get(Outcome.CONDITION_FALSE):
+        if Outcome.CONDITION_FALSE in outcomes:
             note, _ = next(
                 found
                 for (outcome, policy, _), found in coverage.notes.items()
                 if outcome is Outcome.CONDITION_FALSE and policy == name
             )
             why = f"its match condition `{note.detail}` is false for all that its rules match"
-        elif outcomes.get(Outcome.BINDING_UNMATCHED):
+        elif Outcome.BINDING_UNMATCHED in outcomes:
             why = "its rules match, but none of its bindings does"
         else:
             why = f"its rules are about {_subject(placed)}"
@@ -147,7 +181,7 @@ def _unmatched(policies: PolicySet, asked: Sequence[Asked], coverage: Coverage) 
             Silence.POLICY_UNMATCHED,
             placed.place(FieldPath("spec", "matchConstraints")),
             f"policy `{name}` matched none of the objects: {why}",
-            _operation_help(placed, asked[0].request.operation.value),
+            _operation_help(placed, operation.value),
         )
 
 
@@ -206,59 +240,49 @@ def _kind_of(document: Document) -> tuple[str, str]:
 
 
 def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
-    for (outcome, policy, binding), (_, asked) in coverage.notes.items():
+    for (outcome, policy, binding), (_, title) in coverage.notes.items():
         if outcome is Outcome.PARAM_NOT_FOUND:
             yield Notice(
                 Silence.PARAM_MISSING,
                 policies.bindings[binding].place(FieldPath("spec", "paramRef")),
-                f"binding `{binding}` found no params for {asked.title}, so policy `{policy}` "
+                f"binding `{binding}` found no params for {title}, so policy `{policy}` "
                 "let it pass",
             )
 
 
 def _ignored_errors(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
-    for (_, policy, binding), (note, asked) in coverage.notes.items():
+    for (_, policy, binding), (note, title) in coverage.notes.items():
         if note.source is not None:
             yield Notice(
                 Silence.ERROR_IGNORED,
                 policies.place(note.source, policy, binding),
-                f"policy `{policy}` ignored an error on {asked.title}: {note.detail}",
+                f"policy `{policy}` ignored an error on {title}: {note.detail}",
             )
 
 
-def _unknown_kinds(asked: Sequence[Asked]) -> Iterator[Notice]:
-    said = set()
-    for one in asked:
-        if one.endpoint.is_guessed and one.endpoint.kind not in said:
-            said.add(one.endpoint.kind)
-            kind = one.endpoint.kind
-            yield Notice(
-                Silence.UNKNOWN_KIND,
-                Place(one.document.file, one.document.line(("kind",))),
-                f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the namespaced "
-                f"resource `{one.endpoint.resource.group_resource}`",
-                "give its CustomResourceDefinition with `-f`",
-            )
+def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
+    for endpoint, place in sightings.guessed.values():
+        kind = endpoint.kind
+        yield Notice(
+            Silence.UNKNOWN_KIND,
+            place,
+            f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the "
+            f"namespaced resource `{endpoint.resource.group_resource}`",
+            "give its CustomResourceDefinition with `-f`",
+        )
 
 
-def _assumed_namespaces(
-    manifests: Manifests, sets: PolicySets, asked: Sequence[Asked]
-) -> Iterator[Notice]:
-    if not any(map(_looks_at_namespaces, sets.all)):
-        return
+def _assumed_namespaces(manifests: Manifests, sightings: Sightings) -> Iterator[Notice]:
     given = {
         metadata.name(one.value)
         for one in (*manifests.looked_up, *manifests.admitted)
         if one.value["kind"] == "Namespace" and group_of(one) == ""
     }
-    said = set()
-    for one in asked:
-        namespace = one.request.namespace
-        if one.endpoint.namespaced and namespace not in given and namespace not in said:
-            said.add(namespace)
+    for namespace, place in sightings.namespaces.items():
+        if namespace not in given:
             yield Notice(
                 Silence.NAMESPACE_ASSUMED,
-                Place(one.document.file, one.document.line(("metadata", "namespace"))),
+                place,
                 f"namespace `{namespace}` is not there, taken to have no labels but its name",
                 "give the Namespace with `-f`: policies look at its labels",
             )

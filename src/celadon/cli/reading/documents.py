@@ -112,15 +112,18 @@ def _chunks(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _json_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
-    values = 0
+    values = counted = 0
+    at = line
     try:
         for start, end, value in read_json(text):
             values += 1
+            at += text.count("\n", counted, start)
+            counted = start
             limit = _exceeded(text, start, end)
             if limit is not None:
-                yield _too_large(file, line + text.count("\n", 0, start), limit)
+                yield _too_large(file, at, limit)
             else:
-                yield Chunk(file, text, line, start, is_json=True), value
+                yield Chunk(file, text, line, start, is_json=True, start_line=at), value
     except UnreadableError as error:
         if values == 0 and len(text) <= MAX_DOCUMENT_CHARACTERS:
             # A map in YAML's flow style also begins with a brace.

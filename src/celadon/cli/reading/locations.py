@@ -24,9 +24,19 @@ _ITEM_DEPTH: Final = 2
 class Chunk:
     """A stretch of a file with one document in it, and the way back to its lines."""
 
-    __slots__ = ("_found", "_index", "file", "first_line", "is_json", "start", "text")
+    __slots__ = ("_counted", "_found", "_index", "file", "first_line", "is_json", "start", "text")
 
-    def __init__(self, file: str, text: str, first_line: int, start: int, *, is_json: bool) -> None:
+    def __init__(
+        self,
+        file: str,
+        text: str,
+        first_line: int,
+        start: int,
+        *,
+        is_json: bool,
+        start_line: int | None = None,
+    ) -> None:
+        """`first_line` is that of `text`, `start_line` that of `start`, if it is known."""
         self.file = file
         self.text = text
         self.first_line = first_line
@@ -34,6 +44,7 @@ class Chunk:
         self.is_json = is_json
         self._index: Any = None
         self._found: dict[Path, int] = {}
+        self._counted = (0, first_line) if start_line is None else (start, start_line)
 
     def line(self, path: Path = ()) -> int:
         """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
@@ -70,7 +81,10 @@ class Chunk:
         return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
-        return self.first_line + self.text.count("\n", 0, offset)
+        """Counts on from the last line that was asked for: what follows is asked for mostly."""
+        start, line = self._counted if offset >= self._counted[0] else (0, self.first_line)
+        self._counted = offset, line + self.text.count("\n", start, offset)
+        return self._counted[1]
 
     def _json_line(self, path: Path) -> int:
         return self._line_at(self._json_offsets(path)[0])

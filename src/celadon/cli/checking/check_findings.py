@@ -1,0 +1,32 @@
+"""What checking a stretch of the objects has come to.
+
+Objects are judged one after the other; what is found is gathered here: a result for each, and what
+is said about all of them together. Findings about one stretch can be put behind those about the
+stretch before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from celadon.cli.checking.check_report import Notice, ObjectResult
+from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.notices import Sightings
+from celadon.cli.reading.problems import Problem
+
+
+@dataclass(slots=True)
+class Findings:
+    """`unsendable` are objects that nobody could ask about, `crashes` errors of our own, before
+    and while objects are judged; `ignored` has a notice per expression or webhook whose errors were
+    let pass. `coverage` is about validating policies, `mutations` about mutating ones."""
+
+    sightings: Sightings
+    coverage: Coverage = field(default_factory=Coverage)
+    mutations: Coverage = field(default_factory=Coverage)
+    results: list[ObjectResult] = field(default_factory=list)
+    unsendable: list[Problem] = field(default_factory=list)
+    early_crashes: list[Problem] = field(default_factory=list)
+    crashes: list[Problem] = field(default_factory=list)
+    ignored: dict[Hashable, Notice] = field(default_factory=dict)
