@@ -10,7 +10,6 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.warnings.container_warnings import (
     amount_warnings,
     containers,
-    port_name_warnings,
     port_warnings,
     variable_warnings,
 )
@@ -86,7 +85,7 @@ def test_names_of_ports() -> None:
     one, other = {"containerPort": 1, "name": "a"}, {"containerPort": 2, "name": "a"}
     spec = {"containers": [{"ports": [one, {"containerPort": 3}]}, {"ports": [other]}]}
     first = "spec.containers[0].ports[0]"
-    assert list(port_name_warnings(spec, SPEC)) == [
+    assert list(port_warnings(spec, SPEC)) == [
         f'spec.containers[1].ports[0]: duplicate port name "a" with {first}, services and probes '
         f"that select ports by name will use {first}"
     ]

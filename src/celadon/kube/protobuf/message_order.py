@@ -19,6 +19,8 @@ from celadon.kube.protobuf.wire.wire_scalars import SCALARS
 Order = Callable[[Any], Any]
 
 _TYPE: Final = ("kind", "apiVersion")
+REMEMBERED: Final = 256
+"""Sets of members, for each message."""
 
 
 def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,21 +29,35 @@ def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
     if name is None:
         return dict(obj)
     head = {key: obj[key] for key in _TYPE if key in obj}
-    return {**head, **_ordered({key: obj[key] for key in obj if key not in _TYPE}, name)}
+    return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
 
 
-def _ordered(value: object, name: str) -> Any:
-    if not isinstance(value, dict):
-        return value
-    orders = _orders(name)
-    made = {
-        key: value[key] if order is None else order(value[key])
-        for key, order in orders.items()
-        if key in value
-    }
-    if len(made) < len(value):
-        made.update((key, value[key]) for key in value if key not in orders)
-    return made
+@functools.cache
+def _order_for(name: str) -> Order:
+    """Puts the members of a message in order. Objects of a kind mostly have the same few members,
+    so the way from one order to the other is remembered: looking for all the fields that a message
+    could have takes three times as long."""
+    known: dict[tuple[str, ...], tuple[tuple[str, Order | None], ...]] = {}
+
+    def order(value: Any) -> Any:
+        if value.__class__ is not dict:
+            return value
+        given = tuple(value)
+        way = known.get(given)
+        if way is None:
+            way = _way(value, _orders(name))
+            if len(known) < REMEMBERED:
+                known[given] = way
+        return {key: value[key] if each is None else each(value[key]) for key, each in way}
+
+    return order
+
+
+def _way(
+    given: Mapping[str, Any], orders: Mapping[str, Order | None]
+) -> tuple[tuple[str, Order | None], ...]:
+    known = tuple((key, each) for key, each in orders.items() if key in given)
+    return *known, *((key, None) for key in given if key not in orders)
 
 
 @functools.cache
@@ -59,9 +75,9 @@ def _orders(name: str) -> dict[str, Order | None]:
 
 def _order_of(field: MessageField) -> Order | None:
     plain = field.type in SCALARS or field.type in PAYLOADS or field.type in JSON_SHAPES
-    each: Order | None = None if plain else functools.partial(_ordered, name=field.type)
+    each: Order | None = None if plain else _order_for(field.type)
     if field.mapped:
-        return functools.partial(_map, each=each)
+        return _sorted_texts if each is None else functools.partial(_map, each=each)
     if field.repeated and each is not None:
         return functools.partial(_list, each=each)
     return each
@@ -71,9 +87,11 @@ def _list(value: object, each: Order) -> Any:
     return [each(item) for item in value] if isinstance(value, list) else value
 
 
-def _map(value: object, each: Order | None) -> Any:
+def _sorted_texts(value: object) -> Any:
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def _map(value: object, each: Order) -> Any:
     if not isinstance(value, dict):
         return value
-    if each is None:
-        return dict(sorted(value.items()))
     return {key: each(value[key]) for key in sorted(value)}

@@ -6,7 +6,7 @@ initialization first, then the usual ones, then the ephemeral ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
@@ -36,7 +36,9 @@ def amount_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
     """Fractions of bytes."""
     resources, at = container.get("resources") or {}, path.child("resources")
     for field, name in AMOUNTS:
-        yield from fractional_bytes(resources.get(field), name, at.child(field))
+        amounts = resources.get(field)
+        if amounts and name in amounts:
+            yield from fractional_bytes(amounts, name, at.child(field))
 
 
 def variable_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
@@ -57,9 +59,15 @@ def variable_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
 
 
 def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
-    """Ports of all containers that get into each other's way."""
+    """Ports of all containers that get into each other's way; then their names."""
+    ports = list(_ports(spec, path))
+    yield from _clashes(ports)
+    yield from _repeated_names(ports)
+
+
+def _clashes(ports: Iterable[Located]) -> Iterator[str]:
     known: dict[tuple[int, str], list[Located]] = {}
-    for at, port in _ports(spec, path):
+    for at, port in ports:
         if port.get("hostIP") and not port.get("hostPort"):
             yield f"{at}: hostIP set without hostPort: {_printed(port)}"
         key = port.get("containerPort", 0), port.get("protocol", "")
@@ -71,10 +79,10 @@ def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
         others.append((at, port))
 
 
-def port_name_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
+def _repeated_names(ports: Iterable[Located]) -> Iterator[str]:
     """Names of ports that more than one container has."""
     known: dict[str, FieldPath] = {}
-    for at, port in _ports(spec, path):
+    for at, port in ports:
         name = port.get("name")
         if not name:
             continue

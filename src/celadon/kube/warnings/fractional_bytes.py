@@ -5,18 +5,23 @@ As k8s.io/kubernetes `pkg/api/{pod/warnings,persistentvolumeclaim/util}.go`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import Quantity, QuantityError, parse
 
+_WHOLE: Final = re.compile(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
+"""Most amounts, which are seen to be whole without being read."""
+
 
 def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> Iterator[str]:
     """Of one resource in a list of them; `path` is that of the list."""
     text = (amounts or {}).get(name)
-    if text is None:
+    if text is None or _WHOLE.fullmatch(str(text)):
         return
     try:
         found = parse(str(text))

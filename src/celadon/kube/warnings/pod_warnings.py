@@ -17,7 +17,6 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.container_warnings import (
     amount_warnings,
     containers,
-    port_name_warnings,
     port_warnings,
     variable_warnings,
 )
@@ -63,6 +62,14 @@ DEPRECATED_VOLUMES: Final = (
 """Fields of volumes, their names in warnings, and since when they are deprecated. The claim of an
 ephemeral volume is looked at in its turn."""
 
+_BEFORE_CONTAINERS: Final = frozenset(
+    {
+        *("affinity", "hostAliases", "imagePullSecrets", "nodeSelector", "overhead"),
+        *("topologySpreadConstraints", "volumes"),
+    }
+)
+"""Fields that are remarked upon before the containers, besides annotations."""
+
 _NO_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _OLD_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
@@ -88,6 +95,30 @@ def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) ->
     """Of the spec and the annotations of a pod or a template."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
     at, at_notes = path.child("spec"), path.child("metadata", "annotations")
+    if not _BEFORE_CONTAINERS.isdisjoint(spec) or notes:
+        yield from _before_containers(spec, notes, at, at_notes)
+    if SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
+        yield f"{at_notes.key(SECCOMP_OF_POD)}: {_NO_SECCOMP}"
+    for where, container in containers(spec, at):
+        if notes:
+            yield from _old_profiles(container, spec, notes, at_notes, is_template=is_template)
+        if "resources" in container:
+            yield from amount_warnings(container, where)
+        if "env" in container:
+            yield from variable_warnings(container, where)
+    yield from port_warnings(spec, at)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        field = at.child("terminationGracePeriodSeconds")
+        yield f"{field}: must be >= 0; negative values are invalid and will be treated as 1"
+    if "affinity" in spec:
+        yield from _pod_affinity(spec, at.child("affinity"))
+    yield from _addresses(spec, at)
+
+
+def _before_containers(
+    spec: JsonObject, notes: Mapping[str, str], at: FieldPath, at_notes: FieldPath
+) -> Iterator[str]:
+    """What most pods have nothing of."""
     yield from _node_selection(spec, at)
     yield from _topology(spec, at)
     for key, why in DEPRECATED_ANNOTATIONS.items():
@@ -103,19 +134,6 @@ def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) ->
             yield f'{where}: invalid empty name ""'
     for name in ("memory", "ephemeral-storage"):
         yield from fractional_bytes(spec.get("overhead"), name, at.child("overhead"))
-    if SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
-        yield f"{at_notes.key(SECCOMP_OF_POD)}: {_NO_SECCOMP}"
-    for where, container in containers(spec, at):
-        yield from _old_profiles(container, spec, notes, at_notes, is_template=is_template)
-        yield from amount_warnings(container, where)
-        yield from variable_warnings(container, where)
-    yield from port_warnings(spec, at)
-    yield from port_name_warnings(spec, at)
-    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        field = at.child("terminationGracePeriodSeconds")
-        yield f"{field}: must be >= 0; negative values are invalid and will be treated as 1"
-    yield from _pod_affinity(spec, at.child("affinity"))
-    yield from _addresses(spec, at)
 
 
 def _node_selection(spec: JsonObject, path: FieldPath) -> Iterator[str]:

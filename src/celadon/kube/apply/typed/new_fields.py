@@ -29,14 +29,14 @@ def _set_members(rule: MapRule, zero: Mapping[str, Any], new: Mapping[str, Any])
     for name in sorted(new):
         now = new[name]
         if name not in zero:
-            made[FIELD + name] = _member(_below(rule.child(name) or DEDUCED, now))
+            made[FIELD + name] = _member(rule, name, now)
             continue
         was = zero[name]
         if was is now:
             continue
         is_set, below = _set_below(rule.child(name) or DEDUCED, was, now)
         if is_set:
-            made[FIELD + name] = _member(below)
+            made[FIELD + name] = {SELF: {}, **below} if below else {}
         elif below:
             made[FIELD + name] = below
     return made
@@ -52,39 +52,50 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
     if list_rule is not None and both_are(list, zero, new):
         if list_rule.atomic or not new:
             return not same(zero, new), {}
-        return False, _items(list_rule, new)
-    below = {} if zero.__class__ is new.__class__ else _below(type_, new)
+        return False, _put_items({}, list_rule, new)
+    below: FieldsV1 = {}
+    if zero.__class__ is not new.__class__:
+        below = _whole(type_, new)
+        below.pop(SELF, None)
     return not same(zero, new), below
 
 
-def _member(below: FieldsV1) -> FieldsV1:
-    """Of an element that is owned itself, besides what is below it."""
-    return {SELF: {}, **below} if below else below
+# --- what has come as a whole; see `typed_sets.subtree` ---
 
 
-def _below(type_: MergeType, value: Any) -> FieldsV1:
-    """Everything in a value that has come as a whole; see `typed_sets.subtree`."""
+def _member(rule: MapRule, name: str, value: Any) -> FieldsV1:
+    """Of a member that is owned itself, besides what is below it."""
+    if value and (value.__class__ is dict or value.__class__ is list):
+        return _whole(rule.child(name) or DEDUCED, value)
+    return {}
+
+
+def _whole(type_: MergeType, value: Any) -> FieldsV1:
+    """The same of any value of that type."""
     if not value:
         return {}
     if value.__class__ is dict:
         rule = type_.map
         if rule is None or rule.atomic:
             return {}
-        return {
-            FIELD + name: _member(_below(rule.child(name) or DEDUCED, one))
-            if (one := value[name]).__class__ is dict or one.__class__ is list
-            else {}
-            for name in sorted(value)
-        }
+        made: FieldsV1 = {SELF: {}}
+        for name in sorted(value):
+            one = value[name]
+            is_plain = one.__class__ is not dict and one.__class__ is not list
+            made[FIELD + name] = {} if is_plain else _member(rule, name, one)
+        return made
     if value.__class__ is list and type_.list is not None and not type_.list.atomic:
-        return _items(type_.list, value)
+        return _put_items({SELF: {}}, type_.list, value)
     return {}
 
 
-def _items(rule: ListRule, value: Sequence[Any]) -> FieldsV1:
+def _put_items(made: FieldsV1, rule: ListRule, value: Sequence[Any]) -> FieldsV1:
     """Items that are there several times are owned as one."""
+    if len(value) == 1:
+        made[rule.element(value[0])] = _whole(rule.item, value[0])
+        return made
     found = grouped(rule, value)
-    return {
-        element: _member(_below(rule.item, found[element][0])) if len(found[element]) == 1 else {}
-        for element in ordered(found)
-    }
+    for element in ordered(found):
+        items = found[element]
+        made[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
+    return made
