@@ -88,10 +88,6 @@ class Page:
     revision: int
     remaining: int
 
-    @property
-    def more(self) -> bool:
-        return self.remaining > 0
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -180,11 +180,6 @@ def test_what_has_no_say_is_said() -> None:
     assert [(n.outcome, n.detail) for n in policies.notes.notes] == [
         (Outcome.CONDITION_FALSE, "never")
     ]
-    inert = engine(policy("q", label("a")), binding("orphan", "nobody")).inert
-    assert [one.outcome for one in inert] == [
-        Outcome.BINDING_WITHOUT_POLICY,
-        Outcome.POLICY_WITHOUT_BINDING,
-    ]
 
 
 def test_unchanged_policies_are_not_compiled_again() -> None:

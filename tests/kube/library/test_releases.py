@@ -9,7 +9,6 @@ from celadon.kube.library.releases import (
     BLOCKS,
     DEFAULT,
     LATEST,
-    OLDEST,
     VersionError,
     environment,
     parse_version,
@@ -45,7 +44,7 @@ def test_since(expression: str, since: str) -> None:
     assert compiles(expression, since)
     assert compiles(expression, LATEST)
     before = previous_minor(since)
-    if parse_version(before) >= parse_version(OLDEST):
+    if parse_version(before) >= parse_version("1.29"):
         assert not compiles(expression, before)
 
 

@@ -52,7 +52,7 @@ class MutatingEngine:
     """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` shares the
     compiled policies with a changed set."""
 
-    __slots__ = ("_endpoints", "_hooks", "_inert", "version")
+    __slots__ = ("_endpoints", "_hooks", "version")
 
     def __init__(
         self,
@@ -63,12 +63,8 @@ class MutatingEngine:
         compiled: Iterable[Hook[CompiledMutatingPolicy]] = (),
     ) -> None:
         self.version = version
-        self._hooks, orphans = paired(
+        self._hooks, _ = paired(
             policies, bindings, lambda policy: compile_mutating_policy(policy, version), compiled
-        )
-        self._inert = tuple(
-            Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
-            for binding in orphans
         )
         self._endpoints = remembered_candidates(self._hooks)
 
@@ -90,16 +86,6 @@ class MutatingEngine:
     def policies(self) -> Sequence[CompiledMutatingPolicy]:
         """The compiled policies, by name."""
         return tuple(hook.compiled for hook in self._hooks)
-
-    @property
-    def inert(self) -> Sequence[Note]:
-        """Bindings whose policy does not exist, and policies without bindings."""
-        unbound = (
-            Note(Outcome.POLICY_WITHOUT_BINDING, hook.policy.name)
-            for hook in self._hooks
-            if not hook.bindings
-        )
-        return (*self._inert, *unbound)
 
     def concerns(self, request: Request, world: World) -> bool:
         """Whether any policy could have a say in requests like this one. Cheap."""

@@ -19,7 +19,6 @@ from celadon.kube import FieldPath
 from celadon.kube.go import quote
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
-_NAME: Final = FieldPath("metadata", "name")
 _POLICY_NAME: Final = FieldPath("spec", "policyName")
 
 

@@ -5,7 +5,7 @@ An expression that is being written may only use what the release before knew, s
 finds nothing it cannot run: for those, upstream uses the environment of the minor version before
 (`previous_minor`), and so do callers here.
 
-The table goes back to the beginning; releases from `OLDEST` to `LATEST` are meant to be asked for.
+The table goes back to the beginning; releases from 1.29 to `LATEST` are meant to be asked for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from celadon.kube.library.networks import cidr, ip, urls
 
 Minor = tuple[int, int]
 
-OLDEST: Final = "1.29"
 LATEST_RELEASE: Final[Minor] = (1, 37)
 LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 DEFAULT: Final = "1.36"

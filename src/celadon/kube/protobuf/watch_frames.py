@@ -18,7 +18,6 @@ STREAM_MEDIA_TYPE: Final = MEDIA_TYPE + ";stream=watch"
 """What a watch is sent as, one frame after the other."""
 
 _HEADER: Final = 4
-_NOWHERE: Final = (0, 0)
 _FIRST, _SECOND = tag(1, LENGTH), tag(2, LENGTH)
 
 

@@ -12,7 +12,7 @@ import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
@@ -21,8 +21,6 @@ EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1",
     "client.authentication.k8s.io/v1beta1",
 )
-
-T = TypeVar("T")
 
 
 class KubeconfigError(ValueError):

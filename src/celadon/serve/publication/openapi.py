@@ -19,9 +19,8 @@ from celadon.kube.go import json_text
 from celadon.serve.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
 from celadon.serve.publication.published_apis import PublishedApis, PublishedVersion
 from celadon.serve.publication.swagger_document import swagger
-from celadon.serve.publication.swagger_protobuf import ASKED_FOR as SWAGGER_TYPES
 from celadon.serve.publication.swagger_protobuf import MEDIA_TYPE as SWAGGER_TYPE
-from celadon.serve.publication.swagger_protobuf import swagger_bytes
+from celadon.serve.publication.swagger_protobuf import SWAGGER_TYPES, swagger_bytes
 from celadon.serve.publication.version_documents import Document
 from celadon.serve.requests.negotiation import MediaClause, media_clauses
 

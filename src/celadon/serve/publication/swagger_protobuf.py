@@ -19,7 +19,7 @@ from celadon.kube.protobuf import sized, tag, varint
 Table: TypeAlias = Mapping[str, tuple[int, Callable[[int, Any], bytes]]]
 
 MEDIA_TYPE: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-ASKED_FOR: Final = (MEDIA_TYPE, MEDIA_TYPE.replace("v2.v1", "v2@v1"))
+SWAGGER_TYPES: Final = (MEDIA_TYPE, MEDIA_TYPE.replace("v2.v1", "v2@v1"))
 """What the document is called, and what clients call it, too."""
 
 _VARINT, _FIXED64, _LENGTH = 0, 1, 2

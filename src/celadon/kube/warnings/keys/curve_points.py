@@ -16,10 +16,9 @@ Point: TypeAlias = tuple[int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`y² = x³ - 3x + b` over the field of `prime`, with a base point."""
+    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point."""
 
     prime: int
-    b: int
     base: tuple[int, int]
 
     @property
@@ -56,7 +55,6 @@ class Curve:
 
 P224: Final = Curve(
     2**224 - 2**96 + 1,
-    0xB4050A850C04B3ABF54132565044B0B7D7BFD8BA270B39432355FFB4,
     (
         0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
         0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
@@ -64,7 +62,6 @@ P224: Final = Curve(
 )
 P256: Final = Curve(
     2**256 - 2**224 + 2**192 + 2**96 - 1,
-    0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B,
     (
         0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
         0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
@@ -72,11 +69,6 @@ P256: Final = Curve(
 )
 P384: Final = Curve(
     2**384 - 2**128 - 2**96 + 2**32 - 1,
-    int(
-        "B3312FA7E23EE7E4988E056BE3F82D19181D9C6EFE8141120314088F5013875A"
-        "C656398D8A2ED19D2A85C8EDD3EC2AEF",
-        16,
-    ),
     (
         int(
             "AA87CA22BE8B05378EB1C71EF320AD746E1D3B628BA79B9859F741E082542A38"
@@ -92,12 +84,6 @@ P384: Final = Curve(
 )
 P521: Final = Curve(
     2**521 - 1,
-    int(
-        "0051953EB9618E1C9A1F929A21A0B68540EEA2DA725B99B315F3B8B489918EF1"
-        "09E156193951EC7E937B1652C0BD3BB1BF073573DF883D2C34F1EF451FD46B50"
-        "3F00",
-        16,
-    ),
     (
         int(
             "00C6858E06B70404E9CD9E3ECB662395B4429C648139053FB521F828AF606B4D"
