@@ -36,18 +36,26 @@ class Relevance:
         return "" in self._at(*place)
 
     def of(
-        self, module: str, places: Iterable[Place], limit: float, files: int | None
+        self,
+        module: str,
+        places: Iterable[Place],
+        limit: float,
+        files: int | None = None,
+        near: Sequence[str] = (),
     ) -> list[str]:
-        """Ids of the tests that run one of the places, or else any line of the module: those of the
-        module's own test first, then of files with the quickest tests. They take about as many
-        seconds as the limit and are from at most so many files."""
+        """Ids of the tests that run one of the places, or else any line of the module, and of all
+        tests in the files that are `near`: those first, then those of the module's own test, then
+        of files with the quickest tests. They take about as many seconds as the limit and are from
+        at most so many files."""
         found = {test for place in places for test in self._at(*place) if test}
+        found = found or self.modules.get(module, set())
         by_file: defaultdict[str, list[str]] = defaultdict(list)
-        for test in found or self.modules.get(module, set()):
+        for test in found.union(one for one in self.seconds if one.partition("::")[0] in near):
             by_file[test.partition("::")[0]].append(test)
         chosen: list[str] = []
         left = limit
-        ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+        first = [*near, mirrored(module)]
+        ranked = sorted(by_file, key=lambda one: self._rank(first, one, by_file[one]))
         for file in ranked[:files]:
             for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
                 left -= self.seconds.get(test, 0.0)
@@ -61,10 +69,15 @@ class Relevance:
         for at in range(line, end_line + 1):
             yield from known.get(at, ())
 
-    def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
-        own = "tests/" + "/".join(module.split(".")[1:-1]) + f"/test_{module.split('.')[-1]}.py"
+    def _rank(self, first: list[str], file: str, tests: list[str]) -> tuple[int, float, str]:
         mean = sum(self.seconds.get(test, 0.0) for test in tests) / len(tests)
-        return file != own, mean, file
+        return first.index(file) if file in first else len(first), mean, file
+
+
+def mirrored(module: str) -> str:
+    """The file that tests the module or package, if there is one."""
+    _, *folders, name = module.split(".")
+    return "/".join(["tests", *folders, f"test_{name}.py"])
 
 
 class _Recorder:
