@@ -43,35 +43,40 @@ class Relevance:
         files: int | None = None,
         near: Sequence[str] = (),
     ) -> list[str]:
-        """Ids of the tests that run one of the places, or else any line of the module, and of all
-        tests in the files that are `near`: those first, then those of the module's own test, then
-        of files with the quickest tests. They take about as many seconds as the limit and are from
-        at most so many files."""
+        """Ids of the tests that run one of the places, or else any line of the module: those of the
+        module's own test first, then of files with the quickest tests. They take about as many
+        seconds as the limit and are from at most so many files. Before them all tests of the files
+        that are `near`, whatever they run, the quickest first, again as long as the limit."""
+        beside = [test for test in self.seconds if test.partition("::")[0] in near]
+        chosen = list(self._within(limit, beside))
         found = {test for place in places for test in self._at(*place) if test}
-        found = found or self.modules.get(module, set())
         by_file: defaultdict[str, list[str]] = defaultdict(list)
-        for test in found.union(one for one in self.seconds if one.partition("::")[0] in near):
+        for test in (found or self.modules.get(module, set())).difference(chosen):
             by_file[test.partition("::")[0]].append(test)
-        chosen: list[str] = []
+        ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+        return chosen + list(self._within(limit, *(by_file[file] for file in ranked[:files])))
+
+    def _within(self, limit: float, *groups: list[str]) -> Iterator[str]:
+        """The quickest of each group, until the time is up; one at least."""
         left = limit
-        first = [*near, mirrored(module)]
-        ranked = sorted(by_file, key=lambda one: self._rank(first, one, by_file[one]))
-        for file in ranked[:files]:
-            for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
-                left -= self.seconds.get(test, 0.0)
-                if left < 0 and chosen:
+        for number, group in enumerate(groups):
+            for at, test in enumerate(sorted(group, key=self._time)):
+                left -= self._time(test)
+                if left < 0 and (number or at):
                     break
-                chosen.append(test)
-        return chosen
+                yield test
+
+    def _time(self, test: str) -> float:
+        return self.seconds.get(test, 0.0)
 
     def _at(self, module: str, line: int, end_line: int) -> Iterator[str]:
         known = self.lines.get(module, {})
         for at in range(line, end_line + 1):
             yield from known.get(at, ())
 
-    def _rank(self, first: list[str], file: str, tests: list[str]) -> tuple[int, float, str]:
-        mean = sum(self.seconds.get(test, 0.0) for test in tests) / len(tests)
-        return first.index(file) if file in first else len(first), mean, file
+    def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
+        mean = sum(map(self._time, tests)) / len(tests)
+        return file != mirrored(module), mean, file
 
 
 def mirrored(module: str) -> str:
