@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from tests.architecture.source_tree import MODULES, exported, is_package, tree_of
 
 PUBLIC = (
+    "celadon.admission",
     "celadon.cel",
     "celadon.cel.extend",
     "celadon.cel.protobuf",
@@ -30,7 +31,6 @@ EXCUSED = {
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.serve.outgoing.go_network": "httpcore calls it",
     "celadon.serve.transport.http_connection": "asyncio and httptools call it",
-    "celadon.testing.client_access.ClientAccess": "`KubeApi.admin` is one",
     "celadon.webhook.handlers.trial_client.Asking": "the keywords of `TestClient`",
     "celadon.webhook.installation.selector_unions._Values._": "what follows is given by keyword",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import multiprocessing
 import os
 import pickle
@@ -16,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from tools.mutants.mutations import Mutation, mutations
-from tools.mutants.relevant_tests import Place, Relevance, measure, together
+from tools.mutants.relevant_tests import Place, Relevance, measure, mirrored, together
 from tools.mutants.replaced_code import is_alone
 from tools.mutants.trials import Fate, Trial, run_all, run_cold
 from tools.mutants.warm_trials import run_warm
@@ -40,7 +41,7 @@ every mutation."""
 FILES = 8
 """Files whose tests are tried on a mistake that shows on import: each takes time of its own."""
 
-SECONDS_OF_TESTS = 4.0
+SECONDS_OF_TESTS = 8.0
 """How long the tests of one mutation may take without it; the slowest of more are left out."""
 
 LEAST = 85.0
@@ -146,9 +147,30 @@ def _trial(mutation: Mutation, relevance: Relevance) -> Trial:
     cold = _is_cold(mutation, relevance)
     places = [own] if mutation.function else _uses(own, relevance)
     files = FILES if cold else None
-    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files)
+    near = _near(mutation.module) if cold else ()
+    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files, near)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
     return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected, cold)
+
+
+def _near(module: str) -> list[str]:
+    """The tests of the module, of the packages around it, and of modules that import it: they may
+    read a table without running a line."""
+    parts = module.split(".")
+    around = [".".join(parts[:end]) for end in range(len(parts), 2, -1)]
+    return [mirrored(one) for one in (*around, *_importers().get(module, ()))]
+
+
+@functools.cache
+def _importers() -> dict[str, list[str]]:
+    """Module, and those that name it in an import."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module is not None:
+                for one in {node.module, *(f"{node.module}.{name.name}" for name in node.names)}:
+                    found.setdefault(one, []).append(_module(path))
+    return found
 
 
 def _uses(place: Place, relevance: Relevance) -> list[Place]:

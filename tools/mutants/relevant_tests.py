@@ -36,25 +36,38 @@ class Relevance:
         return "" in self._at(*place)
 
     def of(
-        self, module: str, places: Iterable[Place], limit: float, files: int | None
+        self,
+        module: str,
+        places: Iterable[Place],
+        limit: float,
+        files: int | None = None,
+        near: Sequence[str] = (),
     ) -> list[str]:
         """Ids of the tests that run one of the places, or else any line of the module: those of the
         module's own test first, then of files with the quickest tests. They take about as many
-        seconds as the limit and are from at most so many files."""
+        seconds as the limit and are from at most so many files. Before them all tests of the files
+        that are `near`, whatever they run, the quickest first, again as long as the limit."""
+        beside = [test for test in self.seconds if test.partition("::")[0] in near]
+        chosen = list(self._within(limit, beside))
         found = {test for place in places for test in self._at(*place) if test}
         by_file: defaultdict[str, list[str]] = defaultdict(list)
-        for test in found or self.modules.get(module, set()):
+        for test in (found or self.modules.get(module, set())).difference(chosen):
             by_file[test.partition("::")[0]].append(test)
-        chosen: list[str] = []
-        left = limit
         ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
-        for file in ranked[:files]:
-            for test in sorted(by_file[file], key=lambda one: self.seconds.get(one, 0.0)):
-                left -= self.seconds.get(test, 0.0)
-                if left < 0 and chosen:
+        return chosen + list(self._within(limit, *(by_file[file] for file in ranked[:files])))
+
+    def _within(self, limit: float, *groups: list[str]) -> Iterator[str]:
+        """The quickest of each group, until the time is up; one at least."""
+        left = limit
+        for number, group in enumerate(groups):
+            for at, test in enumerate(sorted(group, key=self._time)):
+                left -= self._time(test)
+                if left < 0 and (number or at):
                     break
-                chosen.append(test)
-        return chosen
+                yield test
+
+    def _time(self, test: str) -> float:
+        return self.seconds.get(test, 0.0)
 
     def _at(self, module: str, line: int, end_line: int) -> Iterator[str]:
         known = self.lines.get(module, {})
@@ -62,9 +75,14 @@ class Relevance:
             yield from known.get(at, ())
 
     def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
-        own = "tests/" + "/".join(module.split(".")[1:-1]) + f"/test_{module.split('.')[-1]}.py"
-        mean = sum(self.seconds.get(test, 0.0) for test in tests) / len(tests)
-        return file != own, mean, file
+        mean = sum(map(self._time, tests)) / len(tests)
+        return file != mirrored(module), mean, file
+
+
+def mirrored(module: str) -> str:
+    """The file that tests the module or package, if there is one."""
+    _, *folders, name = module.split(".")
+    return "/".join(["tests", *folders, f"test_{name}.py"])
 
 
 class _Recorder:

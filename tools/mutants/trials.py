@@ -90,16 +90,23 @@ class _MistakenFinder(MetaPathFinder):
 
 
 class _Selection:
-    """Keeps the chosen tests, in their order."""
+    """Keeps the chosen tests, in their order; behind them cases that have no name yet, of tests
+    that have lost one: a mistake may be in what the cases are named after."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         self._order = {test: at for at, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        there = {item.nodeid for item in items}
+        changed = {_without_case(test) for test in self._order if test not in there}
         items[:] = sorted(
-            (item for item in items if item.nodeid in self._order),
-            key=lambda item: self._order[item.nodeid],
+            (i for i in items if i.nodeid in self._order or _without_case(i.nodeid) in changed),
+            key=lambda item: self._order.get(item.nodeid, len(self._order)),
         )
+
+
+def _without_case(test: str) -> str:
+    return test.partition("[")[0]
 
 
 def run_all(

@@ -92,15 +92,18 @@ def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         return value if _is_plain(value) or value in data else [_inner(one, data) for one in value]
     if isinstance(value, Mapping):
-        if (shape is dict and _is_plain(value.values())) or value in data:
+        if value in data:
             return value
-        if any(key.__class__ is not str for key in value):
+        if not _is_plain(value):
             raise MutationRefused("invalid return type: *dynamic.ObjectVal")
+        if shape is dict and _is_plain(value.values()):
+            return value
         return {key: _inner(one, data) for key, one in value.items()}
     return _inner(value, data)
 
 
 def _is_plain(values: Iterable[object]) -> bool:
+    """Whether all are texts."""
     return all(one.__class__ is str for one in values)
 
 

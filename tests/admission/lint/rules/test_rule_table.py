@@ -9,7 +9,9 @@ import pytest
 from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.rules.rule_table import RULES
 from tests.admission.lint.linting import SETTINGS, documents, found
+from tests.paths import ROOT
 
+PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
 OLDER = replace(SETTINGS, others=("1.30", "1.32"))
 
 
@@ -28,6 +30,13 @@ def test_words(rule: Rule) -> None:
     assert rule.doc.endswith(".")
     assert "\n" not in rule.doc
     assert rule.name == rule.name.lower()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=ids)
+def test_the_documentation_says_the_same(rule: Rule) -> None:
+    assert f"| {rule.name} | {rule.severity.value} |\n" in PAGE
+    assert f"\n## {rule.code} {rule.name}\n\n{rule.doc}\n\nBad:\n\n```yaml\n{rule.bad}" in PAGE
+    assert f"```\n\nGood:\n\n```yaml\n{rule.good}```\n" in PAGE
 
 
 @pytest.mark.parametrize("rule", RULES, ids=ids)
