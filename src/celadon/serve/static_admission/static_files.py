@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from celadon.admission.static import NOTHING, STATIC_PLUGINS, StaticObjects
 from celadon.serve.api_settings import Settings
 from celadon.serve.operation.static_reloads import StaticReloads
-from celadon.serve.static_admission.static_source import StaticSource
+
+if TYPE_CHECKING:
+    from celadon.serve.static_admission.static_source import StaticSource
 
 
 class StaticFiles:
@@ -21,11 +24,16 @@ class StaticFiles:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         folders = settings.plugin_settings.static_folders
-        self._sources = {
-            name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
-            for name, folder in folders.items()
-            if name in settings.plugins
-        }
+        asked = {name: folder for name, folder in folders.items() if name in settings.plugins}
+        self._sources: dict[str, StaticSource] = {}
+        if asked:
+            # late: few servers have such files, and YAML takes long to load
+            from celadon.serve.static_admission.static_source import StaticSource
+
+            self._sources = {
+                name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
+                for name, folder in asked.items()
+            }
 
     def load(self) -> None:
         """At the start. Raises ManifestError."""
