@@ -3,7 +3,8 @@
 Read `yaml_scalars` first (what an unquoted word means), then `yaml_events` (the complete reader,
 from libyaml's events), `yaml_blocks` (the quick one for the style of everyday manifests) and
 `yaml_documents` (the body of a request, with what an API server says about it); `yaml_writer` is
-the way back. Files, and where things stand in them, are the commands' (`cli/reading`).
+the way back, `yaml_parts` cuts a file into its documents. Files, and where things stand in them,
+are the commands' (`cli/reading`).
 """
 
 from celadon.goyaml.nesting import check_depth
@@ -12,6 +13,7 @@ from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
 from celadon.goyaml.yaml_documents import YamlDocument, first_document
 from celadon.goyaml.yaml_events import read_yaml
 from celadon.goyaml.yaml_limits import MAX_DEPTH
+from celadon.goyaml.yaml_parts import SeparatorError, yaml_parts
 from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
 from celadon.goyaml.yaml_writer import yaml_text
 
@@ -19,6 +21,7 @@ __all__ = [
     "MAX_DEPTH",
     "BlockReader",
     "NotJsonError",
+    "SeparatorError",
     "UnreadableError",
     "UnusualError",
     "YamlDocument",
@@ -27,5 +30,6 @@ __all__ = [
     "integer_or_double",
     "read_yaml",
     "whole",
+    "yaml_parts",
     "yaml_text",
 ]

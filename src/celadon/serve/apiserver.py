@@ -79,7 +79,9 @@ class ApiServer:
         self.is_ending = True
 
     async def start(self) -> None:
-        """Make what a new server has. Requests may come when this is done."""
+        """Make what a new server has. Requests may come when this is done. Raises ManifestError
+        for files of static policies and webhooks that cannot be used."""
+        self.core.static.load()
         catalog = self.served.current().catalog
         settings, now = self.core.settings, self.core.sources.timestamp()
         own = objects_of_server(settings.address, settings.client_ca, now)

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from celadon.admission.plugins import EVENT_RATE_LIMIT, PluginChain
+from celadon.admission.static import StaticObjects
 from celadon.kube import User
 from celadon.kube.well_known_values import SERVICES
 from celadon.serve.access.authentication import Authenticator
@@ -42,7 +44,12 @@ from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.rest.watching import Watching
 from celadon.serve.server_core import ServerCore
-from celadon.serve.views.policy_view import MUTATING, mutating_view, validating_view
+from celadon.serve.views.policy_view import (
+    MUTATING,
+    VALIDATING,
+    mutating_view,
+    validating_view,
+)
 from celadon.serve.views.service_network_view import ServiceNetworkView
 from celadon.serve.views.webhook_view import WebhookView
 
@@ -93,10 +100,14 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     compiled = core.metrics.compilation_seconds.observe
     view = None
     if MUTATING.policy in plugins.names:
-        view = mutating_view(core.objects, settings.version, compiled)
+        view = mutating_view(
+            core.objects, settings.version, _static(core, MUTATING.policy), compiled
+        )
     mutating = MutatingPolicies(view, core.served, core.world)
     return Admission(
-        policies=validating_view(core.objects, settings.version, compiled),
+        policies=validating_view(
+            core.objects, settings.version, _static(core, VALIDATING.policy), compiled
+        ),
         world=core.world,
         authorizer=core.authorizer,
         roles=core.roles,
@@ -115,9 +126,18 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     )
 
 
+def _static(core: ServerCore, plugin: str) -> Callable[[], StaticObjects]:
+    return functools.partial(core.static.of, plugin)
+
+
 def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand) -> Webhooks:
     mutating, validating = (
-        WebhookView(core.objects, core.settings.version, mutating=one is MUTATING_WEBHOOKS)
+        WebhookView(
+            core.objects,
+            core.settings.version,
+            mutating=one is MUTATING_WEBHOOKS,
+            static=_static(core, one),
+        )
         if one in plugins
         else None
         for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)

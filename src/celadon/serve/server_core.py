@@ -14,6 +14,7 @@ from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.operation.object_counts import object_counts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
+from celadon.serve.static_admission.static_files import StaticFiles
 from celadon.serve.time_and_chance import Sources
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
@@ -25,7 +26,8 @@ NOBODY: Final = User("")
 
 @dataclass(frozen=True, slots=True)
 class ServerCore:
-    """Of one server. `charges` are what quotas are being charged with at the moment."""
+    """Of one server. `charges` are what quotas are being charged with at the moment,
+    `static` the policies and webhooks from files."""
 
     settings: Settings
     sources: Sources
@@ -37,6 +39,7 @@ class ServerCore:
     in_flight: InFlight
     metrics: ServerMetrics
     charges: OpenCharges
+    static: StaticFiles
 
     def new_context(self, user: User = NOBODY) -> DefaultingContext:
         """For one write: with a time, a uid and a random suffix of its own."""
@@ -58,6 +61,9 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     roles = RoleView(objects)
     authorizer = AuthorizerChain((roles,))
     in_flight = InFlight(settings.limits)
+    metrics = ServerMetrics(
+        in_flight, lambda: object_counts(objects, served.current().catalog), sources.seconds
+    )
     return ServerCore(
         settings,
         sources,
@@ -67,6 +73,7 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         authorizer,
         StoreWorld(objects, served, authorizer),
         in_flight,
-        ServerMetrics(in_flight, lambda: object_counts(objects, served.current().catalog)),
+        metrics,
         OpenCharges(),
+        StaticFiles(settings, metrics.static_reloads),
     )

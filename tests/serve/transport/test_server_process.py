@@ -30,6 +30,7 @@ from celadon.serve.transport.server_settings import (
     TlsSettings,
 )
 from tests.serve.served_process import CONFIGMAPS, Served, command, config_map, request_headers
+from tests.serve.static_admission.manifests import refusing, rule, write
 
 pytestmark = pytest.mark.slow
 PATIENCE = 60.0
@@ -390,3 +391,36 @@ def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
     code = f"{imports}; print(*(one for one in {LATE} if one in sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
+
+
+def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None:
+    folder = tmp_path / "static"
+    write(folder, "a.json", refusing("a.static.k8s.io", rule("configmaps")))
+    configuration = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyConfiguration",
+        "staticManifestsDir": str(folder),
+    }
+    plugin = {"name": "ValidatingAdmissionPolicy", "configuration": configuration}
+    told = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "AdmissionConfiguration",
+        "plugins": [plugin],
+    }
+    given = ("--admission-control-config-file", file(tmp_path, "admission", json.dumps(told)))
+    assert "requires the ManifestBasedAdmissionControlConfig feature gate" in ended(*given)
+    given += ("--feature-gates", "ManifestBasedAdmissionControlConfig=true")
+    server = Served(tmp_path, *given)
+
+    def code() -> int:
+        return server.call("POST", f"{CONFIGMAPS}?dryRun=All", config_map("c"))[0]
+
+    assert code() == 422
+    (folder / "a.json").write_text("{}")
+    eventually(lambda: any(one.get("level") == "warning" for one in server.logged()))
+    assert code() == 422, "the version before stays in force"
+    (folder / "a.json").unlink()
+    eventually(lambda: code() == 201)
+    assert server.end() == 0
+    write(folder, "a.json", refusing("a", rule("configmaps")))
+    assert f'failed to load static policy manifests from "{folder}"' in ended(*given)

@@ -5,6 +5,7 @@ Decoded from files in `celadon.admission.plugins.configuration`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,20 +28,42 @@ class EventLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """Of a plugin that calls webhooks: the file with the credentials for them, and the folder with
+    static configurations; empty for none."""
+
+    kubeconfig: str = ""
+    static_folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Of all plugins."""
 
     security: SecuritySettings = field(default_factory=SecuritySettings)
     limited_resources: tuple[LimitedResource, ...] = ()
     event_limits: tuple[EventLimit, ...] = ()
-    mutating_kubeconfig: str = ""
-    validating_kubeconfig: str = ""
-    """The files with the credentials for webhooks; empty for none."""
+    mutating_webhooks: WebhookSettings = WebhookSettings()
+    validating_webhooks: WebhookSettings = WebhookSettings()
+    mutating_policies: str = ""
+    validating_policies: str = ""
+    """The folders with static policies; empty for none."""
 
     @property
     def kubeconfigs(self) -> tuple[str, str]:
         """For validating webhooks and for mutating ones."""
-        return self.validating_kubeconfig, self.mutating_kubeconfig
+        return self.validating_webhooks.kubeconfig, self.mutating_webhooks.kubeconfig
+
+    @property
+    def static_folders(self) -> Mapping[str, str]:
+        """By the names of plugins, for those that have one."""
+        given = {
+            "MutatingAdmissionPolicy": self.mutating_policies,
+            "MutatingAdmissionWebhook": self.mutating_webhooks.static_folder,
+            "ValidatingAdmissionPolicy": self.validating_policies,
+            "ValidatingAdmissionWebhook": self.validating_webhooks.static_folder,
+        }
+        return {name: folder for name, folder in given.items() if folder}
 
     @property
     def configured(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ the objects of a plugin). Engines take them with `with_static`.
 
 from celadon.admission.registration.reserved_names import GATE
 from celadon.admission.static.static_loading import (
+    NOTHING,
     STATIC_PLUGINS,
     ManifestError,
     StaticDocument,
@@ -17,6 +18,7 @@ from celadon.admission.static.static_manifests import is_static
 
 __all__ = [
     "GATE",
+    "NOTHING",
     "STATIC_PLUGINS",
     "ManifestError",
     "StaticDocument",

@@ -1,8 +1,8 @@
 """Files of the API server itself (KEP-5793) to the policies or webhooks of one plugin.
 
 `load` takes the documents of a folder in their order and either gives all objects or raises the
-first thing that is wrong with them, in upstream's words: a folder is taken as a whole or not at all.
-Reading the folder is for others. As k8s.io/kubernetes `pkg/admission/plugin/{policy,webhook}/
+first thing that is wrong with them, in upstream's words: a folder is taken as a whole or not at
+all. Reading the folder is for others. As k8s.io/kubernetes `pkg/admission/plugin/{policy,webhook}/
 manifest/loader`, with the scheme of those packages: the `admissionregistration.k8s.io` kinds and
 `List`.
 """
@@ -46,36 +46,36 @@ _WEBHOOK_SCHEME: Final = f"{_SCHEMES}/webhook/manifest/loader/loader.go:41"
 
 @dataclass(frozen=True, slots=True)
 class StaticPlugin:
-    """An admission plugin that can have a folder of files, and what may be in it. `kind` is that of
-    its configuration."""
+    """An admission plugin that can have a folder of files, and what may be in it; `what` that is in
+    a word."""
 
     name: str
-    kind: str
+    what: str
     kinds: tuple[str, ...]
     scheme: str
 
 
 VALIDATING_POLICIES: Final = StaticPlugin(
     "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyConfiguration",
+    "policy",
     (registration.POLICY_KIND, registration.BINDING_KIND),
     _POLICY_SCHEME,
 )
 MUTATING_POLICIES: Final = StaticPlugin(
     "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyConfiguration",
+    "policy",
     (registration.MUTATING_POLICY_KIND, registration.MUTATING_BINDING_KIND),
     _POLICY_SCHEME,
 )
 VALIDATING_WEBHOOKS: Final = StaticPlugin(
     "ValidatingAdmissionWebhook",
-    "WebhookAdmissionConfiguration",
+    "webhook",
     (registration.VALIDATING_WEBHOOKS_KIND,),
     _WEBHOOK_SCHEME,
 )
 MUTATING_WEBHOOKS: Final = StaticPlugin(
     "MutatingAdmissionWebhook",
-    "WebhookAdmissionConfiguration",
+    "webhook",
     (registration.MUTATING_WEBHOOKS_KIND,),
     _WEBHOOK_SCHEME,
 )
@@ -110,6 +110,10 @@ class StaticObjects:
     def of(self, kind: type[R]) -> list[R]:
         """Those of one type."""
         return [one for one in self.objects if isinstance(one, kind)]
+
+
+NOTHING: Final = StaticObjects()
+"""Of a server without files."""
 
 
 def load(
@@ -158,7 +162,7 @@ class _Loading:
         for obj in found:
             self._accept(obj, single, given.file)
 
-    def _take_item(self, given: StaticDocument, item: Any) -> None:
+    def _take_item(self, given: StaticDocument, item: object) -> None:
         text = json_text(item)
         try:
             _kind_of(item, text)
@@ -178,7 +182,7 @@ class _Loading:
                 f"scheme {quote(self.plugin.scheme)}"
             )
 
-    def _decoded(self, value: Any, kind: str, version: str) -> RegistrationObject:
+    def _decoded(self, value: object, kind: str, version: str) -> RegistrationObject:
         try:
             return decode_object(value, kind, version).value
         except RegistrationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -253,7 +254,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _read("--feature-gates", ",".join(options.feature_gates), feature_gates)
-    told = _told(options.admission_control_config_file)
+    told = _told(options.admission_control_config_file, gates)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     manifests = _ManifestFiles(options.manifests)
@@ -302,14 +303,15 @@ def _limits(options: argparse.Namespace) -> RequestLimits:
     )
 
 
-def _told(path: Path | None) -> PluginSettings:
+def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
     """What a configuration file says of the plugins. Raises StartError."""
     from celadon.serve.transport import PluginSettings, StartError, read_admission_file
 
     if path is None:
         return PluginSettings()
     try:
-        return _read("--admission-control-config-file", path, read_admission_file)
+        reader = functools.partial(read_admission_file, gates=gates)
+        return _read("--admission-control-config-file", path, reader)
     except OSError as error:
         raise StartError(f"`{error.filename}`: {error.strerror}") from None
 

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
+from celadon.admission.static import GATE
 
 
-def read_admission_file(path: Path) -> PluginSettings:
-    """YAML or JSON; files that it names are found from its folder. Raises BadConfiguration, OSError
-    and UnicodeError."""
-    return plugin_settings(_document(path), lambda named: _document(path.parent / named))
+def read_admission_file(path: Path, gates: Mapping[str, bool] | None = None) -> PluginSettings:
+    """YAML or JSON; files that it names are found from its folder. `gates` are the feature gates
+    that are not as by default. Raises BadConfiguration, OSError and UnicodeError."""
+    return plugin_settings(
+        _document(path),
+        lambda named: _document(path.parent / named),
+        folder_problem,
+        gated=(gates or {}).get(GATE, False),
+    )
+
+
+def folder_problem(path: str) -> str:
+    """Why it is not that of a folder, in Go's words; empty if it is."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError as error:
+        return f"unable to read: stat {path}: {(error.strerror or str(error)).lower()}"
+    return "" if stat.S_ISDIR(mode) else "must be a directory"
 
 
 def _document(path: Path) -> object:

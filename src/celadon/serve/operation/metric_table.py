@@ -2,7 +2,8 @@
 
 The names are upstream's where upstream has them, ours begin with `celadon_`. As k8s.io/apiserver
 `pkg/endpoints/metrics`, `pkg/admission/metrics`, `pkg/cel/metrics`, `pkg/audit/metrics.go`,
-`pkg/admission/plugin/policy/validating/metrics`, `pkg/storage/etcd3/metrics`.
+`pkg/admission/plugin/policy/validating/metrics`, `pkg/admission/plugin/manifest/metrics`,
+`pkg/storage/etcd3/metrics`.
 """
 
 from __future__ import annotations
@@ -159,6 +160,27 @@ POLICY_CHECK_SECONDS: Final = Description(
     "labeled by policy and further including binding and enforcement action taken.",
     ("policy", "policy_binding", "error_type", "enforcement_action"),
     "BETA",
+)
+STATIC_RELOADS: Final = Description(
+    "apiserver_manifest_admission_config_controller_automatic_reloads_total",
+    "Total number of automatic reloads of admission manifest configuration split by status, "
+    "plugin, and apiserver identity.",
+    ("status", "plugin", "apiserver_id_hash"),
+    "ALPHA",
+)
+STATIC_RELOAD_TIMES: Final = Description(
+    "apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds",
+    "Timestamp of the last automatic reload of admission manifest configuration split by "
+    "status, plugin, and apiserver identity.",
+    ("status", "plugin", "apiserver_id_hash"),
+    "ALPHA",
+)
+STATIC_CONFIGURATIONS: Final = Description(
+    "apiserver_manifest_admission_config_controller_last_config_info",
+    "Information about the last applied admission manifest configuration with hash as label, "
+    "split by plugin and apiserver identity.",
+    ("plugin", "apiserver_id_hash", "hash"),
+    "ALPHA",
 )
 COMPILATION_SECONDS: Final = Description(
     "apiserver_cel_compilation_duration_seconds",

@@ -7,6 +7,7 @@ counted, too.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from celadon.serve.operation.metric_families import (
 )
 from celadon.serve.operation.process_figures import process_families
 from celadon.serve.operation.request_limits import InFlight
+from celadon.serve.operation.static_reloads import StaticReloads
 from celadon.serve.operation.webhook_counts import WebhookCounts
 from celadon.serve.requests.request_info import RequestInfo
 
@@ -72,12 +74,16 @@ class _Alike:
 
 class ServerMetrics:
     """Those of one server. What is now is read from `in_flight`, and from `objects`, which counts
-    the objects of each (group, resource)."""
+    the objects of each (group, resource); `clock` is Unix time."""
 
     def __init__(
-        self, in_flight: InFlight, objects: Callable[[], Mapping[tuple[str, str], int]]
+        self,
+        in_flight: InFlight,
+        objects: Callable[[], Mapping[tuple[str, str], int]],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._in_flight = in_flight
+        self.static_reloads = StaticReloads(clock)
         self._objects = objects
         self.requests = Counter(table.REQUESTS)
         self.request_seconds = Histogram(table.REQUEST_SECONDS, table.REQUEST_BOUNDS)
@@ -114,6 +120,7 @@ class ServerMetrics:
                 lambda: {(kind,): count for kind, count in self._in_flight.counts.items()},
             ),
             Gauge(table.LONG_RUNNING, lambda: self._watches),
+            *self.static_reloads.families(),
             self.request_seconds,
             self.terminations,
             self.requests,

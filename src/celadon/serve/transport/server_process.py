@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import uvloop
 
+from celadon.admission.static import ManifestError
 from celadon.kube.defaulting import service_ca_source
 from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
 from celadon.serve.access.credentials.token_file import (
@@ -152,7 +153,7 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
-    except (FileError, TokenFileError, KeyFileError, UnicodeError) as error:
+    except (FileError, ManifestError, TokenFileError, KeyFileError, UnicodeError) as error:
         raise StartError(str(error)) from error
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
@@ -261,6 +262,7 @@ async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: Api
             prepared.tls.reload()
         if manifests is not None:
             await manifests.refresh()
+        await api.core.static.look()
 
 
 def _store(data: str, loop: asyncio.AbstractEventLoop) -> Store:

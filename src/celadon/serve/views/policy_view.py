@@ -1,4 +1,5 @@
-"""The policies in the store, validating or mutating, as an engine that is ready to judge.
+"""The policies in the store, validating or mutating, as an engine that is ready to judge; with them
+static ones, from files of the server.
 
 A policy is decoded and compiled once, when the first request comes after it was written. One that
 cannot be decoded (it was stored by another release) takes no part.
@@ -13,7 +14,8 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from celadon.admission import Engine
 from celadon.admission.mutating import MutatingEngine
-from celadon.admission.registration import RememberedDecoding, decode_object
+from celadon.admission.registration import Binding, Policy, RememberedDecoding, decode_object
+from celadon.admission.static import NOTHING, StaticObjects
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -46,24 +48,32 @@ MUTATING: Final = PolicyKinds(
 )
 
 
+def no_static() -> StaticObjects:
+    """Of a server without such files."""
+    return NOTHING
+
+
 class PolicyEngine(Protocol):
     """An engine of policies of one type; those are what was decoded from documents of its kind."""
 
     def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
+
+    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
 
 
 E = TypeVar("E", bound=PolicyEngine)
 
 
 class PolicyView(Generic[E]):
-    """`engine` is one without policies; `compiled` is told the seconds that taking in a change
-    took."""
+    """`engine` is one without policies; `static` gives those of files, the same object for as long
+    as they are the same; `compiled` is told the seconds that taking in a change took."""
 
     def __init__(
         self,
         objects: ObjectStore,
         engine: E,
         kinds: PolicyKinds,
+        static: Callable[[], StaticObjects] = no_static,
         compiled: Callable[[float], None] = lambda _: None,
     ) -> None:
         catalog = known_resources()
@@ -76,6 +86,8 @@ class PolicyView(Generic[E]):
             lambda obj: decode_object(obj, kinds.binding).value
         )
         self._engine = engine
+        self._static = static
+        self._seen_static = NOTHING
         self._compiled = compiled
         self._update()
 
@@ -84,6 +96,9 @@ class PolicyView(Generic[E]):
         changed = self._policies.refresh()
         if self._bindings.refresh() or changed:
             self._update()
+        static = self._static()
+        if static is not self._seen_static:
+            self._take_static(static)
         return self._engine
 
     def _update(self) -> None:
@@ -94,19 +109,34 @@ class PolicyView(Generic[E]):
         )
         self._compiled(perf_counter() - began)
 
+    def _take_static(self, static: StaticObjects) -> None:
+        began = perf_counter()
+        self._seen_static = static
+        self._engine = self._engine.with_static(
+            [one for one in static.objects if isinstance(one, Policy)],
+            [one for one in static.objects if isinstance(one, Binding)],
+        )
+        self._compiled(perf_counter() - began)
+
 
 def validating_view(
-    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+    objects: ObjectStore,
+    version: str,
+    static: Callable[[], StaticObjects] = no_static,
+    compiled: Callable[[float], None] = lambda _: None,
 ) -> PolicyView[Engine]:
     """`version` is the release whose CEL the policies are written in."""
-    return PolicyView(objects, Engine(version=version), VALIDATING, compiled)
+    return PolicyView(objects, Engine(version=version), VALIDATING, static, compiled)
 
 
 def mutating_view(
-    objects: ObjectStore, version: str, compiled: Callable[[float], None] = lambda _: None
+    objects: ObjectStore,
+    version: str,
+    static: Callable[[], StaticObjects] = no_static,
+    compiled: Callable[[float], None] = lambda _: None,
 ) -> PolicyView[MutatingEngine]:
     """The same for policies that change objects."""
-    return PolicyView(objects, MutatingEngine(version=version), MUTATING, compiled)
+    return PolicyView(objects, MutatingEngine(version=version), MUTATING, static, compiled)
 
 
 def _prefix(catalog: Catalog, gvr: GroupVersionResource) -> str:

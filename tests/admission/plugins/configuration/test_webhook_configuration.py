@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.plugins.configuration.webhook_configuration import webhook_kubeconfig
+from celadon.admission.plugins.configuration.webhook_configuration import webhook_settings
+from celadon.admission.plugins.plugin_settings import WebhookSettings
 
 V1 = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "WebhookAdmissionConfiguration"}
 V1ALPHA1 = {"apiVersion": "apiserver.config.k8s.io/v1alpha1", "kind": "WebhookAdmission"}
@@ -13,8 +14,9 @@ V1ALPHA1 = {"apiVersion": "apiserver.config.k8s.io/v1alpha1", "kind": "WebhookAd
 
 @pytest.mark.parametrize("given", [V1, V1ALPHA1])
 def test_a_kubeconfig(given: dict[str, Any]) -> None:
-    assert webhook_kubeconfig(given) == ""
-    assert webhook_kubeconfig({**given, "kubeConfigFile": "/etc/hooks"}) == "/etc/hooks"
+    assert webhook_settings(given) == WebhookSettings()
+    told = {**given, "kubeConfigFile": "/etc/hooks", "staticManifestsDir": "/etc/static"}
+    assert webhook_settings(told) == WebhookSettings("/etc/hooks", "/etc/static")
 
 
 WRONG: dict[str, tuple[Any, str]] = {
@@ -23,6 +25,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         'kubeConfigFile: Invalid value: "hooks": must be an absolute file path',
     ),
     "an unknown field": ({**V1, "other": 1}, 'strict decoding error: unknown field "other"'),
+    "no text": ({**V1, "staticManifestsDir": 1}, "staticManifestsDir: a text is expected"),
     "another kind": ({**V1, "kind": "Other"}, "WebhookAdmissionConfiguration of"),
     "nothing": (None, "no object of kind WebhookAdmissionConfiguration"),
 }
@@ -31,7 +34,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("row", WRONG.values(), ids=WRONG)
 def test_what_is_wrong(row: tuple[Any, str]) -> None:
     with pytest.raises(BadConfiguration) as caught:
-        webhook_kubeconfig(row[0])
+        webhook_settings(row[0])
     assert row[1] in str(caught.value)
 
 

@@ -7,7 +7,8 @@ told to are passed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from celadon.admission.plugins.configuration.configuration_errors import (
@@ -16,9 +17,15 @@ from celadon.admission.plugins.configuration.configuration_errors import (
     require_kind,
 )
 from celadon.admission.plugins.configuration.event_configuration import event_limits
+from celadon.admission.plugins.configuration.folder_configuration import (
+    FolderProblem,
+    check_folder,
+    mutating_folder,
+    validating_folder,
+)
 from celadon.admission.plugins.configuration.quota_configuration import limited_resources
 from celadon.admission.plugins.configuration.security_configuration import security_settings
-from celadon.admission.plugins.configuration.webhook_configuration import webhook_kubeconfig
+from celadon.admission.plugins.configuration.webhook_configuration import webhook_settings
 from celadon.admission.plugins.plugin_settings import EVENT_RATE_LIMIT, PluginSettings
 from celadon.kube import JsonObject
 
@@ -28,15 +35,23 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
     EVENT_RATE_LIMIT: ("event_limits", event_limits),
-    "MutatingAdmissionWebhook": ("mutating_kubeconfig", webhook_kubeconfig),
-    "ValidatingAdmissionWebhook": ("validating_kubeconfig", webhook_kubeconfig),
+    "MutatingAdmissionPolicy": ("mutating_policies", mutating_folder),
+    "MutatingAdmissionWebhook": ("mutating_webhooks", webhook_settings),
+    "ValidatingAdmissionPolicy": ("validating_policies", validating_folder),
+    "ValidatingAdmissionWebhook": ("validating_webhooks", webhook_settings),
 }
 """By the names of plugins: the field of PluginSettings, and what makes it of a document."""
 
 
-def plugin_settings(document: object, read: Callable[[str], object]) -> PluginSettings:
-    """`read` gives the document in a file that is named in this one. Raises BadConfiguration, and
-    what `read` raises."""
+def plugin_settings(
+    document: object,
+    read: Callable[[str], object],
+    folder_problem: FolderProblem = lambda _: "",
+    *,
+    gated: bool = False,
+) -> PluginSettings:
+    """`read` gives the document in a file that is named in this one; `gated` is whether there may
+    be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
     given = require_kind(document, "AdmissionConfiguration", VERSIONS)
     found: dict[str, Any] = {}
     for entry in objects_in(given, "plugins"):
@@ -44,11 +59,22 @@ def plugin_settings(document: object, read: Callable[[str], object]) -> PluginSe
         if name not in _READERS or _READERS[name][0] in found:
             continue
         field, reader = _READERS[name]
-        try:
+        with _configuration_of(name):
             found[field] = reader(_part(entry, read))
-        except BadConfiguration as error:
-            raise BadConfiguration(f"configuration of {name}: {error}") from None
-    return PluginSettings(**found)
+    settings = PluginSettings(**found)
+    for name, folder in settings.static_folders.items():
+        with _configuration_of(name):
+            check_folder(folder, gated=gated, problem=folder_problem)
+    return settings
+
+
+@contextmanager
+def _configuration_of(name: str) -> Iterator[None]:
+    """Says which one is bad."""
+    try:
+        yield
+    except BadConfiguration as error:
+        raise BadConfiguration(f"configuration of {name}: {error}") from None
 
 
 def _part(entry: JsonObject, read: Callable[[str], object]) -> object:

@@ -42,3 +42,19 @@ def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
     if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
         raise BadConfiguration(f"{field}: a list of texts is expected")
     return tuple(found)
+
+
+def text_in(document: JsonObject, field: str) -> str:
+    """A text that may be missing. Raises BadConfiguration for anything else."""
+    found = document.get(field)
+    if found is not None and not isinstance(found, str):
+        raise BadConfiguration(f"{field}: a text is expected")
+    return found or ""
+
+
+def refuse_unknown(document: JsonObject, known: Sequence[str]) -> None:
+    """As strict decoding does. Raises BadConfiguration for fields that are not known."""
+    fields = {"apiVersion", "kind", *known}
+    errors = [f'unknown field "{one}"' for one in document if one not in fields]
+    if errors:
+        raise BadConfiguration(f"strict decoding error: {', '.join(errors)}")

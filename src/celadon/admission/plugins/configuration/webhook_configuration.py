@@ -1,4 +1,5 @@
-"""WebhookAdmissionConfiguration: the kubeconfig that has the credentials for webhooks.
+"""WebhookAdmissionConfiguration: the kubeconfig that has the credentials for webhooks, and the
+folder of static configurations.
 
 As k8s.io/apiserver `pkg/admission/plugin/webhook/config`, which decodes strictly.
 """
@@ -8,29 +9,30 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.admission.plugins.configuration.configuration_errors import (
-    BadConfiguration,
     refuse,
+    refuse_unknown,
     require_kind,
+    text_in,
 )
+from celadon.admission.plugins.configuration.folder_configuration import STATIC_FOLDER
+from celadon.admission.plugins.plugin_settings import WebhookSettings
 from celadon.kube import fieldpath
 
 KINDS: Final = {
     "apiserver.config.k8s.io/v1": "WebhookAdmissionConfiguration",
     "apiserver.config.k8s.io/v1alpha1": "WebhookAdmission",
 }
-FIELDS: Final = frozenset({"apiVersion", "kind", "kubeConfigFile"})
+KUBECONFIG: Final = "kubeConfigFile"
 
 
-def webhook_kubeconfig(document: object) -> str:
-    """The path; empty if there is none. Raises BadConfiguration."""
+def webhook_settings(document: object) -> WebhookSettings:
+    """Raises BadConfiguration. The folder is as it was given."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     kind = KINDS.get(str(version), "WebhookAdmissionConfiguration")
     given = require_kind(document, kind, tuple(KINDS))
-    unknown = sorted(given.keys() - FIELDS)
-    if unknown:
-        raise BadConfiguration(f'strict decoding error: unknown field "{unknown[0]}"')
-    path = given.get("kubeConfigFile") or ""
-    if not isinstance(path, str) or (path and not path.startswith("/")):
-        at = fieldpath.ROOT.child("kubeConfigFile")
+    refuse_unknown(given, (KUBECONFIG, STATIC_FOLDER))
+    path = text_in(given, KUBECONFIG)
+    if path and not path.startswith("/"):
+        at = fieldpath.ROOT.child(KUBECONFIG)
         refuse([fieldpath.invalid(at, path, "must be an absolute file path")])
-    return str(path)
+    return WebhookSettings(path, text_in(given, STATIC_FOLDER))

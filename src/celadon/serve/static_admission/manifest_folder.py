@@ -1,0 +1,107 @@
+"""The files of a folder as documents, and a hash that tells one version of them from the next.
+
+As k8s.io/apiserver `pkg/admission/plugin/manifest/loader.go`: not below sub-folders, by name, empty
+files passed over; what is not a document yet is found out when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from celadon.admission.static import ManifestError, StaticDocument
+from celadon.goyaml import SeparatorError, UnreadableError, first_document, yaml_parts
+from celadon.kube.go import Document, JsonSyntaxError, quote, read_json
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+
+Signature = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestFolder:
+    """What is in a folder: the texts of documents with their files. `hash` is empty for nothing at
+    all."""
+
+    texts: tuple[tuple[str, bytes], ...]
+    hash: str
+
+    def documents(self) -> Iterator[StaticDocument]:
+        """Raises ManifestError for the first that cannot be read."""
+        for file, text in self.texts:
+            yield _document(file, text)
+
+
+def read_folder(folder: str) -> ManifestFolder:
+    """Raises ManifestError."""
+    seen = hashlib.sha256()
+    texts: list[tuple[str, bytes]] = []
+    is_empty = True
+    for path in _files(folder):
+        data = _content(path)
+        if not data:
+            continue
+        is_empty = False
+        seen.update(data + b"\0")
+        try:
+            texts += [(str(path), part) for part in yaml_parts(data)]
+        except SeparatorError as error:
+            where = f"failed to split YAML documents in file {quote(str(path))}"
+            raise ManifestError(f"{where}: {error}") from None
+    return ManifestFolder(tuple(texts), "" if is_empty else f"sha256:{seen.hexdigest()}")
+
+
+def folder_signature(folder: str) -> Signature:
+    """Another one when a file is: by name, time, size and place on the disk. Empty for what cannot
+    be looked at."""
+    try:
+        return tuple(
+            (path.name, found.st_mtime_ns, found.st_size, found.st_ino)
+            for path in _files(folder)
+            for found in (path.stat(),)
+        )
+    except (ManifestError, OSError):
+        return ()
+
+
+def _files(folder: str) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [one.name for one in entries if not one.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        why = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
+        raise ManifestError(why) from None
+    found = (Path(folder, name) for name in sorted(names, key=os.fsencode))
+    return [path for path in found if os.path.splitext(path.name)[1].lower() in SUFFIXES]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        what = "read" if isinstance(error, IsADirectoryError) else "open"
+        why = f"failed to read file {quote(str(path))}: {what} {path}: {_why(error)}"
+        raise ManifestError(why) from None
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _document(file: str, data: bytes) -> StaticDocument:
+    text = data.decode("utf-8", "replace")
+    try:
+        if data.startswith(b"{"):
+            return StaticDocument(file, read_json(text, merge=True), text)
+        found = first_document(data)
+    except JsonSyntaxError as error:
+        why = f"couldn't get version/kind; json parse error: {error}"
+        raise ManifestError(f"error loading {file}: {why}") from None
+    except UnreadableError as error:
+        raise ManifestError(f"error loading {file}: {error.upstream}") from None
+    complaint = found.strict_error()
+    return StaticDocument(file, Document(found.value), text, (complaint,) if complaint else ())

@@ -1,0 +1,51 @@
+"""All folders of static objects that a server has: one source for each plugin."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from celadon.admission.static import NOTHING, STATIC_PLUGINS, StaticObjects
+from celadon.serve.api_settings import Settings
+from celadon.serve.operation.static_reloads import StaticReloads
+
+if TYPE_CHECKING:
+    from celadon.serve.static_admission.static_source import StaticSource
+
+
+class StaticFiles:
+    """Those of plugins that are asked at all. `clock` only ever grows."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        reloads: StaticReloads,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        folders = settings.plugin_settings.static_folders
+        asked = {name: folder for name, folder in folders.items() if name in settings.plugins}
+        self._sources: dict[str, StaticSource] = {}
+        if asked:
+            # late: few servers have such files, and YAML takes long to load
+            from celadon.serve.static_admission.static_source import StaticSource
+
+            self._sources = {
+                name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
+                for name, folder in asked.items()
+            }
+
+    def load(self) -> None:
+        """At the start. Raises ManifestError."""
+        for source in self._sources.values():
+            source.load()
+
+    async def look(self) -> None:
+        """Take in what has changed."""
+        for source in self._sources.values():
+            await source.look()
+
+    def of(self, plugin: str) -> StaticObjects:
+        """What is in force; the same object until it is another."""
+        source = self._sources.get(plugin)
+        return NOTHING if source is None else source.objects
