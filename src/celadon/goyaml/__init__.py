@@ -9,8 +9,8 @@ the way back. Files, and where things stand in them, are the commands' (`cli/rea
 from celadon.goyaml.nesting import check_depth
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_documents import YamlDocument, first_document
-from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_documents import YamlDocument, first_document, strict_error
+from celadon.goyaml.yaml_events import RepeatedKey, read_yaml
 from celadon.goyaml.yaml_limits import MAX_DEPTH
 from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
 from celadon.goyaml.yaml_writer import yaml_text
@@ -19,6 +19,7 @@ __all__ = [
     "MAX_DEPTH",
     "BlockReader",
     "NotJsonError",
+    "RepeatedKey",
     "UnreadableError",
     "UnusualError",
     "YamlDocument",
@@ -26,6 +27,7 @@ __all__ = [
     "first_document",
     "integer_or_double",
     "read_yaml",
+    "strict_error",
     "whole",
     "yaml_text",
 ]
