@@ -230,7 +230,7 @@ SPEC: dict[str, Any] = {
         ]
     },
 }
-WRITERS = {
+WRITERS: dict[str, dict[str, Any]] = {
     VAP: {"validations": [{"expression": "true"}]},
     "MutatingAdmissionPolicy": {
         "reinvocationPolicy": "Never",

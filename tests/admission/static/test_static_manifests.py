@@ -68,7 +68,7 @@ def test_only_names_with_the_suffix_are_for_files() -> None:
 def test_where_the_mistakes_are() -> None:
     kind = {"apiVersion": "v1", "kind": "ConfigMap"}
     ref = {"name": "x", "parameterNotFoundAction": "Deny"}
-    objects = [GOOD, policy(NAME, paramKind=kind), binding("b", "", paramRef=ref)]
+    objects: list[Any] = [GOOD, policy(NAME, paramKind=kind), binding("b", "", paramRef=ref)]
     objects.append(binding("c", "q.static.k8s.io"))
     assert [(error.number, str(error.path)) for error in static_errors(objects)] == [
         (1, "spec.paramKind"),

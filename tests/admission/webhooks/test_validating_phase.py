@@ -88,7 +88,7 @@ def test_excluded_hooks_are_noted() -> None:
 def test_patches_are_not_for_validating_hooks() -> None:
     made = phase(webhook(), webhook("b.hooks.example.com", failurePolicy="Ignore"))
     first, second = made.calls
-    patch = {"patch": "W10=", "patchType": "JSONPatch", "warnings": ["w"]}
+    patch: dict[str, Any] = {"patch": "W10=", "patchType": "JSONPatch", "warnings": ["w"]}
     made.answer(second, answer(second, **patch))
     assert (made.refusal, made.notes.warnings) == (None, [])
     made.answer(first, answer(first, **patch))
