@@ -24,7 +24,7 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         "validation of kinds that are the cluster's own, and the cluster that a webhook serves",
     ),
     "endpoints": (
-        {"celadon.cli.checking.endpoints", "celadon.serve.rest.endpoints"},
+        {"celadon.cli.checking.sending.endpoints", "celadon.serve.rest.endpoints"},
         "which endpoint an object is sent to, and what an endpoint can be asked for",
     ),
     "controllers": (

@@ -43,9 +43,9 @@ class ConversionError(Exception):
 
 def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
     """The object as `kind`, a version of its own kind."""
-    have = metadata.gvk(obj)
-    if have == kind:
+    if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
+    have = metadata.gvk(obj)
     renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
     if kind.kind == "Event" and have.group != kind.group:
         fields = _EVENT_FIELDS if kind.group == EVENTS_GROUP else _CORE_FIELDS

@@ -10,8 +10,8 @@ are the commands' (`cli/reading`).
 from celadon.goyaml.nesting import check_depth
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_documents import YamlDocument, first_document
-from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_documents import YamlDocument, first_document, strict_error
+from celadon.goyaml.yaml_events import RepeatedKey, read_yaml
 from celadon.goyaml.yaml_limits import MAX_DEPTH
 from celadon.goyaml.yaml_parts import SeparatorError, yaml_parts
 from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
@@ -21,6 +21,7 @@ __all__ = [
     "MAX_DEPTH",
     "BlockReader",
     "NotJsonError",
+    "RepeatedKey",
     "SeparatorError",
     "UnreadableError",
     "UnusualError",
@@ -29,6 +30,7 @@ __all__ = [
     "first_document",
     "integer_or_double",
     "read_yaml",
+    "strict_error",
     "whole",
     "yaml_parts",
     "yaml_text",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -19,7 +20,7 @@ import yaml
 
 from celadon.goyaml.nesting import check_depth
 from celadon.goyaml.unreadable import UnreadableError
-from celadon.goyaml.yaml_events import EventReader, syntax_error
+from celadon.goyaml.yaml_events import EventReader, RepeatedKey, syntax_error
 from celadon.goyaml.yaml_scalars import integer_or_double
 
 _ONLY_YAML_KNOWS: Final = re.compile(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
@@ -39,9 +40,12 @@ class YamlDocument:
 
     def strict_error(self) -> str:
         """The text of the error of strict reading; empty if there is none."""
-        if not self.repeated:
-            return ""
-        return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in self.repeated)
+        return strict_error(self.repeated) if self.repeated else ""
+
+
+def strict_error(repeated: Iterable[str]) -> str:
+    """The text of the error of strict reading, from those about single keys."""
+    return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
 
 
 class _NotAlike(ValueError):
@@ -55,7 +59,7 @@ def first_document(data: bytes) -> YamlDocument:
             return YamlDocument(_read_json(data))
         except (ValueError, RecursionError):
             pass  # not JSON, or to be read with care
-    noticed: list[str] = []
+    noticed: list[RepeatedKey] = []
     reader = EventReader(data, noticed)
     try:
         return _first(reader, noticed)
@@ -63,11 +67,11 @@ def first_document(data: bytes) -> YamlDocument:
         raise syntax_error(error, data.decode("utf-8", "replace")) from error
 
 
-def _first(reader: EventReader, noticed: list[str]) -> YamlDocument:
+def _first(reader: EventReader, noticed: list[RepeatedKey]) -> YamlDocument:
     try:
         for _, value in reader.documents():
             reader.finish_document()
-            return YamlDocument(value, tuple(noticed))
+            return YamlDocument(value, tuple(one.text for one in noticed))
     except UnreadableError:
         reader.finish_document()
         raise

@@ -15,7 +15,7 @@ import base64
 import binascii
 import copy
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -39,13 +39,34 @@ _MAPPING, _SEQUENCE = yaml.MappingStartEvent, yaml.SequenceStartEvent
 _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
 
 
-def read_yaml(text: str) -> Iterator[tuple[int, Any]]:
+class RepeatedKey(NamedTuple):
+    """A key that a map has already: how Go prints it, where it begins in the text (line from 1,
+    character from 0), and the line of the second value, which counts."""
+
+    shown: str
+    offset: int
+    line: int
+    value_line: int
+
+    @property
+    def text(self) -> str:
+        """Go's complaint, which is about the line of the value."""
+        return f"line {self.value_line}: {self.complaint}"
+
+    @property
+    def complaint(self) -> str:
+        """The same without the line."""
+        return f"key {self.shown} already set in map"
+
+
+def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:
     """The documents of a text, each with the line (from 1) where it begins.
 
     Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
-    is given twice is a fault, too.
+    is given twice is a fault, too, unless there is a list that takes note of it. To override what
+    was merged (`<<`) is neither.
     """
-    reader = EventReader(text)
+    reader = EventReader(text, repeated, heeds_merges=False)
     try:
         yield from reader.documents()
     except yaml.YAMLError as error:
@@ -55,14 +76,21 @@ def read_yaml(text: str) -> Iterator[tuple[int, Any]]:
 class EventReader:
     """One pass over the events of a text; the state of the document being built.
 
-    `noticed` gets the complaints about keys that are given twice, in Go's words, of which the last
-    one then counts; without it such a key is a fault.
+    `noticed` gets the keys that are given twice, of which the last one then counts; without it such
+    a key is a fault. To Go, a key that was merged (`<<`) before is given twice.
     """
 
-    def __init__(self, text: str | bytes, noticed: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        text: str | bytes,
+        noticed: list[RepeatedKey] | None = None,
+        *,
+        heeds_merges: bool = True,
+    ) -> None:
         loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
         self._next: Callable[[], Any] = loader(text).get_event
         self._noticed = noticed
+        self._heeds_merges = heeds_merges and noticed is not None
         self._lines: dict[int, dict[str, int]] = {}
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._open_anchors: set[str] = set()
@@ -119,28 +147,29 @@ class EventReader:
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
         lines: dict[str, int] = {}
-        if self._noticed is not None:
+        if self._heeds_merges:
             self._lines[id(result)] = lines
         while (event := self._next()).__class__ is not _MAPPING_END:
             if _is_merge(event):
                 self._merge(result, lines, self._next(), depth)
                 continue
-            line = event.start_mark.line + 1
+            mark = event.start_mark
+            line = mark.line + 1
             raw = self._node(event, depth)
             key = _key_text(raw, line)
             following = self._next()
             value = self._node(following, depth)
             if key in lines:
-                self._notice(raw, key, line, following.start_mark.line + 1)
+                self._notice(raw, key, mark, following.start_mark.line + 1)
             lines[key] = following.start_mark.line + 1
             result[key] = value
         return result
 
-    def _notice(self, raw: Any, key: str, line: int, value_line: int) -> None:
-        """Go complains about the line of the second value."""
+    def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:
         if self._noticed is None:
-            raise UnreadableError(line, f'key "{key}" already set in map')
-        self._noticed.append(f"line {value_line}: key {_go_syntax(raw)} already set in map")
+            raise UnreadableError(mark.line + 1, f'key "{key}" already set in map')
+        found = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
+        self._noticed.append(found)
 
     def _merge(self, result: dict[str, Any], lines: dict[str, int], event: Any, depth: int) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
@@ -152,15 +181,14 @@ class EventReader:
                 raise UnreadableError(
                     line, "map merge requires map or sequence of maps as the value"
                 )
-            self._notice_merged(lines, item)
+            if self._heeds_merges:
+                self._notice_merged(lines, item, event.start_mark)
             result.update(item)
 
-    def _notice_merged(self, lines: dict[str, int], item: dict[str, Any]) -> None:
-        if self._noticed is None:
-            return
+    def _notice_merged(self, lines: dict[str, int], item: dict[str, Any], mark: Any) -> None:
         for key, line in self._lines.get(id(item), {}).items():
             if key in lines:
-                self._notice(key, key, line, line)
+                self._notice(key, key, mark, line)
             lines[key] = line
 
     def _alias(self, event: Any) -> Any:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from celadon.cel import RESERVED
-
 DNS1123_LABEL_MAX_BYTES: Final = 63
 DNS1123_SUBDOMAIN_MAX_BYTES: Final = 253
 DNS1035_LABEL_MAX_BYTES: Final = 63
@@ -207,4 +205,6 @@ def condition_reason(value: str) -> list[str]:
 
 def is_cel_identifier(value: str) -> bool:
     """Whether a name can be that of a CEL variable."""
+    from celadon.cel import RESERVED  # late: few names are of variables
+
     return _CEL_IDENTIFIER_PATTERN.fullmatch(value) is not None and value not in RESERVED

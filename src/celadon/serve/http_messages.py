@@ -7,6 +7,7 @@ closes (`aclose`) when the client has gone.
 
 from __future__ import annotations
 
+import functools
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,17 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 
 _NO_PARAMETERS: Final[Mapping[str, Sequence[str]]] = {}
+
+
+_SHORT: Final = 128
+"""Bytes of a query that is worth remembering: clients ask with the same few again and again."""
+
+
+def _read_query(text: str) -> Mapping[str, Sequence[str]]:
+    return urllib.parse.parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+
+
+_short_query: Final = functools.lru_cache(maxsize=512)(_read_query)
 
 
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
@@ -50,7 +62,7 @@ class HttpRequest:
         text = self.target.partition("?")[2]
         if not text:
             return _NO_PARAMETERS
-        return urllib.parse.parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+        return _short_query(text) if len(text) <= _SHORT else _read_query(text)
 
     def first(self, name: str) -> str:
         """The first value of a query parameter; empty if there is none."""

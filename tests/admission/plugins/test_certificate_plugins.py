@@ -9,7 +9,7 @@ import pytest
 from celadon.kube import User
 from tests.admission.plugins.asking import ALICE, asked, obj, refusal
 from tests.admission.plugins.test_certificate_requests import request_of
-from tests.admission.plugins.test_owner_permissions import allowing
+from tests.admission.plugins.test_owner_permissions import allowing, bound
 
 V1 = "certificates.k8s.io/v1"
 ADMIN = User("admin", ("system:masters",))
@@ -85,3 +85,21 @@ def test_unreadable_subjects() -> None:
     value["spec"]["request"] = "eA=="
     found = refusal("CertificateSubjectRestriction", asked(value, user=ADMIN))
     assert found.endswith("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], "403 "),
+        (["example.com/s"], ""),
+        (["example.com/*"], ""),
+        (["example.com/t", "example.net/*", "example.com"], "403 "),
+    ],
+)
+def test_signers_are_allowed_by_name_or_by_domain(names: list[str], text: str) -> None:
+    role = obj("ClusterRole", "r", "rbac.authorization.k8s.io/v1")
+    signers = {"apiGroups": ["certificates.k8s.io"], "resources": ["signers"]}
+    role["rules"] = [{**signers, "verbs": ["approve"], "resourceNames": [one]} for one in names]
+    asking = asked(signing(), signing(), subresource="approval")
+    found = refusal("CertificateApproval", asking, bound(role))
+    assert found[:4] == text

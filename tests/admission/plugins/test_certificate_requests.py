@@ -53,6 +53,35 @@ def test_what_is_no_request(text: str) -> None:
         organizations(text)
 
 
+NO_PEM = "PEM block type must be CERTIFICATE REQUEST"
+STRUCTURE, CUT_OFF = "asn1: structure error", "asn1: syntax error: data truncated"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("!", NO_PEM),
+        (base64.b64encode(b"-----BEGIN X-----").decode(), NO_PEM),
+        (pem(b""), STRUCTURE),
+        (pem(b"\x31\x00"), STRUCTURE),
+        (pem(b"\x30\x00"), STRUCTURE),
+        (pem(b"\x30\x02\x31\x00"), STRUCTURE),
+        (pem(element(0x30, element(0x30, element(2)))), STRUCTURE),
+        (pem(element(0x30, element(0x30, element(2), element(0x31)))), STRUCTURE),
+        (pem(b"\x30\x05"), CUT_OFF),
+        (pem(b"\x30\x03\x30\x02\x00"), CUT_OFF),
+    ],
+)
+def test_why_it_is_none(text: str, why: str) -> None:
+    with pytest.raises(UnreadableRequest) as caught:
+        organizations(text)
+    assert str(caught.value) == why
+
+
+def test_a_subject_may_be_empty_and_last() -> None:
+    assert organizations(pem(element(0x30, element(0x30, element(2), element(0x30))))) == []
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(der: bytes) -> None:
     try:

@@ -25,6 +25,11 @@ def allowing(*rules: tuple[str, str, str]) -> ObjectWorld:
         {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
         for verb, group, resource in rules
     ]
+    return bound(role)
+
+
+def bound(role: dict[str, Any]) -> ObjectWorld:
+    """A world in which Alice has the role."""
     binding = obj("ClusterRoleBinding", "b", "rbac.authorization.k8s.io/v1")
     binding["roleRef"] = {
         "apiGroup": "rbac.authorization.k8s.io",
@@ -63,7 +68,7 @@ NO_FINALIZERS = (
             None,
             allowing(DELETE),
             "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for "
-            "APIVersion apps/v1 Kind Nope: ",
+            'APIVersion apps/v1 Kind Nope: no matches for kind "Nope" in version "apps/v1"',
         ),
     ],
 )

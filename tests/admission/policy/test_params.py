@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.policy.params import ParamError, ParamFinder, param_name, resolve
+from celadon.admission.policy.params import (
+    ParamError,
+    ParamFinder,
+    param_name,
+    resolve,
+    typed,
+    untyped,
+)
 from celadon.admission.registration.registration_types import ParamKind, ParamRef
 from celadon.admission.world import ObjectWorld
 from celadon.kube import metadata
@@ -132,3 +140,29 @@ def test_selections_are_forgotten_when_there_are_too_many() -> None:
     again = finder.collect("ns", WORLD)
     assert again == first
     assert again is not first
+
+
+@pytest.mark.parametrize(
+    ("members", "added"),
+    [
+        ({}, True),
+        ({"kind": "Other"}, True),
+        ({"apiVersion": "v2"}, True),
+        ({"apiVersion": "v2", "kind": "Other"}, False),
+    ],
+)
+def test_stored_params_are_given_their_type(members: dict[str, Any], added: bool) -> None:
+    param = {"data": {}, **members}
+    of_kind = {"apiVersion": "v1", "kind": "ConfigMap", **param}
+    assert typed(param, MAPS) == (of_kind if added else param)
+    assert typed(param, None) is param
+    assert typed(None, MAPS) is None
+
+
+def test_only_custom_params_say_their_type_to_mutating_policies() -> None:
+    param = config_map("a", "ns")
+    assert MAPS is not None
+    assert untyped(param, MAPS) == {"metadata": param["metadata"]}
+    assert untyped(param, replace(MAPS, custom=True)) is param
+    assert untyped(param, None) is param
+    assert untyped(None, MAPS) is None

@@ -145,3 +145,24 @@ def test_custom_kinds() -> None:
     (found,) = checker.warnings(given, 7)
     assert found.warning.startswith("example.com/v1, Kind=Gizmo: ERROR")
     assert checker.schema(GroupVersionKind("example.com", "v1", "Gizmo")) is not None
+
+
+def test_the_old_object_has_the_type_too() -> None:
+    warned_of = [text for _, text in warned("oldObject.spec.nope == 1", "oldObject == object")]
+    assert len(warned_of) == 1
+    assert "undefined field 'nope'" in warned_of[0]
+
+
+def test_each_kind_has_a_type_of_its_own() -> None:
+    """Numbered from that of the policy on: the object's kinds first, then the params'."""
+    given = rules("pods", "configmaps", "podlists", "CONFIGMAP")
+    param_kind = {"apiVersion": "v1", "kind": "Secret"}
+    (_, text), (_, about_params) = warned(
+        "object == 1", "params == 1", matchConstraints=given, paramKind=param_kind
+    )
+    assert [name in text for name in ("(ConfigMap7, int)", "(Pod8, int)", "(PodList9, int)")] == [
+        True,
+        True,
+        True,
+    ]
+    assert "(Secret10, int)" in about_params

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from celadon.admission import ObjectWorld
 from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
-from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionKind, Ruling
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext, drafted
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -201,3 +202,69 @@ def test_names_for_files_are_reserved_where_there_can_be_files() -> None:
     ]
     assert strategy.update_errors(given, given, gated) == []
     assert strategy.create_errors(document(VWC), gated) == []
+
+
+@pytest.mark.parametrize("kind", [VWC, "MutatingWebhookConfiguration"])
+@pytest.mark.parametrize(
+    ("changes", "generation"),
+    [
+        ({"namespaceSelector": {}}, 1),
+        ({"namespaceSelector": {"matchLabels": {}}}, 2),
+        ({"objectSelector": {"matchExpressions": []}}, 2),
+        ({"matchConditions": []}, 2),
+    ],
+)
+def test_what_is_empty_and_sent_is_a_change(
+    kind: str, changes: dict[str, Any], generation: int
+) -> None:
+    assert generation_after(
+        kind, stored(kind, webhooks=[HOOK]), webhooks=[{**HOOK, **changes}]
+    ) == (generation)
+
+
+SPEC: dict[str, Any] = {
+    "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+    "matchConstraints": {
+        "resourceRules": [
+            {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+        ]
+    },
+}
+WRITERS: dict[str, dict[str, Any]] = {
+    VAP: {"validations": [{"expression": "true"}]},
+    "MutatingAdmissionPolicy": {
+        "reinvocationPolicy": "Never",
+        "mutations": [
+            {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}}
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize(
+    ("ruling", "fields"),
+    [(None, []), (Ruling.ALLOW, []), (Ruling.NO_OPINION, ["spec.paramKind", "spec.paramRef"])],
+)
+def test_who_refers_to_params_may_read_them(
+    kind: str, ruling: Ruling | None, fields: list[str]
+) -> None:
+    """Of a policy all objects of the kind; of a binding the named one, of the kind that its stored
+    policy says."""
+    policy = stored(kind, {"name": "p"}, spec={**SPEC, **WRITERS[kind]})
+    ref = {"name": "c", "namespace": "ns", "parameterNotFoundAction": "Deny"}
+    spec: dict[str, Any] = {"policyName": "p", "paramRef": ref}
+    if kind == VAP:
+        spec["validationActions"] = ["Deny"]
+    binding = stored(f"{kind}Binding", spec=spec)
+    surroundings = Surroundings(
+        lookups=ObjectWorld([policy]),
+        authorize=None if ruling is None else lambda _: (ruling, "", None),
+    )
+    found = [
+        error.field
+        for made in (policy, binding)
+        for error in strategy.create_errors(made, surroundings)
+    ]
+    assert found == fields
+    assert strategy.update_errors(policy, policy, surroundings) == []

@@ -63,3 +63,16 @@ def test_errors(objects: list[Any], texts: list[str]) -> None:
 def test_only_names_with_the_suffix_are_for_files() -> None:
     assert is_static(GOOD)
     assert not is_static(policy("p"))
+
+
+def test_where_the_mistakes_are() -> None:
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    ref = {"name": "x", "parameterNotFoundAction": "Deny"}
+    objects: list[Any] = [GOOD, policy(NAME, paramKind=kind), binding("b", "", paramRef=ref)]
+    objects.append(binding("c", "q.static.k8s.io"))
+    assert [(error.number, str(error.path)) for error in static_errors(objects)] == [
+        (1, "spec.paramKind"),
+        (2, "spec.policyName"),
+        (2, "spec.paramRef"),
+        (3, "spec.policyName"),
+    ]

@@ -83,3 +83,13 @@ def test_excluded_hooks_are_noted() -> None:
     made = phase(webhook(matchConditions=[{"name": "no", "expression": "false"}]))
     assert made.calls == []
     assert [one.result.false_condition for one in made.notes.excluded] == ["no"]
+
+
+def test_patches_are_not_for_validating_hooks() -> None:
+    made = phase(webhook(), webhook("b.hooks.example.com", failurePolicy="Ignore"))
+    first, second = made.calls
+    patch: dict[str, Any] = {"patch": "W10=", "patchType": "JSONPatch", "warnings": ["w"]}
+    made.answer(second, answer(second, **patch))
+    assert (made.refusal, made.notes.warnings) == (None, [])
+    made.answer(first, answer(first, **patch))
+    assert refused(made) is not None

@@ -79,3 +79,15 @@ def test_options() -> None:
         "preconditions": {"uid": "u"},
         "propagationPolicy": "Orphan",
     }
+    every = deletions.DeleteOptions(orphan=False, dry_run=("All",))
+    assert deletion_options(every) == {
+        "kind": "DeleteOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "orphanDependents": False,
+        "dryRun": ["All"],
+    }
+    assert write_options(Operation.UPDATE, WriteOptions(force=False)) == {
+        "kind": "UpdateOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "force": False,
+    }

@@ -116,3 +116,15 @@ def test_short_subjects(pattern: str, least: int, most: int) -> None:
     limit = Analysis(_program(pattern)).short_limit(anchored=True)
     assert least <= limit <= most
     assert Analysis(_program(pattern)).short_limit(anchored=True, find_all=True) <= limit
+
+
+def test_few_automata_are_large_at_a_time() -> None:
+    """What a policy with hundreds of such patterns remembers is bounded."""
+    made = [Dfa(_program(f"a{{{n}}}b{{{n}}}"), anchored=False) for n in range(150, 190)]
+    for automaton in made:
+        assert not automaton.search("a" * 200)
+        assert automaton.search("a" * 200 + "b" * 200)
+    remembered = [len(automaton._states) for automaton in made]
+    assert sum(count > 0 for count in remembered) <= 17
+    assert remembered[0] == 0 < remembered[-1]
+    assert made[0].search("a" * 200 + "b" * 200)

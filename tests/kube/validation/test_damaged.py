@@ -11,10 +11,28 @@ from hypothesis import strategies as st
 
 from celadon.kube import metadata
 from celadon.kube.schemas.typed_values import DecodeError
-from tests.kube.validation.cluster import test_config_data
-from tests.kube.validation.networking import test_services
+from tests.kube.validation.cluster import (
+    test_api_services,
+    test_config_data,
+    test_events,
+    test_flow_control,
+    test_leases,
+    test_nodes,
+    test_stored_versions,
+    test_trust_bundles,
+)
+from tests.kube.validation.networking import (
+    test_endpoint_slices,
+    test_service_ranges,
+    test_services,
+)
 from tests.kube.validation.objects import admitted, complaints, container, pod, update_complaints
-from tests.kube.validation.pods import test_pod_specs
+from tests.kube.validation.pods import test_pod_specs, test_remote_volumes
+from tests.kube.validation.storage import (
+    test_persistent_volumes,
+    test_storage_classes,
+    test_storage_drivers,
+)
 from tests.kube.validation.workloads import test_controllers
 
 OBJECTS = [
@@ -27,6 +45,19 @@ OBJECTS = [
     *(value for value, _ in test_services.INGRESSES),
     *(test_services.policy(**fields) for fields, _ in test_services.POLICIES),
     *(value for value, _ in test_config_data.ROWS),
+    *(pod(volumes=[{"name": "v", kind: one}]) for kind, one in test_remote_volumes.GOOD.items()),
+    *test_api_services.GOOD,
+    *test_endpoint_slices.GOOD,
+    *test_events.GOOD,
+    *test_flow_control.GOOD,
+    *test_leases.GOOD,
+    *test_nodes.GOOD,
+    *test_persistent_volumes.GOOD,
+    *test_service_ranges.GOOD,
+    *test_storage_classes.GOOD,
+    *test_storage_drivers.GOOD,
+    *test_stored_versions.GOOD,
+    *test_trust_bundles.GOOD,
 ]
 VALUES: list[Any] = [
     "", "x", "A_b", "-1", "1Gi", "a/b/c", "..", "*", "10.0.0.1", "5%", "Always", "é",

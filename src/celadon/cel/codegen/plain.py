@@ -44,7 +44,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.types import Kind
+from celadon.cel.types import DYN, Kind
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
 #: generated parentheses far from CPython's limit of 200.
@@ -450,9 +450,7 @@ class Plain:
         if node.iter_var2:
             key, value = e.name("v"), e.name("v")
             names = {node.iter_var: key, node.iter_var2: value}
-            header = (
-                f"for {key}, {value} in {e.runtime('iterate2')}({self.value(node.iter_range)}):"
-            )
+            header = f"for {key}, {value} in {self._entries(node.iter_range)}:"
         else:
             element = e.name("v")
             names = {node.iter_var: element}
@@ -462,14 +460,43 @@ class Plain:
             yield
             self.prefixes.release(hoisted)
 
+    @contextmanager
+    def _whole_loop(self, node: Comprehension) -> Iterator[None]:
+        """A loop that never ends early. Over what another macro collects it needs no list."""
+        inner = node.iter_range
+        shape = classify(inner) if isinstance(inner, Comprehension) else None
+        if not isinstance(shape, Collect) or node.iter_var2 or self.context.is_constant(inner):
+            with self._loop(node):
+                yield
+            return
+        assert isinstance(inner, Comprehension), "it has a shape"
+        with self._whole_loop(inner), self._where(shape.predicate):
+            element = self.atom(shape.element)
+            with self.scope({node.iter_var: element}):
+                hoisted = self._hoist(node)
+                yield
+                self.prefixes.release(hoisted)
+
     def _iterable(self, node: Expr) -> str:
         e = self.emitter
         code = self.value(node)
         if self.context.certain(node) is list:
             return code
         t = e.name()
-        lists, iterate = e.runtime("list"), e.runtime("iterate")
-        return f"({t} if ({t} := {code}).__class__ is {lists} else {iterate}({t}))"
+        test = f"({t} := {code}).__class__ is {e.runtime('list')}"
+        if self._may_be_map(node):
+            test = f"{test} or {t}.__class__ is {e.runtime('dict')}"
+        return f"({t} if {test} else {e.runtime('iterate')}({t}))"
+
+    def _may_be_map(self, node: Expr) -> bool:
+        return self.context.checked.types.get(node.id, DYN).kind is not Kind.LIST
+
+    def _entries(self, node: Expr) -> str:
+        """The source of what a loop with two variables runs over."""
+        e = self.emitter
+        t, code = e.name(), self.value(node)
+        test = f"({t} := {code}).__class__ is {e.runtime('dict')}"
+        return f"({t}.items() if {test} else {e.runtime('iterate2')}({t}))"
 
     def _hoist(self, scope: Comprehension | None) -> list[object]:
         """Compute the chain prefixes that this scope shares, once, at its head."""
@@ -494,14 +521,14 @@ class Plain:
     def _exists_one(self, node: Comprehension, shape: ExistsOne) -> str:
         e = self.emitter
         count = e.assign("0", node.id)
-        with self._loop(node), self._where(shape.predicate):
+        with self._whole_loop(node), self._where(shape.predicate):
             e.emit(f"{count} += 1")
         return f"({count} == 1)"
 
     def _collect(self, node: Comprehension, shape: Collect) -> str:
         e = self.emitter
         result = e.assign("[]", node.id)
-        with self._loop(node), self._where(shape.predicate):
+        with self._whole_loop(node), self._where(shape.predicate):
             e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
         return result
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.cel import syntax
 from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
@@ -110,25 +110,31 @@ class SharedPrefixes:
 def shared_prefixes(root: Expr) -> SharedPrefixes:
     """Plan the sharing for one expression."""
     planner = _Planner()
-    planner.collect(root, _Place({}, 0, certain=True))
+    planner.collect(root, _Place({}, 0, certain=True, always=True))
     planner.choose()
     return planner.shared
 
 
 class _Place(NamedTuple):
     """Where a node stands: `bound` maps loop variables to their comprehension, `scope` is the
-    innermost loop, `certain` whether the node is evaluated whenever that scope is."""
+    innermost loop, `certain` whether the node is evaluated whenever that scope is, and `always`
+    whether it is whenever the expression is, unless a loop has nothing to run over."""
 
     bound: dict[str, int]
     scope: int
     certain: bool
+    always: bool
 
     def unsure(self) -> _Place:
-        return self._replace(certain=False)
+        return self._replace(certain=False, always=False)
 
 
 #: Calls that may leave operands after the first unevaluated.
 _LAZY = frozenset({syntax.LOGICAL_AND, syntax.LOGICAL_OR, syntax.CONDITIONAL, "or", "orValue"})
+
+
+#: How often a loop is thought to run.
+_ROUNDS: Final = 2
 
 
 class _Planner:
@@ -179,8 +185,9 @@ class _Planner:
         for length in range(1, len(keys) + 1):
             key = base.name, owner, keys[:length]
             use = self.uses.setdefault(key, _Use(base, steps[:length]))
-            use.count += 1
-            use.certain = use.certain or (place.certain and owner == place.scope)
+            use.count += 1 if owner == place.scope else _ROUNDS
+            in_time = owner == place.scope if owner else place.always
+            use.certain = use.certain or (place.certain and in_time)
 
     def collect_loop(self, node: Comprehension, place: _Place) -> None:
         shape = classify(node)
@@ -193,7 +200,7 @@ class _Planner:
         bound = {**place.bound, node.iter_var: node.id, node.accu_var: -node.id}
         if node.iter_var2:
             bound[node.iter_var2] = node.id
-        inner = _Place(bound, node.id, certain=True)
+        inner = _Place(bound, node.id, certain=True, always=place.always)
         for position, part in enumerate(_parts(shape)):
             self.collect(part, inner.unsure() if position else inner)
 

@@ -21,7 +21,8 @@ __all__ = ["RegexError", "compile"]
 _MAX_CACHED_LENGTH = 2000
 
 
-@lru_cache(maxsize=512)
+# A policy of one megabyte may have thousands of patterns; those of most clusters are far fewer.
+@lru_cache(maxsize=1024)
 def _compile_cached(pattern: str) -> Pattern:
     return _compiled(pattern)
 

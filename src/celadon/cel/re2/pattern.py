@@ -36,7 +36,7 @@ Span = tuple[int, int]
 Search = Callable[[str], object]
 
 # Larger patterns are not worth the analysis: they go to the automaton.
-_MAX_SIZE = 2000
+_MAX_SIZE = 400
 
 # Subjects shorter than this are not worth asking `re` about first.
 _MIN_SHORT_LIMIT = 16
@@ -68,10 +68,11 @@ class Pattern:
 
     `search_fn(text)` is true if there is a match and false if not, though not necessarily a bool:
     the fastest way to ask. It raises TypeError when `text` is not a `str`. `groups` is the number
-    of capturing groups.
+    of capturing groups. How to search is worked out when somebody first wants to: most patterns are
+    only read, to see whether they are right.
     """
 
-    __slots__ = ("__dict__", "groups", "search_fn", "source", "strategy")
+    __slots__ = ("__dict__", "groups", "source")
 
     def __init__(self, source: str) -> None:
         """Raises `RegexError`."""
@@ -79,10 +80,23 @@ class Pattern:
         self.source = source
         self.groups = parsed.groups
         self._tree = parsed.tree
-        self.strategy, self.search_fn = _searcher(parsed.tree)
 
     def __repr__(self) -> str:
         return f"Pattern({self.source!r})"
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """How `search_fn` works."""
+        return self._searching[0]
+
+    @cached_property
+    def search_fn(self) -> Search:
+        """The fastest way to ask: see the class."""
+        return self._searching[1]
+
+    @cached_property
+    def _searching(self) -> tuple[Strategy, Search]:
+        return _searcher(self._tree)
 
     def search(self, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`."""

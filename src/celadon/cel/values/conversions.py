@@ -33,6 +33,8 @@ _BOOLS = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
     **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
 }
+#: So many digits are an int64.
+_SURE_DIGITS = 18
 # Zeros stay out of the groups: Python refuses to read integers of thousands of digits.
 _SIGNED = re.compile(r"([+-]?)0*([0-9]{1,19})")
 _UNSIGNED = re.compile(r"0*([0-9]{1,20})")
@@ -124,6 +126,8 @@ def duration_to_int(d: Duration) -> int:
 
 def string_to_int(s: str) -> int:
     """Decimal digits with an optional sign. Raises EvaluationError, also beyond int64."""
+    if len(s) <= _SURE_DIGITS and s.isascii() and s.isdigit():
+        return int(s)
     parts = _SIGNED.fullmatch(s)
     if parts is not None:
         value = int(parts[1] + parts[2])

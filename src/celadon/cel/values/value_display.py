@@ -12,7 +12,13 @@ from celadon.cel.values.times.timestamps import Duration, Timestamp, go_duration
 
 
 def display(value: Any) -> str:
-    """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`."""
+    """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`. Raises
+    EvaluationError for what is too long to write down."""
+    return _displayed(value, {})
+
+
+def _displayed(value: Any, known: dict[int, str]) -> str:
+    """`known` are the lists and maps that are written, by identity."""
     match value:
         case str():
             return value
@@ -26,8 +32,6 @@ def display(value: Any) -> str:
             return go_float(value)
         case bytes():
             return "[" + " ".join(map(str, value)) + "]"
-        case list():
-            return f"[{written(map(display, value))}]"
         case Timestamp():
             return go_time(value)
         case Duration():
@@ -35,9 +39,19 @@ def display(value: Any) -> str:
         case Type():
             return str(value)
         case Optional():
-            return "optional.none()" if value is NONE else f"optional({display(value.value)})"
+            shown = "" if value is NONE else _displayed(value.value, known)
+            return "optional.none()" if value is NONE else f"optional({shown})"
         case Opaque():
             return value.display()
         case _:
-            pairs = (f"{display(k)}: {display(v)}" for k, v in value.items())
-            return f"{{{written(pairs)}}}"
+            text = known.get(id(value))
+            if text is None:
+                text = known[id(value)] = _container(value, known)
+            return text
+
+
+def _container(value: Any, known: dict[int, str]) -> str:
+    if isinstance(value, list):
+        return f"[{written(_displayed(one, known) for one in value)}]"
+    pairs = (f"{_displayed(k, known)}: {_displayed(v, known)}" for k, v in value.items())
+    return f"{{{written(pairs)}}}"

@@ -52,8 +52,8 @@ from celadon.cli.checking.policy_set import (
     validating_engine,
 )
 from celadon.cli.checking.questions import Asked, Question, ask, identity
-from celadon.cli.checking.refusals import refusal
-from celadon.cli.checking.server_remarks import all_warnings, remarks
+from celadon.cli.checking.refusals import Refusal, refusal, strictly_refused
+from celadon.cli.checking.server_remarks import all_warnings, lost_fields, remarks
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
@@ -86,6 +86,7 @@ def check(
         settings.version,
         namespace=settings.question.namespace,
         defaulting=settings.defaulting,
+        field_validation=settings.question.field_validation,
     )
     world, problems = given_world(manifests, sets, prepare)
     webhooks = webhook_documents(documents, settings.version)
@@ -172,7 +173,8 @@ class _Judge:
             found.unsendable.append(asked)
             return
         try:
-            one, said = self.asking.mutated(asked)
+            refused = strictly_refused(asked)
+            one, said = self.asking.mutated(asked) if refused is None else (asked, Said())
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.early_crashes.append(asked.crash(error))
             return
@@ -191,12 +193,11 @@ class _Judge:
         judged, matched = self.found.coverage.judge(self.engine, self.world, one)
         if before.mutation is not None:
             matched += before.mutation.matched
-        refused = None
-        verdict, said = _refusal(before.refusal), before.warnings
-        if verdict is None:
-            checked = self.settings.validation and self.settings.defaulting
-            refused = refusal(one, self.prepare) if checked else None
-            verdict = None if refused is None else _refusal(refused.status)
+        refused = self._refused_unasked(one, before)
+        verdict, said = None, before.warnings
+        if refused is not None:
+            verdict = _refusal(refused.status)
+            said = [*lost_fields(one), *said]
         if verdict is None:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
             verdict = judged
@@ -210,6 +211,15 @@ class _Judge:
             found = _with_mutation(found, before.mutation, mutating)
         faults = () if refused is None else refused.faults
         return replace(found, state=State.INVALID, faults=faults) if faults else found
+
+    def _refused_unasked(self, one: Asked, before: Said) -> Refusal | None:
+        """What becomes of it without asking a policy."""
+        found = strictly_refused(one)
+        if found is None and before.refusal is not None:
+            found = Refusal(before.refusal.status)
+        if found is None and self.settings.validation and self.settings.defaulting:
+            found = refusal(one, self.prepare)
+        return found
 
     def _note_failures(self, before: Said, asked: Asked) -> None:
         for one in () if before.mutation is None else before.mutation.failures:

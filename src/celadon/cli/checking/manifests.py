@@ -44,6 +44,12 @@ class Manifests:
     old: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
+    @property
+    def given(self) -> tuple[list[Document], ...]:
+        """All but what is to be admitted."""
+        changing = (self.mutating_policies, self.mutating_bindings)
+        return self.policies, self.bindings, *changing, self.looked_up, self.old
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -71,9 +77,10 @@ def gather(
     parts: Parts,
     step: Callable[[int], None],
 ) -> Manifests:
-    """Reads everything. `step` is told how many documents there are so far."""
+    """Reads everything. `step` is told how many documents there are so far. Keys that occur twice
+    are for an API server to complain about, in what is to be admitted."""
     found = Manifests()
-    reader = DocumentReader()
+    reader = DocumentReader(keeps_repeated=True)
     given = _read(cluster, reader, found, step)
     to_admit = _read(resources, reader, found, step)
     found.old = [one for one in _read(old, reader, found, step) if _part(one) is None]
@@ -84,7 +91,18 @@ def gather(
         _move_params(found, params, parts)
     for document in to_admit:
         _sort(found, document, parts, is_resource=True, alone=False)
+    for documents in found.given:
+        _refuse_repeated(documents, found.problems)
     return found
+
+
+def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
+    """What nobody sends to a server must be unambiguous."""
+    for document in [one for one in documents if one.repeated]:
+        documents.remove(document)
+        first = document.repeated[0]
+        line = document.chunk.first_line + first.line - 1
+        problems.append(Problem(document.file, line, first.complaint))
 
 
 def _read(

@@ -14,10 +14,10 @@ from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
-from celadon.cli.checking.endpoints import Endpoint
 from celadon.cli.checking.manifests import Manifests, group_of
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
+from celadon.cli.checking.sending.endpoints import Endpoint
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.suggestions import did_you_mean

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission.writing import errors_of
-from celadon.cli.checking.endpoints import endpoint_of
+from celadon.cli.checking.sending.endpoints import endpoint_of
+from celadon.cli.checking.sending.field_validation import StrayFields, stray_fields_of
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import (
@@ -37,6 +38,7 @@ from celadon.kube.writes import (
     draft_of,
     read_mutated,
     request_bodies,
+    request_options,
     write_path,
 )
 
@@ -46,6 +48,13 @@ _GENERATED_SUFFIX: Final = "xxxxx"
 _UID: Final = "00000000-0000-4000-8000-000000000000"
 
 Prepared = dict[str, Any] | Problem
+
+
+class Made(NamedTuple):
+    """What a document becomes, and which of its fields get lost on the way, if that was asked."""
+
+    value: dict[str, Any]
+    stray: StrayFields | None = None
 
 
 class Prepare:
@@ -58,6 +67,7 @@ class Prepare:
         "_defaulting",
         "_definitions",
         "_existing",
+        "_field_validation",
         "_namespace",
         "surroundings",
     )
@@ -71,8 +81,10 @@ class Prepare:
         *,
         namespace: str,
         defaulting: bool,
+        field_validation: str = request_options.STRICT,
     ) -> None:
         """`namespace` is that of objects that do not say theirs."""
+        self._field_validation = field_validation
         self._defaulting = defaulting
         self._namespace = namespace
         self._existing: dict[int, Prepared] = {}
@@ -90,14 +102,28 @@ class Prepare:
         self._context = replace(self._context, cluster=cluster)
         self.surroundings = Surroundings(version, user, cluster)
 
-    def created(self, document: Document, target: Target) -> Prepared:
+    def created(self, document: Document, target: Target) -> Made | Problem:
         """The object of a CREATE."""
         if not self._defaulting:
-            return _placed(document.value, target.namespace)
+            return Made(_placed(document.value, target.namespace))
         try:
-            return write_path.finish_create(self.draft(document, target))
+            draft = self.draft(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        stray = self._stray_fields(document, target, draft)
+        return Made(write_path.finish_create(draft), stray)
+
+    def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
+        """Those that are to be told of."""
+        if self._field_validation == request_options.IGNORE:
+            return None
+        if draft.is_exact and not document.repeated:
+            return None
+        return stray_fields_of(document, target, strict=self._is_strict)
+
+    @property
+    def _is_strict(self) -> bool:
+        return self._field_validation == request_options.STRICT
 
     def draft(self, document: Document, target: Target, old: JsonObject | None = None) -> Draft:
         """The object as mutating webhooks get to see it; `old` is what it replaces."""
@@ -136,15 +162,16 @@ class Prepare:
         decoded, made = read_mutated(document, kind, self.custom_kind(kind), self._context)
         return decoded, made.form()
 
-    def updated(self, document: Document, target: Target, stored: dict[str, Any]) -> Prepared:
+    def updated(self, document: Document, target: Target, stored: dict[str, Any]) -> Made | Problem:
         """The new object of an UPDATE of a stored one."""
-        placed = _placed(document.value, target.namespace)
         if not self._defaulting:
-            return placed
+            return Made(_placed(document.value, target.namespace))
         try:
-            return self.finished(self.draft(document, target, stored), document, target, stored)
+            draft = self.draft(document, target, stored)
         except DecodeError as error:
             return _undecodable(document, error)
+        stray = self._stray_fields(document, target, draft)
+        return Made(self.finished(draft, document, target, stored), stray)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -172,6 +199,10 @@ class Prepare:
             found = self._known(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        if self._is_strict and not metadata.uid(document.value):  # else it was read from a cluster
+            stray = stray_fields_of(document, target, strict=True)
+            if stray is not None:
+                return stray.problem()
         errors = errors_of(target, found, None, self.surroundings)
         return _invalid(document, target, errors) if errors else found
 

@@ -16,8 +16,9 @@ from celadon.admission import (
     Request,
 )
 from celadon.admission.writing import request_of, write_options
-from celadon.cli.checking.endpoints import Endpoint, endpoint_of
-from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.object_preparation import Made, Prepare
+from celadon.cli.checking.sending.endpoints import Endpoint, endpoint_of
+from celadon.cli.checking.sending.field_validation import StrayFields
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
@@ -29,12 +30,10 @@ from celadon.kube.well_known_values import (
     SERVICE_ACCOUNT_PREFIX,
     UNAUTHENTICATED,
 )
-from celadon.kube.writes import Target, WriteOptions
+from celadon.kube.writes import Target, WriteOptions, request_options
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
-_VALIDATION: Final = "Strict"
-"""What kubectl asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +45,19 @@ class Question:
     namespace: str = "default"
     user: User = ADMIN
     dry_run: bool = False
+    field_validation: str = request_options.STRICT
+    """What kubectl asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request and the document it comes from."""
+    """A request and the document it comes from; `stray` are fields of it that the object lacks."""
 
     document: Document
     request: Request
     endpoint: Endpoint
     target: Target
+    stray: StrayFields | None = None
 
     @property
     def title(self) -> str:
@@ -141,6 +143,7 @@ def _asked(
     )
     new: Any = None
     stored: Any = None
+    stray = None
     if operation is Operation.CONNECT:
         new = _connect_options(value, endpoint)
     elif operation is Operation.DELETE:
@@ -154,6 +157,8 @@ def _asked(
     for prepared in (new, stored):
         if isinstance(prepared, Problem):
             return prepared
+    if isinstance(new, Made):
+        new, stray = new
     request = request_of(
         target,
         operation,
@@ -164,7 +169,7 @@ def _asked(
         name=metadata.name(new if new is not None else stored) or metadata.name(value),
         dry_run=question.dry_run,
     )
-    return Asked(document, request, endpoint, target)
+    return Asked(document, request, endpoint, target, stray)
 
 
 def _options(question: Question) -> dict[str, Any] | None:
@@ -174,7 +179,7 @@ def _options(question: Question) -> dict[str, Any] | None:
     if manager is None:
         return None
     dry_run = ("All",) if question.dry_run else ()
-    options = WriteOptions(dry_run, manager, _VALIDATION)
+    options = WriteOptions(dry_run, manager, question.field_validation)
     return write_options(question.operation, options)
 
 

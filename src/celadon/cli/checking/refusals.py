@@ -16,6 +16,7 @@ from celadon.admission.writing import errors_of
 from celadon.cli.checking.check_report import Fault, Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
+from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, Status, metadata, status
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
@@ -47,6 +48,14 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     return None if refused is None else Refusal(refused.status)
 
 
+def strictly_refused(asked: Asked) -> Refusal | None:
+    """The first of all refusals: of a document with fields that its kind does not have."""
+    stray = asked.stray
+    if stray is None or not stray.is_refused:
+        return None
+    return Refusal(stray.refusal().status, tuple(stray.faults()))
+
+
 def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     request, target = asked.request, asked.target
     old = request.old_object if request.operation is Operation.UPDATE else None
@@ -54,7 +63,7 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     completed = request.kind.kind in COMPLETED_BY_THE_SERVER and not request.subresource
     if old is not None and completed and not metadata.uid(asked.document.value):
         made = prepare.created(asked.document, replace(target, name=""))
-        new, old = (made if isinstance(made, dict) else None), None
+        new, old = (None if isinstance(made, Problem) else made.value), None
     return () if new is None else errors_of(target, new, old, prepare.surroundings)
 
 

@@ -1,9 +1,9 @@
 """What the API server itself remarks about an object, whatever the policies say.
 
 The warnings of `celadon.kube.writes`, in the order in which a client gets them: those about the
-version, about the object as it was sent, what mutating webhooks have to say, about the object as it
-will be. They come before the warnings of policies and of validating webhooks, and all share one
-budget.
+version, about fields that get lost, about the object as it was sent, what mutating webhooks have to
+say, about the object as it will be. They come before the warnings of policies and of validating
+webhooks, and all share one budget.
 """
 
 from __future__ import annotations
@@ -29,10 +29,17 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     sent = asked.document.value
     return [
         *version,
+        *lost_fields(asked),
         *write_path.write_warnings(sent, target, STRATEGIES, creates=creates),
         *between,
         *write_path.made_warnings(request.object, old, target),
     ]
+
+
+def lost_fields(asked: Asked) -> list[str]:
+    """What it says, if asked to, of fields that the object does not have, even if it refuses it."""
+    stray = asked.stray
+    return [] if stray is None or stray.is_refused else stray.warnings()
 
 
 def all_warnings(

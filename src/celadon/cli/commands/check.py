@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from celadon.cli.checking.check_run import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
 
 DESCRIPTION: Final = """\
 Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
@@ -123,6 +124,13 @@ def _question(group: argparse._ArgumentGroup) -> None:
         "--no-validation",
         action="store_true",
         help="do not ask whether the API server would accept the objects at all",
+    )
+    group.add_argument(
+        "--field-validation",
+        choices=FIELD_VALIDATIONS,
+        type=str.capitalize,
+        help="what becomes of objects with fields that their kind does not have, or that are there "
+        "twice: refused, warned about, or nothing (default: Strict, as in kubectl)",
     )
     add_version(group)
 
@@ -259,6 +267,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         namespace=options.namespace,
         user=user_info(options.user, options.as_group) if options.user else ADMIN,
         dry_run=options.dry_run,
+        field_validation=options.field_validation or _field_validation(options),
     )
     return Settings(
         question=question,
@@ -270,6 +279,11 @@ def _settings(options: argparse.Namespace) -> Settings:
         fail_on_warning=options.fail_on != "deny",
         webhooks=_answers(options),
     )
+
+
+def _field_validation(options: argparse.Namespace) -> str:
+    """Where nothing was said."""
+    return "Ignore" if options.no_validation else "Strict"
 
 
 def _answers(options: argparse.Namespace) -> AnswerSettings:

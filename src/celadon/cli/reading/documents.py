@@ -9,7 +9,7 @@ quick YAML reader, and to the complete one if the quick one declines. An object 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from celadon.cli.reading.json_text import read_json
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
-from celadon.goyaml import BlockReader, UnreadableError, UnusualError, read_yaml
+from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
 _CONTENT: Final = re.compile(r"^[ \t]*([^#\s])", re.MULTILINE)
@@ -43,18 +43,25 @@ class Document:
         """The line of the object, or of a field of it (or of the nearest one above that exists)."""
         return self.chunk.line(self.path + path)
 
+    @property
+    def repeated(self) -> Sequence[RepeatedKey]:
+        """The keys that a map of it has twice; only of readers that let them pass."""
+        return self.chunk.repeated_in(self.path)
+
     def position(self, path: Path = ()) -> str:
         """`file:line`."""
         return f"{self.file}:{self.line(path)}"
 
 
 class DocumentReader:
-    """Reads texts; what the quick YAML reader learned stays for the next text."""
+    """Reads texts; what the quick YAML reader learned stays for the next text. With
+    `keeps_repeated`, a key that its map has already is no fault, but noted."""
 
-    __slots__ = ("_blocks",)
+    __slots__ = ("_blocks", "_keeps_repeated")
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_repeated: bool = False) -> None:
         self._blocks = BlockReader()
+        self._keeps_repeated = keeps_repeated
 
     def read(self, text: Text) -> Iterator[Document | Problem]:
         """The documents of a text, and what is wrong with the others."""
@@ -71,7 +78,7 @@ class DocumentReader:
             return
         start = first.start(1)
         if first[1] == "{":
-            yield from _json_values(file, text, line)
+            yield from self._json_values(file, text, line)
             return
         if (limit := _exceeded(text, 0, len(text))) is not None:
             yield _too_large(file, line + text.count("\n", 0, start), limit)
@@ -79,9 +86,51 @@ class DocumentReader:
         try:
             value = self._blocks.read(text)
         except UnusualError:
-            yield from _yaml_values(file, text, line)
+            yield from self._yaml_values(file, text, line)
         else:
             yield Chunk(file, text, line, start, is_json=False), value
+
+    def _json_values(
+        self, file: str, text: str, line: int
+    ) -> Iterator[tuple[Chunk, Any] | Problem]:
+        values = counted = 0
+        at = line
+        repeated: list[RepeatedKey] = []
+        try:
+            for start, end, value in read_json(text, repeated if self._keeps_repeated else None):
+                values += 1
+                at += text.count("\n", counted, start)
+                counted = start
+                limit = _exceeded(text, start, end)
+                if limit is not None:
+                    yield _too_large(file, at, limit)
+                else:
+                    chunk = Chunk(
+                        file, text, line, start, is_json=True, start_line=at, repeated=repeated
+                    )
+                    yield chunk, value
+                repeated.clear()
+        except UnreadableError as error:
+            if values == 0 and len(text) <= MAX_DOCUMENT_CHARACTERS:
+                # A map in YAML's flow style also begins with a brace.
+                read = list(self._yaml_values(file, text, line))
+                if not any(isinstance(item, Problem) for item in read):
+                    yield from read
+                    return
+            yield Problem(file, line + error.line - 1, error.message, error.help)
+
+    def _yaml_values(
+        self, file: str, text: str, line: int
+    ) -> Iterator[tuple[Chunk, Any] | Problem]:
+        lines = text.split("\n")
+        repeated: list[RepeatedKey] = []
+        try:
+            for first, value in read_yaml(text, repeated if self._keeps_repeated else None):
+                start = sum(len(above) + 1 for above in lines[: first - 1])
+                yield Chunk(file, text, line, start, is_json=False, repeated=repeated), value
+                repeated.clear()
+        except UnreadableError as error:
+            yield Problem(file, line + error.line - 1, error.message, error.help)
 
 
 def _exceeded(text: str, start: int, end: int) -> int | None:
@@ -109,39 +158,6 @@ def _chunks(text: str) -> Iterator[tuple[int, int, int]]:
         start = match.start() if match[1] is None else match.end()
     line += text.count("\n", counted, start)
     yield start, len(text), line
-
-
-def _json_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
-    values = counted = 0
-    at = line
-    try:
-        for start, end, value in read_json(text):
-            values += 1
-            at += text.count("\n", counted, start)
-            counted = start
-            limit = _exceeded(text, start, end)
-            if limit is not None:
-                yield _too_large(file, at, limit)
-            else:
-                yield Chunk(file, text, line, start, is_json=True, start_line=at), value
-    except UnreadableError as error:
-        if values == 0 and len(text) <= MAX_DOCUMENT_CHARACTERS:
-            # A map in YAML's flow style also begins with a brace.
-            read = list(_yaml_values(file, text, line))
-            if not any(isinstance(item, Problem) for item in read):
-                yield from read
-                return
-        yield Problem(file, line + error.line - 1, error.message, error.help)
-
-
-def _yaml_values(file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
-    lines = text.split("\n")
-    try:
-        for first, value in read_yaml(text):
-            start = sum(len(above) + 1 for above in lines[: first - 1])
-            yield Chunk(file, text, line, start, is_json=False), value
-    except UnreadableError as error:
-        yield Problem(file, line + error.line - 1, error.message, error.help)
 
 
 def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Problem]:

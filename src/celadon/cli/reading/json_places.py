@@ -73,13 +73,10 @@ def _path(levels: list[_Level]) -> Path:
     return tuple(level.step for level in levels)
 
 
-def first_duplicate(text: str, start: int) -> int:
-    """The offset of the first key that its map has already."""
+def duplicates(text: str, start: int) -> Iterator[Place]:
+    """The keys that their maps have already."""
     everywhere = len(text)
-    for place in places(text, start, everywhere):
-        if place.is_duplicate:
-            return place.offset
-    return start
+    return (place for place in places(text, start, everywhere) if place.is_duplicate)
 
 
 def first_word(text: str, start: int, word: str) -> int:

@@ -1,26 +1,29 @@
 """JSON as Kubernetes reads it.
 
 The standard decoder does the work; what differs is numbers (an integer beyond 64 bits is a double,
-a double without a fraction an integer, see `celadon.goyaml`), duplicate keys and NaN (refused), and
-half a surrogate pair (the replacement character, as in Go).
+a double without a fraction an integer, see `celadon.goyaml`), NaN (refused), duplicate keys
+(refused, or merged as typed readers do), and half a surrogate pair (the replacement character, as
+in Go).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from celadon.cli.reading.json_places import first_duplicate, first_word
+from celadon.cli.reading.json_places import duplicates, first_word
 from celadon.goyaml import (
     MAX_DEPTH,
     NotJsonError,
+    RepeatedKey,
     UnreadableError,
     check_depth,
     integer_or_double,
     whole,
 )
+from celadon.kube.go import merged_members, quote
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -53,23 +56,31 @@ def _constant(text: str) -> float:
     raise NotJsonError(text)
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_object,
-    parse_int=integer_or_double,
-    parse_float=_double,
-    parse_constant=_constant,
-)
+def _decoder(members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=members,
+        parse_int=integer_or_double,
+        parse_float=_double,
+        parse_constant=_constant,
+    )
 
 
-def read_json(text: str) -> Iterator[tuple[int, int, Any]]:
+_DECODER: Final = _decoder(_object)
+_MERGING_DECODER: Final = _decoder(merged_members)
+
+
+def read_json(
+    text: str, repeated: list[RepeatedKey] | None = None
+) -> Iterator[tuple[int, int, Any]]:
     """The values of a text, one behind another, each with its start and end.
 
-    Raises `UnreadableError`, after the values before the faulty one were given out.
+    Raises `UnreadableError`, after the values before the faulty one were given out. A key that is
+    given twice is a fault, unless there is a list that takes note of it.
     """
     position = _skip(text, 0)
     while position < len(text):
         start = position
-        value, position = _value(text, start)
+        value, position = _value(text, start, repeated)
         yield start, position, value
         position = _skip(text, position)
 
@@ -79,13 +90,33 @@ def _skip(text: str, position: int) -> int:
     return match.end() if match is not None else position
 
 
-def _value(text: str, start: int) -> tuple[Any, int]:
+def _decoded(text: str, start: int, repeated: list[RepeatedKey] | None) -> tuple[Any, int]:
+    if repeated is None:
+        return _DECODER.raw_decode(text, start)
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
+    except _DuplicateKeyError:
+        found = _MERGING_DECODER.raw_decode(text, start)
+        repeated += _repeated(text, start)
+        return found
+
+
+def _repeated(text: str, start: int) -> Iterator[RepeatedKey]:
+    counted, line = 0, 1
+    for place in duplicates(text, start):
+        line += text.count("\n", counted, place.offset)
+        counted = place.offset
+        yield RepeatedKey(quote(str(place.path[-1])), place.offset, line, line)
+
+
+def _value(text: str, start: int, repeated: list[RepeatedKey] | None) -> tuple[Any, int]:
+    try:
+        value, end = _decoded(text, start, repeated)
     except json.JSONDecodeError as error:
         raise UnreadableError(error.lineno, _lower(error.msg)) from error
     except _DuplicateKeyError as error:
-        line = _line_at(text, first_duplicate(text, start))
+        place = next(duplicates(text, start))
+        line = _line_at(text, place.offset)
         raise UnreadableError(line, f'key "{error}" already set in map') from None
     except NotJsonError as error:
         raise UnreadableError(

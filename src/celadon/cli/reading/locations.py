@@ -8,15 +8,20 @@ of one list costs as little as the first.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import yaml
 
 from celadon.cli.reading.json_places import Path, places
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
+from celadon.goyaml import RepeatedKey
 
+_OFFSET: Final = attrgetter("offset")
 _ITEM_DEPTH: Final = 2
 """Paths of this length are remembered in JSON: `items[7]`."""
 
@@ -24,7 +29,17 @@ _ITEM_DEPTH: Final = 2
 class Chunk:
     """A stretch of a file with one document in it, and the way back to its lines."""
 
-    __slots__ = ("_counted", "_found", "_index", "file", "first_line", "is_json", "start", "text")
+    __slots__ = (
+        "_counted",
+        "_found",
+        "_index",
+        "_repeated",
+        "file",
+        "first_line",
+        "is_json",
+        "start",
+        "text",
+    )
 
     def __init__(
         self,
@@ -35,13 +50,16 @@ class Chunk:
         *,
         is_json: bool,
         start_line: int | None = None,
+        repeated: Collection[RepeatedKey] = (),
     ) -> None:
-        """`first_line` is that of `text`, `start_line` that of `start`, if it is known."""
+        """`first_line` is that of `text`, `start_line` that of `start`, if it is known; `repeated`
+        are the keys that are given twice."""
         self.file = file
         self.text = text
         self.first_line = first_line
         self.start = start
         self.is_json = is_json
+        self._repeated = sorted(repeated, key=_OFFSET) if repeated else ()
         self._index: Any = None
         self._found: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
@@ -65,6 +83,26 @@ class Chunk:
         if value is not None and is_whole:
             at = source_offset(self.text, start, value, offset)
         return self._line_at(at), at - self.text.rfind("\n", 0, at)
+
+    def repeated_in(self, path: Path) -> Sequence[RepeatedKey]:
+        """The keys of the value at a path, or below it, that are given twice; in the order of the
+        text."""
+        if not self._repeated or not path:
+            return self._repeated
+        start, end = self.span(path)
+        first = bisect_left(self._repeated, start, key=_OFFSET)
+        return self._repeated[first : bisect_left(self._repeated, end, key=_OFFSET)]
+
+    def span(self, path: Path) -> tuple[int, int]:
+        """Where the value at a path that exists begins and ends in `text`."""
+        if self.is_json:
+            _, start, _ = self._json_offsets(path)
+            _, end = json.JSONDecoder().raw_decode(self.text, start)
+            return start, end
+        node = self.node()
+        for step in path:
+            node, _ = node.children[step]
+        return node.start, node.end
 
     def source_of(self, path: Path, value: str, start: int, end: int) -> tuple[int, int] | None:
         """Where the characters of a value stand in `text`; None where there is no such path."""

@@ -36,7 +36,15 @@ class FieldSetError(MalformedText):
 
 def key_element(members: dict[str, Any]) -> str:
     """Of the item of a list with keys; `members` are the values of its keys."""
-    return KEY + json_text(dict(sorted(members.items())))
+    ordered_members = sorted(members.items())
+    if all(value.__class__ is str or value.__class__ is int for _, value in ordered_members):
+        return _plain_key_element(tuple(ordered_members))
+    return KEY + json_text(dict(ordered_members))
+
+
+@functools.lru_cache(maxsize=4096)
+def _plain_key_element(members: tuple[tuple[str, str | int], ...]) -> str:
+    return KEY + json_text(dict(members))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -49,6 +50,7 @@ from celadon.kube.apply.typed.merge_types import ItemError, built_in_type
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
+from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_objects import codec_for
@@ -218,8 +220,9 @@ class _Endpoint:
         )
 
     def zero(self) -> dict[str, Any]:
-        """What a new object is compared with."""
-        return _zero(self._target.kind)
+        """What a new object is compared with; a copy."""
+        made: dict[str, Any] = fresh(_zero(self._target.kind))
+        return made
 
     def shown(self, live: JsonObject) -> dict[str, Any]:
         """A stored object as the endpoint shows it, without its managers."""
@@ -232,7 +235,7 @@ class _Endpoint:
         """The entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
         try:
-            fields = self._ownership.new_fields(self.zero(), new)
+            fields = self._ownership.new_fields(_zero(target.kind), new)
         except ItemError:
             return None
         version = target.kind.api_version
@@ -334,7 +337,8 @@ def _strict_managers(live: JsonObject) -> Managers:
         raise status.plain_error(f"failed to decode managed fields: {error}") from error
 
 
-def _zero(kind: GroupVersionKind) -> dict[str, Any]:
+@functools.lru_cache(maxsize=512)
+def _zero(kind: GroupVersionKind) -> JsonObject:
     """An empty object: of a Go type, with the structs that are always there."""
     made: dict[str, Any] = {}
     codec = codec_for(kind)

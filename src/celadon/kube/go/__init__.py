@@ -12,7 +12,7 @@ from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
-from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.go.json_reader import Document, merged_members, read_json
 
 __all__ = [
     "Document",
@@ -22,6 +22,7 @@ __all__ = [
     "canonical_time",
     "escaped_html",
     "json_text",
+    "merged_members",
     "parse_bool",
     "parse_int",
     "parse_media_type",

@@ -13,7 +13,7 @@ text is found by a second reading that follows Go's scanner.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -49,9 +49,7 @@ def read_json(text: str, *, merge: bool = False) -> Document:
         made = dict(pairs)
         if len(made) != len(pairs):
             if merge:
-                made = {}
-                for key, value in pairs:
-                    made[key] = _merged(made.get(key), value)
+                made = merged_members(pairs)
             repeated[id(made)] = pairs
         return made
 
@@ -67,6 +65,14 @@ def read_json(text: str, *, merge: bool = False) -> Document:
         check_syntax(text)
         raise JsonSyntaxError("exceeded max depth") from None
     return Document(value, repeated)
+
+
+def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """An object as a typed reader has it, of members some of which are given twice."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        made[key] = _merged(made.get(key), value)
+    return made
 
 
 def _merged(first: object, second: object) -> Any:  # noqa: ANN401 - any JSON

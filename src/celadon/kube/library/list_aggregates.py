@@ -7,6 +7,7 @@ that has no order (NaN, mixed kinds) counts as in order, an element that has non
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import gt
 from typing import Any, Final
 
 from celadon.cel.extend import (
@@ -23,6 +24,7 @@ from celadon.cel.extend import (
 from celadon.cel.value_functions import add, compare, equal, is_comparable
 from celadon.kube.library.costs import call_costs
 from celadon.kube.library.signatures import method
+from celadon.kube.quantities.quantity import MAX_INT64, MIN_INT64
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
 _COMPARABLE: Final[dict[str, types.Type]] = {
@@ -42,6 +44,8 @@ _ZEROS: Final[dict[str, Any]] = {
     "duration": Duration(0),
 }
 _ADDABLE: Final = frozenset({int, Uint, float, Duration})
+_INTEGERS: Final = {int}
+_TEXTS: Final = {str}
 _ANY: Final = types.type_param("T")
 
 
@@ -59,6 +63,8 @@ def _check_comparable(element: object) -> None:
 
 
 def _is_sorted(elements: list[Any]) -> bool:
+    if set(map(type, elements)) in (_INTEGERS, _TEXTS):
+        return not any(map(gt, elements, elements[1:]))
     for i, element in enumerate(elements):
         _check_comparable(element)
         if i and _order(elements[i - 1], element) > 0:
@@ -95,6 +101,17 @@ def _sum(zero: object) -> Callable[[list[Any]], Any]:
             result = add(result, element)
         return result
 
+    return total
+
+
+_sum_of_any: Final = _sum(0)
+
+
+def _sum_of_ints(elements: list[Any]) -> int:
+    total = 0
+    for element in elements:
+        if element.__class__ is not int or not MIN_INT64 <= (total := total + element) <= MAX_INT64:
+            return int(_sum_of_any(elements))
     return total
 
 
@@ -159,7 +176,7 @@ _SUM: Final = Function(
             f"list_{name}_sum_{name}",
             _COMPARABLE[name],
             _COMPARABLE[name],
-            _sum(zero),
+            _sum_of_ints if zero.__class__ is int else _sum(zero),
             "The elements added up; zero for an empty list.",
             *(("[1, 3].sum()", "4") if name == "int" else ()),
         )

@@ -13,12 +13,14 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.kube.validation.status_conditions import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 __all__ = [
     "NEGATIVE",
     "Naming",
+    "conditions",
     "http_path",
     "validate_create",
     "validate_meta_of_update",

@@ -5,7 +5,7 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
@@ -22,6 +22,8 @@ NEGATIVE: Final = "must be greater than or equal to 0"
 """Of a number that must not be negative."""
 NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
+
+DRIVER_NAME_MAX_BYTES: Final = 63
 
 
 def items(obj: JsonObject, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
@@ -59,6 +61,16 @@ def qualified_name(path: FieldPath, value: str) -> Errors:
     return each(path, value, name_rules.qualified_name(value))
 
 
+def driver_name(path: FieldPath, value: str) -> Errors:
+    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required
+    and no subdomain."""
+    if not value:
+        yield fieldpath.required(path)
+    if len(value.encode()) > DRIVER_NAME_MAX_BYTES:
+        yield fieldpath.too_long(path, DRIVER_NAME_MAX_BYTES)
+    yield from each(path, value, name_rules.dns1123_subdomain(value.lower()))
+
+
 def port_number(path: FieldPath, value: int) -> Errors:
     """1 to 65535."""
     return each(path, value, name_rules.port_number(value))
@@ -85,6 +97,12 @@ def not_negative(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
         value = obj.get(field)
         if value is not None and value < 0:
             yield fieldpath.invalid(path.child(field), value, NEGATIVE)
+
+
+def at_most(path: FieldPath, given: Sized | None, limit: int) -> Errors:
+    """A list or a map with no more members than that."""
+    if given is not None and len(given) > limit:
+        yield fieldpath.too_many(path, len(given), limit)
 
 
 def in_range(path: FieldPath, value: int, low: int, high: int) -> Errors:

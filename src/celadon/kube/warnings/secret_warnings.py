@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 
 from celadon.kube.json_types import JsonObject
-from celadon.kube.warnings.keys.key_pairs import key_pair_fault
+from celadon.kube.keys.key_pairs import key_pair_fault
 from celadon.kube.well_known_values import TLS_SECRET
 
 

@@ -24,6 +24,7 @@ from celadon.kube.writes.intake.incoming_objects import (
     draft_of,
     read_object,
     require_version,
+    stray_fields,
 )
 from celadon.kube.writes.intake.mutated_objects import OtherKind, read_mutated
 from celadon.kube.writes.intake.request_options import WriteOptions
@@ -39,7 +40,6 @@ from celadon.kube.writes.patching.patched_objects import (
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     apply_json_patch,
-    apply_merge_patch,
 )
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
@@ -55,7 +55,6 @@ __all__ = [
     "Target",
     "WriteOptions",
     "apply_json_patch",
-    "apply_merge_patch",
     "connect_options",
     "deletions",
     "draft_of",
@@ -73,6 +72,7 @@ __all__ = [
     "require_version",
     "scales",
     "strategy_of",
+    "stray_fields",
     "write_errors",
     "write_path",
 ]

@@ -24,14 +24,15 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.validation.built_in_validations import VALIDATIONS
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     validate_meta_of_update,
     validate_object_meta,
 )
 from celadon.kube.validation.validated_kinds import (
-    VALIDATIONS,
     validate_create,
+    validate_status_update,
     validate_subresource_update,
     validate_update,
 )
@@ -144,10 +145,13 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
             return metadata_of_update(obj, old, surroundings) if stored else []
         return validate_update(obj, old, kind)
 
+    def status(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
+        return validate_status_update(obj, old, kind)
+
     return Strategy(
         create,
         update,
-        metadata_of_update,
+        status,
         needs_version=group_kind in NEEDS_VERSION,
         created_by_update=group_kind in CREATED_BY_UPDATE,
     )

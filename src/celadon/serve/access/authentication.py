@@ -28,6 +28,7 @@ INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (
     "the provided Authorization header contains extra space before the bearer token, and is ignored"
 )
+_REMEMBERED: Final = 1024
 _SPACE: Final = " \t\r\n\v\f"
 
 
@@ -52,6 +53,15 @@ class Authentication:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """What came of a token, as long as it is that user's."""
+
+    token: str
+    user: User
+    found: Authentication
+
+
+@dataclass(frozen=True, slots=True)
 class Authenticator:
     """The ways that are configured; `api_audiences` are those of the server itself."""
 
@@ -60,6 +70,8 @@ class Authenticator:
     accounts: ServiceAccountTokens | None = None
     client_certificates: bool = False
     anonymous: bool = True
+    _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Headers that have shown a token of the file for the server itself."""
 
     def authenticate(
         self,
@@ -68,6 +80,10 @@ class Authenticator:
         audiences: Sequence[str] | None = None,
     ) -> Authentication:
         """`audiences` are those that the token must be good for, if not the server's own."""
+        if audiences is None and credentials.certificate is None:
+            known = self._known.get(credentials.authorization)
+            if known is not None and self.tokens.users.get(known.token) is known.user:
+                return known.found
         wanted = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if self.client_certificates and credentials.certificate is not None:
@@ -78,14 +94,23 @@ class Authenticator:
         token, warnings = bearer_token(credentials.authorization)
         if token:
             try:
-                return self._bearer(token, wanted, now)
+                found = self._bearer(token, wanted, now)
             except TokenRefused as error:
                 errors.append(str(error))
+            else:
+                if audiences is None:
+                    self._remember(credentials.authorization, token, found)
+                return found
         if errors:
             return Authentication(None, error=aggregated(errors), warnings=warnings)
         if not self.anonymous:
             return Authentication(None, warnings=warnings)
         return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
+
+    def _remember(self, header: str, token: str, found: Authentication) -> None:
+        user = self.tokens.users.get(token)
+        if user is not None and len(self._known) < _REMEMBERED:
+            self._known[header] = _Known(token, user, found)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime

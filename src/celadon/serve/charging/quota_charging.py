@@ -49,7 +49,7 @@ class QuotaCharging:
         """Whether there is anything to ask for."""
         if not self._enabled or not namespace:
             return False
-        return bool(self._limited) or bool(self._quotas(namespace))
+        return bool(self._limited) or self._objects.has_any(self._resource, namespace)
 
     @contextlib.asynccontextmanager
     async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:

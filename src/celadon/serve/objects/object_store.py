@@ -92,6 +92,10 @@ class ObjectStore:
             tuple(map(self.stored, page.entries)), page.revision, page.remaining, last
         )
 
+    def has_any(self, resource: Resource, namespace: str) -> bool:
+        """Whether there is an object of the namespace."""
+        return bool(self.store.range(collection_prefix(resource, namespace), limit=1).entries)
+
     def stored(self, entry: Entry) -> StoredObject:
         """An entry, decoded."""
         found = self._decoded.get(entry.key)

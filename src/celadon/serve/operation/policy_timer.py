@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import Final
 
 from celadon.admission import Action, Cause, Decision, Verdict
-from celadon.serve.operation.metric_families import Series
 from celadon.serve.operation.server_metrics import ServerMetrics
 
 VALIDATING_POLICIES: Final = "ValidatingAdmissionPolicy"
@@ -36,7 +35,7 @@ class PolicyTimer:
         self._metrics = metrics
         self._clock = clock
         self._last = 0.0
-        self._allowed: dict[str, Series] = {}
+        self._allowed: dict[str, Callable[[float], None]] = {}
 
     def begin(self) -> float:
         """Before a review; when it was."""
@@ -46,13 +45,15 @@ class PolicyTimer:
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Called by the engine."""
         now = self._clock()
-        seconds, self._last = now - self._last, now
+        seconds = now - self._last
+        self._last = now
         if not decisions and not failed:
-            series = self._allowed.get(policy)
-            if series is None:
+            try:
+                observe = self._allowed[policy]
+            except KeyError:
                 series = self._metrics.policy_seconds.series((policy, ALLOWED))
-                self._allowed[policy] = series
-            series.observe(seconds)
+                observe = self._allowed[policy] = series.observe
+            observe(seconds)
             return
         errors = failed or any(one.cause is not Cause.VALIDATION for one in decisions)
         denied = any(one.action is Action.DENY for one in decisions)

@@ -15,7 +15,7 @@ from celadon.kube import status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import Incoming, read_object, request_bodies
+from celadon.kube.writes import Incoming, read_object, request_bodies, request_options
 from celadon.serve.http_messages import JSON
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
 from celadon.serve.rest.calls import Call
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
-
-STRICT: Final = "Strict"
-WARN: Final = "Warn"
-IGNORE: Final = "Ignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
     # Members are sorted, as Go writes its maps.
     text = json.dumps(document.value, ensure_ascii=False, sort_keys=True)
     noticed = document.repeated
-    if noticed and field_validation == STRICT:
+    if noticed and field_validation == request_options.STRICT:
         noticed = (document.strict_error(),)
     return SentBody(text.encode("utf-8", "replace"), body, noticed)
 

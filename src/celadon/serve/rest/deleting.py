@@ -11,10 +11,15 @@ from dataclasses import replace
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.writes import deletions, preconditions, read_delete_options
+from celadon.kube.writes import (
+    deletions,
+    preconditions,
+    read_delete_options,
+    request_options,
+)
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission
-from celadon.serve.rest.bodies import IGNORE, read_body
+from celadon.serve.rest.bodies import read_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
@@ -131,5 +136,5 @@ def _options(call: Call) -> deletions.DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = read_delete_options(read_body(call, IGNORE).json)
+        given = read_delete_options(read_body(call, request_options.IGNORE).json)
     return deletions.delete_options(given, call.request.query)

@@ -19,8 +19,8 @@ from celadon.kube.apply import (
     track_update,
 )
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Incoming
-from celadon.serve.rest.bodies import STRICT, WARN, read_configuration
+from celadon.kube.writes import Incoming, request_options
+from celadon.serve.rest.bodies import read_configuration
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources
 
@@ -51,9 +51,9 @@ class FieldManagers:
         config = read_configuration(call)
         force = bool(call.options.force)
         merged = applied(config.value, live, call.target, self._writer(call, context), force=force)
-        if config.strict_error and call.field_validation == STRICT:
+        if config.strict_error and call.field_validation == request_options.STRICT:
             raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
-        if call.field_validation == WARN:
+        if call.field_validation == request_options.WARN:
             call.notes.warnings += config.warnings
         return read_applied(merged, call.target, context, config.value)
 

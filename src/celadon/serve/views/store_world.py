@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from celadon.admission import convert
 from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, JsonObject, Ruling
@@ -11,6 +11,9 @@ from celadon.kube.catalogue import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.served_resources import ServedResources
+
+_REMEMBERED: Final = 1024
+"""Namespaces."""
 
 
 class AuthorizerView(Protocol):
@@ -29,13 +32,25 @@ class StoreWorld:
         self._objects = objects
         self._served = served
         self._authorizer = authorizer
+        self._namespaces: dict[str, JsonObject | None] = {}
+        self._seen = -1
+        """The revision at which the namespaces were read."""
 
     @property
     def catalog(self) -> Catalog:
         return self._served.current().catalog
 
     def namespace(self, name: str) -> JsonObject | None:
-        return self.get(NAMESPACES, "", name)
+        """Asked three times by most writes; what was found is good until something is written."""
+        revision = self._objects.store.revision()
+        known = self._namespaces
+        if revision != self._seen or len(known) >= _REMEMBERED:
+            self._seen, self._namespaces = revision, (known := {})
+        try:
+            return known[name]
+        except KeyError:
+            found = known[name] = self.get(NAMESPACES, "", name)
+            return found
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         found = self.catalog.by_gvr(resource)

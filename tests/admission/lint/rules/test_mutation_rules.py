@@ -11,9 +11,16 @@ from tests.admission.lint.linting import found
 GROUP = "admissionregistration.k8s.io/v1"
 
 
+GROUPS = {
+    **dict.fromkeys(("daemonsets", "deployments", "replicasets", "statefulsets"), "apps"),
+    "jobs": "batch",
+    "storageclasses": "storage.k8s.io",
+}
+
+
 def mutating(name: str, *texts: str, operations: str = "CREATE", resource: str = "pods") -> Any:
     """Texts that begin with `[` are JSON patches."""
-    group = "apps" if resource == "deployments" else ""
+    group = GROUPS.get(resource, "")
     rule = {
         "apiGroups": [group],
         "apiVersions": ["v1"],
@@ -99,3 +106,121 @@ def test_what_validation_will_refuse() -> None:
     given = mutating("p", selector, operations="CREATE UPDATE", resource="deployments")
     assert "in a Deployment it cannot change" in found("CEL083", given)[0].message
     assert not found("CEL083", mutating("p", selector, resource="deployments"))
+
+
+def replacing(path: str) -> str:
+    return f"[JSONPatch{{op: 'replace', path: '{path}', value: 'x'}}]"
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("metadata/uid", "the server gives it; on update the request is refused"),
+        ("metadata/resourceVersion", "a request with another one is refused"),
+        ("metadata/namespace", "a request in another namespace is refused"),
+        ("metadata/managedFields", "it is atomic, and the server's own"),
+        ("metadata/creationTimestamp", "the server gives it"),
+        ("metadata/deletionTimestamp", "on update the request is refused"),
+        ("metadata/generation", "the server counts it"),
+        ("apiVersion", "it is overwritten, or the object becomes another one"),
+        ("kind", "it is overwritten, or the object becomes another one"),
+    ],
+)
+def test_what_the_server_owns(path: str, why: str) -> None:
+    (one,) = found("CEL083", mutating("p", replacing(f"/{path}")))
+    assert one.message == f"`{path.replace('/', '.')}` is not for policies: {why}"
+
+
+def test_names_may_be_given_once() -> None:
+    rename = replacing("/metadata/name")
+    (one,) = found("CEL083", mutating("p", rename, operations="CREATE UPDATE"))
+    assert one.message.endswith(": names do not change: an update is refused")
+    assert not found("CEL083", mutating("p", rename))
+    assert not found("CEL083", mutating("p", replacing("/metadata/labels"), operations="UPDATE"))
+
+
+@pytest.mark.parametrize(
+    ("resource", "kind", "path"),
+    [
+        ("daemonsets", "DaemonSet", "spec/selector"),
+        ("deployments", "Deployment", "spec/selector"),
+        ("deployments", "Deployment", "spec/selector/matchLabels"),
+        ("jobs", "Job", "spec/selector"),
+        ("jobs", "Job", "spec/template"),
+        ("jobs", "Job", "spec/completionMode"),
+        ("persistentvolumeclaims", "PersistentVolumeClaim", "spec/accessModes"),
+        ("persistentvolumeclaims", "PersistentVolumeClaim", "spec/storageClassName"),
+        ("replicasets", "ReplicaSet", "spec/selector"),
+        ("secrets", "Secret", "type"),
+        ("services", "Service", "spec/clusterIP"),
+        ("statefulsets", "StatefulSet", "spec/selector"),
+        ("statefulsets", "StatefulSet", "spec/serviceName"),
+        ("storageclasses", "StorageClass", "provisioner"),
+        ("storageclasses", "StorageClass", "parameters"),
+    ],
+)
+def test_what_does_not_change(resource: str, kind: str, path: str) -> None:
+    given = mutating("p", replacing(f"/{path}"), operations="UPDATE", resource=resource)
+    (one,) = found("CEL083", given)
+    assert one.message == (
+        f"`{path.replace('/', '.')}` is not for policies: "
+        f"in a {kind} it cannot change, so an update is refused"
+    )
+    assert not found("CEL083", mutating("p", replacing(f"/{path}"), resource=resource))
+
+
+def test_null_is_no_way_to_remove() -> None:
+    (one,) = found("CEL080", mutating("p", "Object{metadata: Object.metadata{labels: null}}"))
+    assert one.help == "leave it out: a configuration cannot remove a field"
+
+
+LABEL = "Object{metadata: Object.metadata{labels: {'a': '%s'}}}"
+REMOVE = "[JSONPatch{op: 'remove', path: '/metadata/labels%s'}]"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "speaks"),
+    [
+        (LABEL % 1, REMOVE % "/a", True),
+        (LABEL % 1, REMOVE % "", True),
+        (LABEL % 1, REMOVE % "/b", False),
+        (REMOVE % "/a", REMOVE % "/a", False),
+        (REMOVE % "/a", replacing("/metadata/labels/a"), True),
+        (LABEL % 1, replacing("/metadata/labels/a"), False),
+    ],
+)
+def test_what_another_policy_removes(first: str, second: str, speaks: bool) -> None:
+    findings = found("CEL084", mutating("p", first), mutating("q", second))
+    assert bool(findings) is speaks
+    assert not found("CEL084", mutating("p", first), mutating("q", second, resource="configmaps"))
+
+
+def test_all_that_two_policies_set_is_compared() -> None:
+    """One that sets the same value, one that is no literal, and one that differs."""
+    text = "Object{metadata: Object.metadata{labels: {%s}}}"
+    first = text % "'a': '1', 'b': '2', 'c': '3'"
+    second = text % "'a': '1', 'b': string(object.metadata.name), 'c': '4'"
+    (one,) = found("CEL082", mutating("p", first), mutating("q", second))
+    assert "sets `metadata.labels.c` to another value" in one.message
+
+
+@pytest.mark.parametrize(
+    ("patches", "whats"),
+    [
+        ("JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}", ["map"]),
+        ("JSONPatch{op: 'replace', path: '/spec/containers', value: [{'name': 'x'}]}", ["list"]),
+        ("JSONPatch{op: 'add', path: '/spec/containers/-', value: {'name': 'x'}}", []),
+        ("JSONPatch{op: 'test', path: '/metadata/labels', value: {'a': 'b'}}", []),
+        (
+            "JSONPatch{op: 'remove', path: '/metadata/labels'}, "
+            "JSONPatch{op: 'add', path: '/spec/hostname', value: 'x'}, "
+            "JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}",
+            ["map"],
+        ),
+    ],
+)
+def test_lists_that_are_replaced(patches: str, whats: list[str]) -> None:
+    findings = found("CEL085", mutating("p", f"[{patches}]"))
+    assert [what for one in findings for what in ("list", "map") if f" {what}" in one.message] == (
+        whats
+    )

@@ -55,6 +55,9 @@ def test_updates_without_new_images_stay_as_they_are() -> None:
     new = pod(containers=[{"name": "c", "image": "j", "imagePullPolicy": "Never"}])
     made, refused = mutated("AlwaysPullImages", asked(new, old))
     assert (made["spec"]["containers"][0]["imagePullPolicy"], refused) == ("Never", "")
+    unnamed = pod(containers=[{"name": "c", "imagePullPolicy": "Never"}])
+    assert refusal("AlwaysPullImages", asked(unnamed, unnamed)) == ""
+    assert refusal("AlwaysPullImages", asked(new, unnamed)) != ""
     volumes = [{"name": "v", "image": {"reference": "y", "pullPolicy": "Never"}}]
     again = mutated("AlwaysPullImages", asked({**new, "spec": {**new["spec"], "volumes": volumes}}))
     assert again[0]["spec"]["volumes"][0]["image"]["pullPolicy"] == "Always"

@@ -64,14 +64,48 @@ def test_the_list_is_asked_again_after_validation() -> None:
     broken["metadata"]["annotations"] = {key: "{"}
     found = refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), world(broken))
     assert found.startswith("500 ")
+    asking = asked(pod(tolerations=[GPU]))
+    assert mutated("PodTolerationRestriction", asking, world(broken))[1] == found
+
+
+@pytest.mark.parametrize("text", ["{}", "1", "null", "[1, null]", ""])
+def test_lists_that_are_none_restrict_nothing(text: str) -> None:
+    space = obj("Namespace", "ns")
+    key = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+    space["metadata"]["annotations"] = {key: text}
+    assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), world(space)) == ""
 
 
 def test_extended_resources_are_tolerated() -> None:
     needs = {"requests": {"example.com/b": "1", "example.com/a": "1", "cpu": "1"}}
     asking = asked(pod(containers=[{"name": "c", "resources": needs}]))
     made, _ = mutated("ExtendedResourceToleration", asking)
-    wanted = [one["key"] for one in made["spec"]["tolerations"]]
-    assert wanted == ["example.com/a", "example.com/b"]
+    assert made["spec"]["tolerations"] == [
+        {"key": f"example.com/{name}", "operator": "Exists", "effect": "NoSchedule"}
+        for name in "ab"
+    ]
+    again, _ = mutated("ExtendedResourceToleration", asked(made))
+    assert again["spec"] == made["spec"]
+    init = asked(pod(initContainers=[{"name": "c", "resources": needs}]))
+    assert len(mutated("ExtendedResourceToleration", init)[0]["spec"]["tolerations"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("present", "same"),
+    [
+        ({"key": "example.com/a", "operator": "Exists", "effect": "NoSchedule"}, True),
+        ({"key": "example.com/a", "operator": "Exists", "effect": "NoExecute"}, False),
+        ({"key": "example.com/a", "operator": "Exists"}, False),
+        ({"key": "example.com/a", "value": "v", "effect": "NoSchedule"}, False),
+        ({"key": "other", "operator": "Exists", "effect": "NoSchedule"}, False),
+    ],
+)
+def test_tolerations_that_are_there(present: dict[str, str], same: bool) -> None:
+    needs = {"requests": {"example.com/a": "1"}}
+    containers = [{"name": "c", "resources": needs}]
+    asking = asked(pod(containers=containers, tolerations=[present]))
+    made, _ = mutated("ExtendedResourceToleration", asking)
+    assert len(made["spec"]["tolerations"]) == (1 if same else 2)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -136,6 +137,113 @@ ROWS: list[tuple[Check, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("check", "pod", "text"), ROWS)
 def test_specs(check: Check, pod: dict[str, Any], text: str) -> None:
     assert str(check({}, pod) or "") == text
+
+
+def nameless(pod: dict[str, Any]) -> dict[str, Any]:
+    """The same without the names of containers and volumes."""
+    return {
+        field: [{key: found for key, found in one.items() if key != "name"} for one in value]
+        if isinstance(value, list)
+        else value
+        for field, value in pod.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("check", "pod", "text"), [row for row in ROWS if row[2] and "sysctls" not in row[2]]
+)
+def test_names_may_be_missing(check: Check, pod: dict[str, Any], text: str) -> None:
+    assert str(check({}, nameless(pod))) == re.sub('"[abci]"', '""', text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD"),
+        *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    ],
+)
+def test_capabilities_that_may_be_added(name: str) -> None:
+    assert checks.added_capabilities({}, spec({"capabilities": {"add": [name]}})) is None
+    assert checks.added_capabilities({}, spec({"capabilities": {"add": [f"CAP_{name}"]}}))
+
+
+SYSCTLS_SINCE = {
+    0: (
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.tcp_syncookies",
+    ),
+    27: ("net.ipv4.ip_local_reserved_ports",),
+    29: (
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_keepalive_time",
+    ),
+    32: ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"),
+}
+
+
+@pytest.mark.parametrize("since", SYSCTLS_SINCE)
+def test_sysctls_since(since: int) -> None:
+    lists = {
+        0: checks.SYSCTLS_1_0,
+        27: checks.SYSCTLS_1_27,
+        29: checks.SYSCTLS_1_29,
+        32: checks.SYSCTLS_1_32,
+    }
+    allowed = {name for known, names in SYSCTLS_SINCE.items() if known <= since for name in names}
+    assert lists[since] == allowed
+
+
+@pytest.mark.parametrize(
+    ("type_", "since"),
+    [
+        *((type_, 0) for type_ in ("", "container_t", "container_init_t", "container_kvm_t")),
+        ("container_engine_t", 31),
+        ("spc_t", None),
+    ],
+)
+def test_types_of_selinux(type_: str, since: int | None) -> None:
+    pod = spec({"seLinuxOptions": {"type": type_}})
+    for minor, types in ((0, checks.SELINUX_1_0), (31, checks.SELINUX_1_31)):
+        is_allowed = since is not None and since <= minor
+        assert (checks.selinux_with(types)({}, pod) is None) is is_allowed
+
+
+@pytest.mark.parametrize("check", [checks.app_armor, checks.seccomp_profiles])
+@pytest.mark.parametrize(
+    ("type_", "allowed"),
+    [("RuntimeDefault", True), ("Localhost", True), ("Unconfined", False), ("", False)],
+)
+def test_types_of_profiles(check: Check, type_: str, allowed: bool) -> None:
+    for field in ("appArmorProfile", "seccompProfile"):
+        other = "seccompProfile" if check is checks.app_armor else "appArmorProfile"
+        found = check({}, spec({field: {"type": type_}}))
+        assert (found is None) is (allowed or field == other)
+
+
+@pytest.mark.parametrize("action", ["httpGet", "tcpSocket"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("livenessProbe",),
+        ("readinessProbe",),
+        ("startupProbe",),
+        ("lifecycle", "postStart"),
+        ("lifecycle", "preStop"),
+    ],
+)
+def test_every_probe_is_looked_at(path: tuple[str, ...], action: str) -> None:
+    handler: dict[str, Any] = {action: {"host": "h"}}
+    for step in reversed(path):
+        handler = {step: handler}
+    assert str(checks.host_probes({}, {"containers": [{"name": "a", **handler}]})) == (
+        'probe or lifecycle host (container "a" uses probe or lifecycle host "h")'
+    )
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,16 @@ def test_warned_and_noted() -> None:
     [
         DEPLOYMENT,
         obj("PodTemplate", "t", template={"spec": BAD["spec"]}),
+        obj("ReplicationController", "c", spec={"template": {"spec": BAD["spec"]}}),
+        *(
+            obj(kind, "x", version, spec={"template": {"spec": BAD["spec"]}})
+            for kind, version in (
+                ("DaemonSet", "apps/v1"),
+                ("Job", "batch/v1"),
+                ("ReplicaSet", "apps/v1"),
+                ("StatefulSet", "apps/v1"),
+            )
+        ),
         obj(
             "CronJob",
             "c",
@@ -193,3 +203,4 @@ def test_too_many_pods() -> None:
     assert opinion.warnings == (
         "new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods",
     )
+    assert stricter(labelled(enforce="baseline"), labelled(), *pods[:-1]).warnings == ()

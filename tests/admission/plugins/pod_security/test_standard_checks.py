@@ -83,3 +83,50 @@ def test_stricter_checks_stand_for_others() -> None:
     added = {"name": "c", "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}}
     assert "non-default capabilities" not in found("restricted", None, containers=[added])
     assert "non-default capabilities" in found("restricted", 21, containers=[added])
+
+
+def context(**members: Any) -> dict[str, Any]:
+    return {"containers": [{"name": "c", "securityContext": members}]}
+
+
+@pytest.mark.parametrize(
+    ("level", "spec", "reason", "since"),
+    [
+        ("baseline", context(appArmorProfile={"type": "x"}), "forbidden AppArmor profile", 0),
+        ("baseline", context(capabilities={"add": ["X"]}), "non-default capabilities", 0),
+        ("baseline", {"hostPID": True}, "host namespaces", 0),
+        ("baseline", HOST_PATH, "hostPath volumes", 0),
+        ("baseline", {"containers": [{"ports": [{"hostPort": 1}]}]}, "hostPort", 0),
+        ("baseline", PROBED, "probe or lifecycle host", 34),
+        ("baseline", context(privileged=True), "privileged", 0),
+        ("baseline", UNMASKED, "procMount", 0),
+        ("baseline", context(seLinuxOptions={"user": "u"}), "seLinuxOptions", 0),
+        ("baseline", context(seccompProfile={"type": "Unconfined"}), "seccompProfile", 19),
+        ("baseline", {"securityContext": {"sysctls": [{"name": "x"}]}}, "forbidden sysctls", 0),
+        ("baseline", context(windowsOptions={"hostProcess": True}), "hostProcess", 0),
+        ("restricted", {}, "allowPrivilegeEscalation != false", 8),
+        ("restricted", {}, "unrestricted capabilities", 22),
+        ("restricted", HOST_PATH, "restricted volume types", 0),
+        ("restricted", {}, "runAsNonRoot != true", 0),
+        ("restricted", context(runAsUser=0), "runAsUser=0", 23),
+        ("restricted", {}, "seccompProfile", 19),
+    ],
+)
+def test_since(level: str, spec: dict[str, Any], reason: str, since: int) -> None:
+    assert reason in found(level, since, **spec)
+    assert not since or reason not in found(level, since - 1, **spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "until"),
+    [
+        ({"os": {"name": "windows"}}, "allowPrivilegeEscalation != false", 25),
+        ({"os": {"name": "windows"}}, "unrestricted capabilities", 25),
+        ({"os": {"name": "windows"}}, "seccompProfile", 25),
+        ({"hostUsers": False}, "runAsNonRoot != true", 35),
+        ({**context(runAsUser=0), "hostUsers": False}, "runAsUser=0", 35),
+    ],
+)
+def test_what_was_relaxed(spec: dict[str, Any], reason: str, until: int) -> None:
+    assert reason in found("restricted", until - 1, **spec)
+    assert reason not in found("restricted", until, **spec)

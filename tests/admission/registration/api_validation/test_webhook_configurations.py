@@ -200,3 +200,60 @@ def test_side_effects_after_old_ones() -> None:
         'webhooks[0].sideEffects: Unsupported value: "x": supported values: "None", '
         '"NoneOnDryRun", "Some", "Unknown"'
     ]
+
+
+@pytest.mark.parametrize(
+    ("versions", "messages"),
+    [
+        (["v1", "v7"], []),
+        (
+            ["v1", "v1", "V"],
+            ['[1]: Invalid value: "v1": duplicate version', '[2]: Invalid value: "V"'],
+        ),
+        ([], [": Required value: must specify one of v1, v1beta1"]),
+        (["v7"], [': Invalid value: ["v7"]: must include at least one of v1, v1beta1']),
+    ],
+)
+def test_review_versions(versions: list[str], messages: list[str]) -> None:
+    found = errors(hook(admissionReviewVersions=versions))
+    assert len(found) == len(messages)
+    for one, message in zip(found, messages, strict=True):
+        assert one.startswith(f"{W}.admissionReviewVersions{message}")
+
+
+def test_all_that_is_wrong_with_a_name() -> None:
+    (one,) = errors(hook(name="A." + "b" * 260))
+    length, _, form = one.partition("must be no more than 253 characters,")
+    assert length == f'{W}.name: Invalid value: "A.{"b" * 260}": '
+    assert form.startswith("a lowercase RFC 1123 subdomain must consist of")
+
+
+@pytest.mark.parametrize(("count", "many"), [(64, False), (65, True)])
+def test_match_conditions_are_at_most_64(count: int, many: bool) -> None:
+    conditions = [{"name": f"c{i}", "expression": "true"} for i in range(count)]
+    text = f"{W}.matchConditions: Too many: 65: must have at most 64 items"
+    assert errors(hook(matchConditions=conditions)) == ([text] if many else [])
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ({"operator": "In", "values": ["a"]}, ""),
+        (
+            {"operator": "NotIn"},
+            ".values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+        ),
+        ({"operator": "Exists"}, ""),
+        ({"operator": "DoesNotExist", "values": []}, ""),
+        (
+            {"operator": "DoesNotExist", "values": ["a"]},
+            ".values: Forbidden: may not be specified when `operator` is 'Exists' or "
+            "'DoesNotExist'",
+        ),
+        ({"operator": "Near"}, '.operator: Invalid value: "Near": not a valid selector operator'),
+    ],
+)
+def test_requirements(requirement: dict[str, Any], message: str) -> None:
+    selector = {"matchExpressions": [{"key": "k", **requirement}]}
+    at = f"{W}.objectSelector.matchExpressions[0]"
+    assert errors(hook(objectSelector=selector)) == ([at + message] if message else [])

@@ -224,3 +224,12 @@ def test_versions() -> None:
     for version in range(4):
         overloads = [o for f in lists.library(version).functions for o in f.overloads]
         assert all((o.cost is not None) is (version == 3) for o in overloads)
+
+
+@pytest.mark.parametrize("leaf", [[], 1])
+def test_what_has_no_end_is_not_flattened(leaf: object) -> None:
+    value = leaf
+    for _ in range(60):
+        value = [value, value]
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        lists.flatten_deep(value, 100)

@@ -308,3 +308,19 @@ def test_hostile_format_strings(text: str) -> None:
             assert isinstance(style(text, [1, "a", 1.5]), str)
         except EvaluationError:
             continue
+
+
+def shared(value: Any, as_map: bool) -> Any:
+    """Small, and yet longer than any memory when it is written down."""
+    for _ in range(60):
+        value = {"a": value, "b": value} if as_map else [value, value]
+    return value
+
+
+@pytest.mark.parametrize("write", [legacy_format, plain_format])
+@pytest.mark.parametrize("as_map", [True, False])
+def test_values_that_share_structure_end_in_an_error(write: Any, as_map: bool) -> None:
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        write("%s", [shared(1, as_map)])
+    once = [1.5, "a"]
+    assert write("%s", [[once, once]]) == write("%s", [[[1.5, "a"], [1.5, "a"]]])

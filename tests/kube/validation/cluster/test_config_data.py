@@ -243,7 +243,3 @@ def test_what_a_volume_is_made_of_does_not_change() -> None:
     driver = {"driver": "d.example.com", "volumeHandle": "h"}
     later = {**driver, "controllerExpandSecretRef": {"name": "s", "namespace": "ns"}}
     assert update_complaints(volume(csi=later), volume(csi=driver)) == []
-
-
-def test_kinds_that_are_not_covered_have_no_complaints() -> None:
-    assert complaints(obj("v1", "Node", meta={"name": "A_"})) == []

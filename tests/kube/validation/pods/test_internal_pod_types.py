@@ -14,9 +14,19 @@ from celadon.kube.validation.pods.internal_pod_types import (
     internal_template,
 )
 
-POD_SPEC: Final = "io.k8s.api.core.v1.PodSpec"
-CLAIM_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeClaimSpec"
-VOLUME_SPEC: Final = "io.k8s.api.core.v1.PersistentVolumeSpec"
+ROOTS: Final = {
+    "PodSpec": "core.v1.PodSpec",
+    "ClaimSpec": "core.v1.PersistentVolumeClaimSpec",
+    "VolumeSource": "core.v1.PersistentVolumeSpec",
+    "VolumeAffinity": "core.v1.VolumeNodeAffinity",
+    "Taint": "core.v1.Taint",
+    "NodeDriver": "storage.v1.CSINodeDriver",
+    "Attachment": "storage.v1.VolumeAttachmentSpec",
+    "CertificateWish": "certificates.v1beta1.PodCertificateRequestSpec",
+    "FlowSchemaSpec": "flowcontrol.v1.FlowSchemaSpec",
+    "PriorityLevelSpec": "flowcontrol.v1.PriorityLevelConfigurationSpec",
+}
+"""The structs that are looked at themselves, and their components."""
 ELSEWHERE: Final = {
     "PodSpec": {*OF_POD, "serviceAccount"},
     "VolumeSource": {
@@ -36,8 +46,8 @@ ELSEWHERE: Final = {
 
 def reached() -> Iterator[tuple[str, str]]:
     """All pairs of a struct and its component in `v1`."""
-    waiting, seen = [("PodSpec", POD_SPEC), ("ClaimSpec", CLAIM_SPEC)], set()
-    waiting.append(("VolumeSource", VOLUME_SPEC))
+    waiting = [(struct, f"io.k8s.api.{component}") for struct, component in ROOTS.items()]
+    seen: set[tuple[str, str]] = set()
     while waiting:
         struct, component = waiting.pop()
         if (struct, component) in seen:

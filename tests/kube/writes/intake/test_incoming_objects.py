@@ -13,13 +13,11 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
 from celadon.kube.writes.intake.incoming_objects import (
-    IGNORE,
-    STRICT,
-    WARN,
     Incoming,
     read_object,
     require_version,
 )
+from celadon.kube.writes.intake.request_options import IGNORE, STRICT, WARN
 from celadon.kube.writes.write_targets import Target
 
 GROUP = "admissionregistration.k8s.io"

@@ -33,11 +33,13 @@ def _in(w: PlainWriter, node: Call) -> str | None:
             return f"({code} in {test})"  # an unhashable element raises
         t, bools = e.name(), e.runtime("bool")
         return f"(({t} := {code}) in {test} and {t}.__class__ is not {bools})"
-    if c.certain(element) is str:
+    if c.certain(element) in (str, None):
         # a string equals only a string; abstract list elements raise
         x, t, o = w.atom(element), e.name(), w.value(container)
         dicts, lists, slow = e.runtime("dict"), e.runtime("list"), e.runtime("contains")
         test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
+        if c.certain(element) is None:
+            test = f"({test}) and {x}.__class__ is {e.runtime('str')}"
         return f"({x} in {t} if {test} else {slow}({x}, {t}))"
     return None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 
+from celadon.cel import syntax
 from celadon.cel.codegen.inline_forms.native_forms import (
     Native,
     NativeForm,
@@ -21,6 +23,10 @@ from celadon.cel.values.numbers import MAX_INT, MIN_INT
 
 #: Integers that double represents exactly, so that int/double comparison cannot differ.
 EXACT = 1 << 53
+#: From so many texts on, a formatted string joins them faster than `+`.
+_SEVERAL: Final = 3
+#: Most additions that are written as one.
+_MOST: Final = 20
 
 
 def _equals(w: PlainWriter, node: Call) -> str:
@@ -148,12 +154,8 @@ def _arithmetic(operator: str) -> PlainForm:
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
         one, two = c.certain(left), c.certain(right)
-        if operator == "+" and one is two is str:
-            return f"({w.value(left)} + {w.value(right)})"
-        if operator == "+" and str in (one, two) and (one is None or two is None):
-            x, y = w.atom(left), w.atom(right)
-            test = f"{x if two is str else y}.__class__ is {e.runtime('str')}"
-            return f"({x} + {y} if {test} else {function}({x}, {y}))"
+        if operator == "+" and (joined := _joined_texts(w, node)) is not None:
+            return joined
         if (one not in (int, None)) or (two not in (int, None)):
             return f"{function}({w.value(left)}, {w.value(right)})"
         x, y = w.atom(left), w.atom(right)
@@ -164,6 +166,41 @@ def _arithmetic(operator: str) -> PlainForm:
         return f"({t} if {' and '.join(tests)} else {function}({x}, {y}))"
 
     return write
+
+
+def _joined_texts(w: PlainWriter, node: Call) -> str | None:
+    """A row of additions one of whose operands is a text: then all must be."""
+    c, e = w.context, w.emitter
+    parts = _addends(node)
+    kinds = [c.certain(part) for part in parts]
+    if str not in kinds or not {str, None}.issuperset(kinds):
+        return None
+    open_kinds = [kind is None for kind in kinds]
+    atoms = [w.atom(part) for part in parts]
+    if len(parts) >= _SEVERAL:
+        fast = "f'" + "".join(f"{{{atom}}}" for atom in atoms) + "'"
+    else:
+        fast = " + ".join(atoms)
+    if not any(open_kinds):
+        return f"({fast})"
+    text, function = e.runtime("str"), e.bind(c.impl(node), "f")
+    tests = (
+        f"{atom}.__class__ is {text}"
+        for atom, is_open in zip(atoms, open_kinds, strict=True)
+        if is_open
+    )
+    slow = reduce(lambda x, y: f"{function}({x}, {y})", atoms)
+    return f"({fast} if {' and '.join(tests)} else {slow})"
+
+
+def _addends(node: Call) -> list[Expr]:
+    """Of a row of additions, from left to right."""
+    parts: list[Expr] = []
+    first: Expr = node
+    while isinstance(first, Call) and first.function == syntax.ADD and len(parts) < _MOST:
+        parts.append(first.args[1])
+        first = first.args[0]
+    return [first, *reversed(parts)]
 
 
 def _metered_arithmetic(operator: str) -> NativeForm:

@@ -14,17 +14,23 @@ from celadon.cel.codegen.inline_forms.native_forms import (
 )
 from celadon.cel.codegen.writer_protocols import PlainWriter, Writer
 from celadon.cel.declarations import Inline
-from celadon.cel.syntax import Call
+from celadon.cel.syntax import Call, ListLiteral
+from celadon.cel.values.exchange.format_clauses import Broken, parse
 
 
 def _method(name: str) -> PlainForm:
     def write(w: PlainWriter, node: Call) -> str | None:
         # bytes has the method too but refuses a str argument; everything else lacks it
         receiver, arg = operands(node)
-        if w.context.certain(arg) is not str:
+        certain = w.context.certain(arg)
+        if certain is str:
+            code = w.value(receiver)
+            return f"{code}.{name}({w.value(arg)})"
+        if certain is not None:
             return None
-        code = w.value(receiver)
-        return f"{code}.{name}({w.value(arg)})"
+        e, x, y = w.emitter, w.atom(receiver), w.atom(arg)
+        slow = f"{e.bind(w.context.impl(node), 'f')}({x}, {y})"
+        return f"({x}.{name}({y}) if {y}.__class__ is {e.runtime('str')} else {slow})"
 
     return write
 
@@ -43,14 +49,18 @@ def _metered_method(name: str) -> NativeForm:
 def _contains(w: PlainWriter, node: Call) -> str | None:
     receiver, arg = operands(node)
     e = w.emitter
-    if w.context.certain(arg) is not str:
+    certain = w.context.certain(arg)
+    if certain not in (str, None):
         return None
-    if w.context.certain(receiver) is str:
+    if certain is str is w.context.certain(receiver):
         return f"({w.value(arg)} in {w.value(receiver)})"
     x, t = w.atom(arg), e.name()
     slow = e.bind(w.context.impl(node), "f")
     text = e.runtime("str")
-    return f"({x} in {t} if ({t} := {w.value(receiver)}).__class__ is {text} else {slow}({t}, {x}))"
+    test = f"({t} := {w.value(receiver)}).__class__ is {text}"
+    if certain is None:
+        test = f"{test} and {x}.__class__ is {text}"
+    return f"({x} in {t} if {test} else {slow}({t}, {x}))"
 
 
 def _metered_contains(w: Writer, node: Call, atoms: list[str]) -> Native | None:
@@ -145,12 +155,55 @@ def _int(w: PlainWriter, node: Call) -> str | None:
     return f"({t} if {test} else {slow}({t}))"
 
 
+def _join(w: PlainWriter, node: Call) -> str | None:
+    """The implementation refuses elements that are no texts, whichever."""
+    overload, receiver = w.context.overload(node), operands(node)[0]
+    if overload is None or w.context.certain(receiver) is not list:
+        return None
+    if not all(w.context.certain(arg) is str for arg in node.args):
+        return None
+    args = ", ".join(w.value(operand) for operand in operands(node))
+    return f"{w.emitter.bind(overload.impl, 'f')}({args})"
+
+
+#: Classes whose values a clause writes as Python does, in all styles.
+_WRITTEN = {"s": ("str", "int"), "d": ("int",)}
+
+
+def _format(w: PlainWriter, node: Call) -> str | None:
+    """A constant format of plain clauses, for as many arguments as it wants."""
+    c, e = w.context, w.emitter
+    text, given = operands(node)
+    pieces = parse(c.constant(text)) if c.is_constant(text) and c.certain(text) is str else ()
+    clauses = [piece for piece in pieces if not isinstance(piece, str)]
+    if not isinstance(given, ListLiteral) or given.optional or c.is_constant(given):
+        return None
+    if not clauses or len(given.elements) != len(clauses):
+        return None
+    args = [w.atom(element) for element in given.elements]
+    tests = []
+    for clause, arg in zip(clauses, args, strict=True):
+        if isinstance(clause, Broken) or clause.precision is not None:
+            return None
+        if clause.verb not in _WRITTEN:
+            return None
+        kinds = " or ".join(is_class(w, arg, kind) for kind in _WRITTEN[clause.verb])
+        tests.append(f"({kinds})")
+    left = iter(args)
+    parts = (e.named(piece) if isinstance(piece, str) else next(left) for piece in pieces)
+    written = "".join(f"{{{part}}}" for part in parts)
+    slow = f"{e.bind(c.direct_impl(node), 'f')}({e.named(c.constant(text))}, [{', '.join(args)}])"
+    return f"(f'{written}' if {' and '.join(tests)} else {slow})"
+
+
 STARTS_WITH = Inline(_method("startswith"), _metered_method("startswith"))
 ENDS_WITH = Inline(_method("endswith"), _metered_method("endswith"))
 CONTAINS = Inline(_contains, _metered_contains)
 MATCHES = Inline(_matches, _metered_matches)
 SPLIT = Inline(_text_method("split", 1))
 REPLACE = Inline(_text_method("replace", 2))
+JOIN = Inline(_join)
+FORMAT = Inline(_format)
 LOWER_ASCII = Inline(_lower_ascii, _metered_lower_ascii)
 STRING = Inline(_string, _metered_string)
 INT = Inline(_int)

@@ -36,6 +36,8 @@ from celadon.cel.values.text import too_long
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
+_MOST_FLATTENED = 1_000_000
+"""Elements, and lists of them, that one call looks at; they are no part of its charge."""
 
 _SORTABLE: tuple[tuple[Type, str, str], ...] = (
     (INT, "[3, 1, 2].sort()", "[1, 2, 3]"),
@@ -84,7 +86,7 @@ def _flattened(elements: list[Any], depth: int) -> list[Any]:
     """Lists that share structure are small and yet endless when flattened."""
     result: list[Any] = []
     stack = [(iter(elements), depth)]
-    left = costs.LONGEST_RANGE
+    left = _MOST_FLATTENED
     while stack:
         remaining, levels = stack[-1]
         for element in remaining:

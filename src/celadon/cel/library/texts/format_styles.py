@@ -12,7 +12,7 @@ value, ties to even, which Python's own formatting does as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -35,6 +35,9 @@ from celadon.cel.values.text import (
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
 
 Renderer: TypeAlias = Callable[[Any, int | None], str]
+_Known: TypeAlias = dict[int, str]
+"""Lists and maps that are written, by identity."""
+_Part: TypeAlias = Callable[[Any, _Known], str]
 
 _DEFAULT_PRECISION = 6
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -117,7 +120,7 @@ def _legacy_string(value: Any, precision: int | None) -> str:
         return format_timestamp(value)
     if kind is Duration:
         return duration_to_string(value)
-    rendered = _simple(value) or _legacy_container(value)
+    rendered = _simple(value) or _legacy_container(value, {})
     if rendered is None:
         raise _refuse(_LEGACY_REFUSALS, "s", value)
     return rendered
@@ -135,34 +138,41 @@ def _simple(value: Any) -> str | None:
     return str(value.name) if kind is Type else None
 
 
-def _legacy_container(value: Any) -> str | None:
-    if is_list(value):
-        return f"[{written(map(_legacy_element, value))}]"
-    if is_map(value):
-        return _entries(value, _legacy_key, _legacy_element, ":")
-    return None
+def _legacy_container(value: Any, known: _Known) -> str | None:
+    return _container(value, known, _legacy_key, _legacy_element, ":")
 
 
-def _entries(
-    value: Any, key: Callable[[Any], str], element: Callable[[Any], str], colon: str
-) -> str:
-    """A map, by its written keys."""
-    pairs: list[tuple[str, str]] = []
+def _container(value: Any, known: _Known, key: _Part, element: _Part, colon: str) -> str | None:
+    """A list, or a map by its written keys; None for anything else. Each object is written once:
+    values that share structure are small, and would take time without end."""
+    text = known.get(id(value))
+    if text is None:
+        if is_list(value):
+            text = f"[{written(element(one, known) for one in value)}]"
+        elif is_map(value):
+            pairs = sorted(_entries(value, known, key, element), key=_written_key)
+            text = f"{{{written(f'{k}{colon}{v}' for k, v in pairs)}}}"
+        else:
+            return None
+        known[id(value)] = text
+    return text
+
+
+def _entries(value: Any, known: _Known, key: _Part, element: _Part) -> Iterator[tuple[str, str]]:
     left = MAX_WRITTEN
     for k, v in value.items():
-        pairs.append((key(k), element(v)))
-        left -= len(pairs[-1][1])
+        pair = key(k, known), element(v, known)
+        left -= len(pair[1])
         if left < 0:
             raise too_long()
-    pairs.sort(key=_written_key)
-    return f"{{{written(f'{k}{colon}{v}' for k, v in pairs)}}}"
+        yield pair
 
 
 def _written_key(entry: tuple[str, str]) -> str:
     return entry[0]
 
 
-def _legacy_element(value: Any) -> str:
+def _legacy_element(value: Any, known: _Known) -> str:
     """A value inside a list or map: like a literal, doubles with six decimals."""
     kind = value.__class__
     if kind is str:
@@ -175,13 +185,13 @@ def _legacy_element(value: Any) -> str:
         return f'timestamp("{format_timestamp(value)}")'
     if kind is Duration:
         return f'duration("{duration_to_string(value)}")'
-    rendered = _simple(value) or _legacy_container(value)
+    rendered = _simple(value) or _legacy_container(value, known)
     if rendered is None:
         raise _failed(f"no formatting function for {type_name(value)}")
     return rendered
 
 
-def _legacy_key(key: Any) -> str:
+def _legacy_key(key: Any, known: _Known) -> str:
     kind = key.__class__
     if kind is str:
         return go_quote(key)
@@ -259,6 +269,10 @@ def _integral(refusals: Mapping[str, str], verb: str) -> Renderer:
 
 
 def _plain_string(value: Any, precision: int | None) -> str:
+    return _plain_part(value, {})
+
+
+def _plain_part(value: Any, known: _Known) -> str:
     kind = value.__class__
     if kind is str:
         return str(value)
@@ -270,18 +284,10 @@ def _plain_string(value: Any, precision: int | None) -> str:
         return format_timestamp(Timestamp(value.seconds, value.nanos))
     if kind is Duration:
         return duration_to_string(value)
-    rendered = _simple(value)
-    if rendered is not None:
-        return rendered
-    if is_list(value):
-        return f"[{written(map(_plain_part, value))}]"
-    if is_map(value):
-        return _entries(value, _plain_part, _plain_part, ": ")
-    raise _refuse(_PLAIN_REFUSALS, "s", value)
-
-
-def _plain_part(value: object) -> str:
-    return _plain_string(value, None)
+    rendered = _simple(value) or _container(value, known, _plain_part, _plain_part, ": ")
+    if rendered is None:
+        raise _refuse(_PLAIN_REFUSALS, "s", value)
+    return rendered
 
 
 def _plain_non_finite(value: float) -> str:

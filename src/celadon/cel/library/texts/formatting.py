@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library.texts.format_clauses import Broken, Clause, parse
 from celadon.cel.library.texts.format_styles import LEGACY, MAX_NUMBER, PLAIN, Style, refusal
 from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.validator import ValidationContext, Validator
+from celadon.cel.values.exchange.format_clauses import Broken, Clause, parse
 from celadon.cel.values.text import check_length
 
 _RENDERABLE = frozenset(

@@ -361,6 +361,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "The elements one after another.",
                 ("['hello', 'mellow'].join()", "'hellomellow'"),
                 growth=_joined,
+                inline=text_forms.JOIN,
             ),
             _member(
                 "list_join_string",
@@ -370,6 +371,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "The elements with a separator between them.",
                 ("['hello', 'mellow'].join(' ')", "'hello mellow'"),
                 growth=_joined,
+                inline=text_forms.JOIN,
             ),
         ),
     ),
@@ -419,6 +421,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
                 *examples,
                 cost=TRAVERSE_RECEIVER,
                 growth=formatted_size,
+                inline=text_forms.FORMAT,
             ),
         ),
     )

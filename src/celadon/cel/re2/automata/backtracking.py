@@ -37,8 +37,9 @@ _MAX_OVERSHOOT = 16
 _SHORT_BUDGET = 100_000
 _SHORT_MAX = 256
 
-# Dictionary operations one analysis may take: some 20 ms.
-_MAX_WORK = 60_000
+# Dictionary operations one analysis may take: a few milliseconds. Ordinary patterns need some
+# hundred, and a policy may have a thousand others.
+_MAX_WORK = 6_000
 
 # The overshoot of a path whose start has not yet had a chance to match.
 _UNMATCHED = -1

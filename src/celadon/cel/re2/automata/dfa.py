@@ -9,9 +9,13 @@ The two final answers, `_MATCHED` and `_DEAD`, are the only empty dictionaries.
 
 Memory is bounded: when states and transitions come to more than `_MAX_CACHED`, all are forgotten.
 The worst subject then pays what the nondeterministic automaton would cost, which is linear as well.
+Of all automata together few may be large at a time: those that ran last.
 """
 
 from __future__ import annotations
+
+from collections import deque
+from typing import Final
 
 from celadon.cel.re2.automata.assertion_sides import EDGE, holds, sides_of
 from celadon.cel.re2.automata.instructions import (
@@ -27,6 +31,10 @@ from celadon.cel.re2.automata.instructions import (
 
 # Transitions, and instructions in all states together.
 _MAX_CACHED = 50_000
+
+# An automaton with fewer of them is small.
+_MAX_SMALL = 2_000
+_MAX_LARGE = 16
 
 
 class _State(dict[str, "_State"]):
@@ -90,15 +98,21 @@ class Dfa:
                 if not state:
                     break
             else:
-                return state.matches_at_end()
+                state = _MATCHED if state.matches_at_end() else _DEAD
+        if self._cached > _MAX_SMALL:
+            _keep(self)
         return state is _MATCHED
 
     def spend(self, size: int) -> None:
         """Counts what is put into the cache, and empties it when it is too much."""
         self._cached += size
         if self._cached > _MAX_CACHED:
-            self._cached = 0
-            self._states = {}
+            self.forget()
+
+    def forget(self) -> None:
+        """Gives back the memory; also while the automaton runs, which holds what it needs."""
+        self._cached = 0
+        self._states = {}
 
     def step(self, state: _State, number: int) -> _State:
         """The state after a character of class `number`."""
@@ -195,3 +209,14 @@ class Dfa:
                 pending.append(program.out[instruction])
                 pending.append(program.number(instruction))
         return found
+
+
+_large: Final[deque[Dfa]] = deque()
+
+
+def _keep(automaton: Dfa) -> None:
+    """The automaton is large: of those that ran longest ago, the first gives way."""
+    if automaton not in _large:
+        _large.append(automaton)
+        if len(_large) > _MAX_LARGE:
+            _large.popleft().forget()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from celadon.cel.types import Type
 from celadon.cel.values.conversions import duration_to_string
@@ -17,17 +18,30 @@ from celadon.cel.values.times.timestamps import Duration, Timestamp, format_time
 def notation(value: object) -> str:
     """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`. Raises
     EvaluationError for what is too long to write down."""
+    return _notation(value, {})
+
+
+def _notation(value: object, known: dict[int, str]) -> str:
+    """`known` are the lists and maps that are written, by identity."""
     if value is None or isinstance(value, bool | str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, bytes):
         return f'b"{_bytes(value)}"'
-    if isinstance(value, list | tuple):
-        return f"[{written(map(notation, value))}]"
+    if isinstance(value, list | tuple | Mapping):
+        text = known.get(id(value))
+        if text is None:
+            text = known[id(value)] = _container(value, known)
+        return text
+    return _named(value, known)
+
+
+def _container(value: Sequence[Any] | Mapping[Any, Any], known: dict[int, str]) -> str:
     if isinstance(value, Mapping):
-        return f"{{{written(f'{notation(k)}: {notation(v)}' for k, v in value.items())}}}"
-    return _named(value)
+        entries = (f"{_notation(k, known)}: {_notation(v, known)}" for k, v in value.items())
+        return f"{{{written(entries)}}}"
+    return f"[{written(_notation(one, known) for one in value)}]"
 
 
 def _number(value: int | float) -> str:
@@ -49,13 +63,15 @@ def _bytes(value: bytes) -> str:
     )
 
 
-def _named(value: object) -> str:
+def _named(value: object, known: dict[int, str]) -> str:
     if isinstance(value, Timestamp):
         return f'timestamp("{format_timestamp(value)}")'
     if isinstance(value, Duration):
         return f'duration("{duration_to_string(value)}")'
     if isinstance(value, Optional):
-        return "optional.none()" if value is NONE else f"optional.of({notation(value.value)})"
+        return (
+            "optional.none()" if value is NONE else f"optional.of({_notation(value.value, known)})"
+        )
     if isinstance(value, Type):
         return value.runtime_name
     if isinstance(value, Opaque):

@@ -1,1 +1,1 @@
-"""What rules a namespace or the cluster: quotas, roles, storage, configuration."""
+"""What rules a namespace or the cluster: quotas, roles, nodes, configuration, certificates."""

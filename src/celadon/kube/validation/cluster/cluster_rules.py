@@ -60,7 +60,7 @@ def namespace(obj: JsonObject) -> Errors:
         yield from standard_finalizer(at, finalizer)
 
 
-def namespace_finalize(obj: JsonObject) -> Errors:
+def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
     """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
     for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(at, finalizer)
@@ -270,48 +270,3 @@ def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Er
         if float(ratio.as_decimal()) > limit:
             detail = f"ratio {ratio} is greater than max/min = {limit:f}"
             yield fieldpath.invalid(path, str(ratio), detail)
-
-
-def event(obj: JsonObject) -> Errors:
-    """Of the core group, with the old rules for events without a time of their own."""
-    own = (obj.get("metadata") or {}).get("namespace") or ""
-    involved = (obj.get("involvedObject") or {}).get("namespace") or ""
-    if obj.get("eventTime"):
-        fits = bool(involved) or own in {"default", "kube-system"}
-    elif involved:
-        fits = involved == own
-    else:
-        fits = own in {"", "default"}
-    if not fits:
-        at = FieldPath("involvedObject", "namespace")
-        yield fieldpath.invalid(at, involved, "does not match event.namespace")
-    if obj.get("eventTime"):
-        yield from _timed_event(obj)
-
-
-def _timed_event(obj: JsonObject) -> Errors:
-    root = FieldPath()
-    controller = obj.get("reportingComponent") or ""
-    at = root.child("reportingController")
-    if not controller:
-        yield fieldpath.required(at)
-    yield from qualified_name(at, controller)
-    for field in ("reportingInstance", "action", "reason"):
-        value = obj.get(field) or ""
-        if not value:
-            yield fieldpath.required(root.child(field))
-        if len(value) > 128:
-            yield fieldpath.invalid(root.child(field), "", "can have at most 128 characters")
-    if len(obj.get("message") or "") > 1024:
-        yield fieldpath.invalid(root.child("message"), "", "can have at most 1024 characters")
-
-
-def lease(obj: JsonObject) -> Errors:
-    """What is wrong with a Lease, besides its metadata."""
-    spec = obj.get("spec") or {}
-    for field in ("leaseDurationSeconds", "leaseTransitions"):
-        value = spec.get(field)
-        low = 1 if field == "leaseDurationSeconds" else 0
-        if value is not None and value < low:
-            detail = "must be greater than 0" if low else "must be greater than or equal to 0"
-            yield fieldpath.invalid(SPEC.child(field), value, detail)

@@ -1,17 +1,16 @@
-"""Services and Endpoints."""
+"""Services."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
-    dns_label,
     dns_subdomain,
     each,
     items,
@@ -21,6 +20,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.networking.endpoints_objects import port_name, special_address
 from celadon.kube.validation.networking.service_addresses import (
     changed_addresses,
     is_headless,
@@ -94,7 +94,7 @@ def _ports(spec: JsonObject) -> Errors:
     names: set[str] = set()
     several = len(spec.get("ports") or ()) > 1
     for at, port in items(spec, "ports", SPEC):
-        yield from _port_name(at, port, required=several)
+        yield from port_name(at, port, required=several)
         name = port.get("name") or ""
         if name and name in names:
             yield fieldpath.duplicate(at.child("name"), name)
@@ -104,14 +104,6 @@ def _ports(spec: JsonObject) -> Errors:
         yield from port_or_name(at.child("targetPort"), port.get("targetPort", 0))
         if port.get("appProtocol") is not None:
             yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
-
-
-def _port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
-    name = port.get("name") or ""
-    if name:
-        yield from dns_label(path.child("name"), name)
-    elif required:
-        yield fieldpath.required(path.child("name"))
 
 
 def _affinity(spec: JsonObject) -> Errors:
@@ -132,23 +124,6 @@ def _affinity(spec: JsonObject) -> Errors:
     if not 0 < found <= MAX_AFFINITY_SECONDS:
         detail = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
         yield fieldpath.invalid(at, found, detail)
-
-
-def special_address(value: str) -> list[str]:
-    """What is said about addresses that lead nowhere from elsewhere."""
-    address = text_rules.address(value)
-    if address is None:
-        return ["must be a valid IP address"]
-    messages = []
-    if address.is_unspecified:
-        messages.append(f"may not be unspecified ({value})")
-    if address.is_loopback:
-        messages.append("may not be in the loopback range (127.0.0.0/8, ::1/128)")
-    if address.is_link_local_unicast:
-        messages.append("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
-    if address.is_link_local_multicast:
-        messages.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
-    return messages
 
 
 def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
@@ -249,33 +224,3 @@ def _traffic(spec: JsonObject, kind: str) -> Errors:
     if distribution is not None and distribution not in DISTRIBUTIONS:
         at = SPEC.child("trafficDistribution")
         yield fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
-
-
-def endpoints(obj: JsonObject) -> Errors:
-    """What is wrong with an Endpoints, besides its metadata."""
-    path = FieldPath()
-    for at, subset in items(obj, "subsets", path):
-        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
-            detail = "must specify `addresses` or `notReadyAddresses`"
-            yield fieldpath.required(at, detail)
-        for field in ("addresses", "notReadyAddresses"):
-            for where, address in items(subset, field, at):
-                yield from _endpoint(where, address)
-        several = len(subset.get("ports") or ()) > 1
-        for where, port in items(subset, "ports", at):
-            yield from _port_name(where, port, required=several)
-            yield from port_number(where.child("port"), port.get("port", 0))
-            yield from required_choice(where.child("protocol"), port.get("protocol"), PROTOCOLS)
-            if port.get("appProtocol") is not None:
-                yield from qualified_name(where.child("appProtocol"), port["appProtocol"])
-
-
-def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
-    value = address.get("ip") or ""
-    yield from each(path.child("ip"), value, text_rules.ip_address(value))
-    if address.get("hostname"):
-        yield from dns_label(path.child("hostname"), address["hostname"])
-    node = address.get("nodeName")
-    if node is not None:
-        yield from each(path.child("nodeName"), node, name_rules.dns1123_subdomain(node))
-    yield from each(path.child("ip"), value, special_address(value))

@@ -1,4 +1,4 @@
-"""Pods and claims as the API server has them inside, where it shows: in differences and values.
+"""Objects as the API server has them inside, where it shows: in differences and values.
 
 Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
 elsewhere than in `v1`. `STRUCTS` has the types as k8s.io/kubernetes `pkg/apis/core/types.go`:
@@ -192,6 +192,30 @@ STRUCTS: Final = {
     "Reference": """Kind s; Namespace s; Name s; UID s; APIVersion s; ResourceVersion s;
         FieldPath s""",
     "DataSource": "APIGroup *s; Kind s; Name s",
+    "VolumeAffinity": "Required *NodeSelector",
+    "NodeDriver": "Name s; NodeID s; TopologyKeys []s; Allocatable *DriverLimit",
+    "DriverLimit": "Count *n",
+    "Attachment": "Attacher s; Source Attached; NodeName s",
+    "Attached": "PersistentVolumeName *s; InlineVolumeSpec *x",
+    "Taint": "Key s; Value s; Effect s; TimeAdded *x",
+    "CertificateWish": """SignerName s; PodName s; PodUID s; ServiceAccountName s;
+        ServiceAccountUID s; NodeName s; NodeUID s; MaxExpirationSeconds *n; PKIXPublicKey *s;
+        ProofOfPossession *s; StubPKCS10Request *s; UnverifiedUserAnnotations {}s""",
+    "FlowSchemaSpec": """PriorityLevelConfiguration Named; MatchingPrecedence n;
+        DistinguisherMethod *Distinguisher; Rules []FlowRule""",
+    "Distinguisher": "Type s",
+    "FlowRule": """Subjects []FlowSubject; ResourceRules []FlowResources;
+        NonResourceRules []FlowURLs""",
+    "FlowSubject": "Kind s; User *Named; Group *Named; ServiceAccount *FlowAccount",
+    "FlowAccount": "Namespace s; Name s",
+    "FlowResources": """Verbs []s; APIGroups []s; Resources []s; ClusterScope b; Namespaces []s""",
+    "FlowURLs": "Verbs []s; NonResourceURLs []s",
+    "PriorityLevelSpec": "Type s; Limited *LimitedLevel; Exempt *ExemptLevel",
+    "LimitedLevel": """NominalConcurrencyShares n; LimitResponse LimitResponse; LendablePercent *n;
+        BorrowingLimitPercent *n""",
+    "ExemptLevel": "NominalConcurrencyShares *n; LendablePercent *n",
+    "LimitResponse": "Type s; Queuing *Queuing",
+    "Queuing": "Queues n; HandSize n; QueueLengthLimit n",
     "DataReference": "APIGroup *s; Kind s; Name s; Namespace *s",
 }
 """What each struct has, in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -13,12 +13,17 @@ from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     Errors,
     dns_label,
-    in_range,
+    dns_subdomain,
+    driver_name,
     items,
     present,
     required_choice,
     supported,
 )
+from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pods import remote_volumes
+from celadon.kube.validation.pods.claim_specs import claim_spec
 from celadon.kube.validation.pods.env_vars import field_selector, resource_selector
 
 VOLUME_FIELDS: Final = (
@@ -159,31 +164,6 @@ def _keys(name_field: str) -> Callable[[FieldPath, JsonObject], Errors]:
     return source
 
 
-def nfs(path: FieldPath, given: JsonObject) -> Errors:
-    """A server and an absolute path."""
-    yield from present(given, path, "server", "path")
-    value = given.get("path") or ""
-    if not value.startswith("/"):
-        yield fieldpath.invalid(path.child("path"), value, "must be an absolute path")
-
-
-def _needs(*fields: str) -> Callable[[FieldPath, JsonObject], Errors]:
-    def source(path: FieldPath, given: JsonObject) -> Errors:
-        return present(given, path, *fields)
-
-    return source
-
-
-def _disk(field: str) -> Callable[[FieldPath, JsonObject], Errors]:
-    def source(path: FieldPath, given: JsonObject) -> Errors:
-        yield from present(given, path, field)
-        partition = given.get("partition") or 0
-        if not 0 <= partition <= 255:
-            yield from in_range(path.child("partition"), partition, 1, 255)
-
-    return source
-
-
 def _downward(path: FieldPath, given: JsonObject) -> Errors:
     yield from _mode(path, given, "defaultMode")
     for item in given.get("items") or ():
@@ -241,68 +221,84 @@ def _free_path(path: FieldPath, item: JsonObject, shown: object, taken: set[str]
 
 
 def _token(path: FieldPath, whole: FieldPath, given: JsonObject) -> Errors:
-    seconds = given.get("expirationSeconds", 0)
-    at = path.child("expirationSeconds")
-    if seconds < MIN_TOKEN_SECONDS:
-        yield fieldpath.invalid(at, seconds, "may not specify a duration less than 10 minutes")
-    if seconds > MAX_TOKEN_SECONDS:
-        detail = "may not specify a duration larger than 2^32 seconds"
-        yield fieldpath.invalid(at, seconds, detail)
+    yield from token_lifetime(path.child("expirationSeconds"), given.get("expirationSeconds", 0))
     if given.get("path"):
         yield from local_path(whole.child("path"), given["path"])
     else:
         yield fieldpath.required(whole.child("path"))
 
 
+def token_lifetime(path: FieldPath, seconds: int) -> Errors:
+    """How long a token of a service account may be good for."""
+    if seconds < MIN_TOKEN_SECONDS:
+        yield fieldpath.invalid(path, seconds, "may not specify a duration less than 10 minutes")
+    if seconds > MAX_TOKEN_SECONDS:
+        detail = "may not specify a duration larger than 2^32 seconds"
+        yield fieldpath.invalid(path, seconds, detail)
+
+
 def _csi(path: FieldPath, given: JsonObject) -> Errors:
-    yield from present(given, path, "driver")
+    yield from driver_name(path.child("driver"), given.get("driver") or "")
     reference = given.get("nodePublishSecretRef")
     if reference is not None:
-        yield from present(reference, path.child("nodePublishSecretRef"), "name")
+        name = reference.get("name") or ""
+        if name:
+            yield from dns_subdomain(path.child("name"), name)
+        else:
+            yield fieldpath.required(path.child("nodePublishSecretRef", "name"))
+
+
+def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
+    template, at = given.get("volumeClaimTemplate"), path.child("volumeClaimTemplate")
+    if template is None:
+        yield fieldpath.required(at)
+        return
+    meta, where = template.get("metadata") or {}, at.child("metadata")
+    yield from validate_annotations(where.child("annotations"), meta.get("annotations"))
+    yield from labels(where.child("labels"), meta.get("labels"))
+    for field in meta:
+        if field not in {"annotations", "labels"}:
+            yield fieldpath.forbidden(where.child(field), "cannot be set for an ephemeral volume")
+    yield from claim_spec(at.child("spec"), template.get("spec") or {})
 
 
 def _image(path: FieldPath, given: JsonObject) -> Errors:
     return required_choice(path.child("pullPolicy"), given.get("pullPolicy"), PULL_POLICIES)
 
 
-def _unchecked(_: FieldPath, __: JsonObject) -> Iterator[FieldError]:
-    yield from ()
-
-
 SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
     "emptyDir": _empty_dir,
     "hostPath": host_path,
     "gitRepo": _git_repo,
-    "gcePersistentDisk": _disk("pdName"),
-    "awsElasticBlockStore": _disk("volumeID"),
+    "gcePersistentDisk": remote_volumes.gce_disk,
+    "awsElasticBlockStore": remote_volumes.aws_disk,
     "secret": _keys("secretName"),
-    "nfs": nfs,
-    "iscsi": _needs("targetPortal", "iqn"),
-    "glusterfs": _needs("endpoints", "path"),
-    "flocker": _unchecked,
-    "persistentVolumeClaim": _needs("claimName"),
-    "rbd": _needs("monitors", "image"),
-    "cinder": _needs("volumeID"),
-    "cephfs": _needs("monitors"),
-    "quobyte": _unchecked,
+    "nfs": remote_volumes.nfs,
+    "iscsi": remote_volumes.iscsi,
+    "glusterfs": remote_volumes.GLUSTERFS,
+    "flocker": remote_volumes.flocker,
+    "persistentVolumeClaim": remote_volumes.needs("claimName"),
+    "rbd": remote_volumes.RBD,
+    "cinder": remote_volumes.cinder,
+    "cephfs": remote_volumes.CEPHFS,
+    "quobyte": remote_volumes.quobyte,
     "downwardAPI": _downward,
-    "fc": _unchecked,
-    "flexVolume": _needs("driver"),
+    "fc": remote_volumes.fibre_channel,
+    "flexVolume": remote_volumes.flex_volume,
     "configMap": _keys("name"),
-    "azureFile": _needs("secretName", "shareName"),
-    "vsphereVolume": _needs("volumePath"),
-    "photonPersistentDisk": _needs("pdID"),
-    "portworxVolume": _needs("volumeID"),
-    "azureDisk": _needs("diskName", "diskURI"),
-    "storageos": _unchecked,
+    "azureFile": remote_volumes.AZURE_FILE,
+    "vsphereVolume": remote_volumes.VSPHERE,
+    "photonPersistentDisk": remote_volumes.PHOTON_DISK,
+    "portworxVolume": remote_volumes.PORTWORX,
+    "azureDisk": remote_volumes.azure_disk,
+    "storageos": remote_volumes.storage_os,
     "projected": _projected,
-    "scaleIO": _unchecked,
+    "scaleIO": remote_volumes.SCALE_IO,
     "csi": _csi,
-    "ephemeral": _unchecked,
+    "ephemeral": _ephemeral,
     "image": _image,
 }
-"""The kinds of volumes in upstream's order. Those that go out of use are checked for their
-required fields only, if at all."""
+"""The kinds of volumes in upstream's order."""
 
 SHOWN_AS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 """What upstream calls a second source where its own name is misspelt."""

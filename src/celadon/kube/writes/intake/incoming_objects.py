@@ -29,11 +29,8 @@ from celadon.kube.schemas.strict_fields import (
 from celadon.kube.schemas.typed_objects import codec_for, round_trip
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes.intake import request_bodies
+from celadon.kube.writes.intake.request_options import IGNORE, STRICT, WARN
 from celadon.kube.writes.write_targets import Target
-
-IGNORE: Final = "Ignore"
-WARN: Final = "Warn"
-STRICT: Final = "Strict"
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
     GroupKind("policy", "Eviction"): ("v1beta1",),

@@ -16,7 +16,13 @@ from celadon.kube.names import GroupKind
 from celadon.kube.status import StatusError
 
 DRY_RUN_VALUES: Final = ("All",)
-FIELD_VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
+
+IGNORE: Final = "Ignore"
+WARN: Final = "Warn"
+STRICT: Final = "Strict"
+FIELD_VALIDATIONS: Final = ("", IGNORE, STRICT, WARN)
+"""What becomes of unknown and repeated fields; empty is `WARN`."""
+
 PROPAGATION_POLICIES: Final = ("Foreground", "Background", "Orphan")
 FIELD_MANAGER_BYTES: Final = 128
 

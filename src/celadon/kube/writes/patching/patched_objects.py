@@ -27,14 +27,12 @@ from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.kube.writes import object_places
 from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.intake.incoming_objects import (
-    IGNORE,
-    STRICT,
-    WARN,
     Incoming,
     draft_of,
     stray_fields,
     structure_of,
 )
+from celadon.kube.writes.intake.request_options import IGNORE, STRICT, WARN
 from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.writes.patching.restoring import restore_error

@@ -16,15 +16,19 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from celadon.kube.warnings.keys.key_pairs import key_pair_fault
+from celadon.kube.keys.key_pairs import key_pair_fault
 
 Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 NAME = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "x")])
 
 
-def certificate(key: Key) -> bytes:
+def validity() -> tuple[datetime, datetime]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    builder = x509.CertificateBuilder(NAME, NAME, key.public_key(), 7, now, now + timedelta(1))
+    return now, now + timedelta(1)
+
+
+def certificate(key: Key) -> bytes:
+    builder = x509.CertificateBuilder(NAME, NAME, key.public_key(), 7, *validity())
     algorithm = None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
     return builder.sign(key, algorithm).public_bytes(Encoding.PEM)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from celadon.kube.warnings.keys.der_values import INTEGER, DerError, DerReader
+from celadon.kube.keys.der_values import INTEGER, DerError, DerReader
 
 
 def test_values_one_after_the_other() -> None:

@@ -21,6 +21,7 @@ class PemBlock(NamedTuple):
 
     kind: str
     content: bytes
+    has_headers: bool = False
 
 
 def pem_blocks(text: bytes) -> Iterator[PemBlock]:
@@ -31,4 +32,5 @@ def pem_blocks(text: bytes) -> Iterator[PemBlock]:
             content = binascii.a2b_base64(body, strict_mode=True)
         except binascii.Error:
             continue
-        yield PemBlock(found["kind"].decode("utf-8", "replace"), content)
+        kind = found["kind"].decode("utf-8", "replace")
+        yield PemBlock(kind, content, bool(found["headers"]))

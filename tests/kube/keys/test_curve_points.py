@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from celadon.kube.warnings.keys.curve_points import (
+from celadon.kube.keys.curve_points import (
     P224,
     P256,
     P384,

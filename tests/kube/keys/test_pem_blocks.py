@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.warnings.keys.pem_blocks import pem_blocks
+from celadon.kube.keys.pem_blocks import pem_blocks
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,9 @@ from celadon.kube.warnings.keys.pem_blocks import pem_blocks
     ],
 )
 def test_blocks(text: str, want: list[tuple[str, bytes]]) -> None:
-    assert list(pem_blocks(text.encode())) == want
+    assert [(block.kind, block.content) for block in pem_blocks(text.encode())] == want
+
+
+def test_headers_are_told() -> None:
+    (block,) = pem_blocks(b"-----BEGIN A-----\nK: v\n\nYWJj\n-----END A-----\n")
+    assert block.has_headers

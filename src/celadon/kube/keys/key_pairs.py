@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from celadon.kube.errors import MalformedText
-from celadon.kube.warnings.keys.curve_points import CURVES, ed25519_public_key
-from celadon.kube.warnings.keys.der_values import (
+from celadon.kube.keys.curve_points import CURVES, ed25519_public_key
+from celadon.kube.keys.der_values import (
     CONTEXT_0,
     OBJECT_ID,
     OCTET_STRING,
@@ -18,7 +18,7 @@ from celadon.kube.warnings.keys.der_values import (
     DerError,
     DerReader,
 )
-from celadon.kube.warnings.keys.pem_blocks import pem_blocks
+from celadon.kube.keys.pem_blocks import pem_blocks
 
 RSA: Final = bytes.fromhex("2a864886f70d010101")
 ELLIPTIC: Final = bytes.fromhex("2a8648ce3d0201")

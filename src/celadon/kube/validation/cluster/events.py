@@ -1,0 +1,155 @@
+"""Events: of the core group, and of their own, which has names of its own for most fields.
+
+As k8s.io/kubernetes `pkg/apis/core/validation/events.go`: inside there is one kind of Event, and
+both are complained about by the names it has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import IMMUTABLE, Errors, qualified_name
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_object_meta,
+    validate_object_meta_update,
+)
+
+MAX_WORD: Final = 128
+MAX_MESSAGE: Final = 1024
+TYPES: Final = ("Normal", "Warning")
+CORE_NAMES: Final = {
+    "regarding": "involvedObject",
+    "note": "message",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+    "deprecatedSource": "source",
+}
+"""Fields of `events.k8s.io` and what they are called in the core group, and inside."""
+_ROOT: Final = FieldPath()
+_UNSET: Final = "needs to be unset"
+
+
+def core_event(obj: JsonObject) -> Errors:
+    """Of the core group, with the old rules for events without a time of their own."""
+    return _event(obj, "reportingComponent", obj.get("reportingComponent") or "")
+
+
+def _event(obj: JsonObject, reporter_field: str, reporter: str) -> Errors:
+    own = (obj.get("metadata") or {}).get("namespace") or ""
+    involved = (obj.get("involvedObject") or {}).get("namespace") or ""
+    if obj.get("eventTime"):
+        fits = bool(involved) or own in {"default", "kube-system"}
+    elif involved:
+        fits = involved == own
+    else:
+        fits = own in {"", "default"}
+    if not fits:
+        at = FieldPath("involvedObject", "namespace")
+        yield fieldpath.invalid(at, involved, "does not match event.namespace")
+    if obj.get("eventTime"):
+        yield from _timed_event(obj, _ROOT.child(reporter_field), reporter)
+
+
+def _timed_event(obj: JsonObject, reporter_path: FieldPath, reporter: str) -> Errors:
+    if not reporter:
+        yield fieldpath.required(reporter_path)
+    yield from qualified_name(reporter_path, reporter)
+    for field in ("reportingInstance", "action", "reason"):
+        value = obj.get(field) or ""
+        if not value:
+            yield fieldpath.required(_ROOT.child(field))
+        if len(value.encode()) > MAX_WORD:
+            detail = f"can have at most {MAX_WORD} characters"
+            yield fieldpath.invalid(_ROOT.child(field), "", detail)
+    if len((obj.get("message") or "").encode()) > MAX_MESSAGE:
+        detail = f"can have at most {MAX_MESSAGE} characters"
+        yield fieldpath.invalid(_ROOT.child("message"), "", detail)
+
+
+def _inside(obj: JsonObject) -> dict[str, Any]:
+    """An Event of `events.k8s.io` by the names of the core group."""
+    return {CORE_NAMES.get(field, field): value for field, value in obj.items()}
+
+
+def event(obj: JsonObject) -> Errors:
+    """What is wrong with a new Event of `events.k8s.io`, its metadata included."""
+    inside = _inside(obj)
+    yield from _event(inside, "reportingController", obj.get("reportingController") or "")
+    yield from validate_object_meta(obj.get("metadata") or {}, Naming())
+    yield from _series(inside)
+    if not inside.get("eventTime"):
+        yield fieldpath.required(_ROOT.child("eventTime"))
+    kind = inside.get("type") or ""
+    if kind not in TYPES:
+        yield fieldpath.invalid(_ROOT.child("type"), "", f"has invalid value: {kind}")
+    for field in ("firstTimestamp", "lastTimestamp", "count"):
+        if inside.get(field):
+            yield fieldpath.invalid(_ROOT.child(field), "", _UNSET)
+    source = inside.get("source") or {}
+    if source.get("component") or source.get("host"):
+        yield fieldpath.invalid(_ROOT.child("source"), "", _UNSET)
+
+
+def _series(inside: JsonObject) -> Errors:
+    series = inside.get("series")
+    if series is None:
+        return
+    if (series.get("count") or 0) < 2:
+        yield fieldpath.invalid(FieldPath("series.count"), "", "should be at least 2")
+    if not series.get("lastObservedTime"):
+        yield fieldpath.required(FieldPath("series.lastObservedTime"))
+
+
+def event_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """All that may change is the series."""
+    inside, before = _inside(obj), _inside(old)
+    yield from _event(inside, "reportingController", obj.get("reportingController") or "")
+    yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
+    if inside.get("series") != before.get("series"):
+        yield from _series(inside)
+    for field in LASTING:
+        zero = ZEROS.get(field, "")
+        new, was = (one.get(field) or zero for one in (inside, before))
+        if new != was:
+            shown = _printed_reference(new) if isinstance(new, dict) else new
+            yield fieldpath.invalid(_ROOT.child(field), shown, IMMUTABLE)
+
+
+LASTING: Final = (
+    *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count"),
+    *("reason", "type", "eventTime", "action", "related", "reportingController"),
+    "reportingInstance",
+)
+"""What may not change, in upstream's order: a reason is looked at twice."""
+ZEROS: Final[Mapping[str, Any]] = {
+    "involvedObject": {},
+    "source": {},
+    "firstTimestamp": None,
+    "lastTimestamp": None,
+    "count": 0,
+    "eventTime": None,
+    "related": None,
+}
+"""What such a field is when it is not there, where that is no empty text."""
+
+
+def _printed_reference(given: JsonObject) -> dict[str, Any]:
+    """As Go prints the structs, whose fields have no JSON names."""
+    if "component" in given or "host" in given:
+        return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}
+    names = {
+        "Kind": "kind",
+        "Namespace": "namespace",
+        "Name": "name",
+        "UID": "uid",
+        "APIVersion": "apiVersion",
+        "ResourceVersion": "resourceVersion",
+        "FieldPath": "fieldPath",
+    }
+    return {shown: given.get(field) or "" for shown, field in names.items()}

@@ -1,0 +1,333 @@
+"""FlowSchemas and priority levels: which requests wait for which.
+
+As k8s.io/kubernetes `pkg/apis/flowcontrol/validation`. What is there for every request (`exempt`,
+`catch-all`) has to be what the server makes it: k8s.io/apiserver `pkg/apis/flowcontrol/bootstrap`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    dns_label,
+    dns_subdomain,
+    each,
+    items,
+    present,
+    supported,
+)
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+
+EXEMPT: Final = "exempt"
+CATCH_ALL: Final = "catch-all"
+DISTINGUISHERS: Final = ("ByNamespace", "ByUser")
+MAX_PRECEDENCE: Final = 10_000
+MAX_QUEUES: Final = 10_000_000
+HASH_BITS: Final = 60
+"""How much of a hash there is to deal hands from."""
+VERBS: Final = (
+    *("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update"),
+    "watch",
+)
+SUBJECT_KINDS: Final = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
+"""Kinds of subjects and the fields that describe them."""
+LEVEL_TYPES: Final = ("Exempt", "Limited")
+RESPONSES: Final = ("Queue", "Reject")
+PERCENT: Final = "must be between 0 and 100, inclusive"
+NOT_NEGATIVE: Final = "must be a non-negative integer"
+_STATUS: Final = FieldPath("status")
+
+_EVERYTHING: Final = {
+    "resourceRules": [
+        {
+            "verbs": ["*"],
+            "apiGroups": ["*"],
+            "resources": ["*"],
+            "namespaces": ["*"],
+            "clusterScope": True,
+        }
+    ],
+    "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+}
+
+
+def _groups(*names: str) -> list[dict[str, Any]]:
+    return [{"kind": "Group", "group": {"name": name}} for name in names]
+
+
+MANDATORY_SCHEMAS: Final[dict[str, Any]] = {
+    EXEMPT: {
+        "priorityLevelConfiguration": {"name": EXEMPT},
+        "matchingPrecedence": 1,
+        "rules": [{"subjects": _groups("system:masters"), **_EVERYTHING}],
+    },
+    CATCH_ALL: {
+        "priorityLevelConfiguration": {"name": CATCH_ALL},
+        "matchingPrecedence": MAX_PRECEDENCE,
+        "distinguisherMethod": {"type": "ByUser"},
+        "rules": [
+            {
+                "subjects": _groups("system:unauthenticated", "system:authenticated"),
+                **_EVERYTHING,
+            }
+        ],
+    },
+}
+MANDATORY_LEVEL: Final[dict[str, Any]] = {
+    "type": "Limited",
+    "limited": {
+        "nominalConcurrencyShares": 5,
+        "lendablePercent": 0,
+        "limitResponse": {"type": "Reject"},
+    },
+}
+"""What `catch-all` is; `exempt` may say how many seats it has."""
+
+
+def flow_schema(obj: JsonObject) -> Errors:
+    """What is wrong with a FlowSchema, besides its metadata."""
+    name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
+    yield from _precedence(spec.get("matchingPrecedence") or 0, name)
+    method = spec.get("distinguisherMethod")
+    if method is not None and method.get("type") not in DISTINGUISHERS:
+        at = SPEC.child("distinguisherMethod", "type")
+        yield fieldpath.not_supported(at, {"Type": method.get("type") or ""}, DISTINGUISHERS)
+    level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
+    at = SPEC.child("priorityLevelConfiguration", "name")
+    if level:
+        yield from dns_subdomain(at, level)
+    else:
+        yield fieldpath.required(at, "must reference a priority level")
+    for where, rule in items(spec, "rules", SPEC):
+        yield from _rule(where, rule)
+    fixed = MANDATORY_SCHEMAS.get(name)
+    if fixed is not None:
+        shown = internal_value(spec, "FlowSchemaSpec")
+        if shown != internal_value(fixed, "FlowSchemaSpec"):
+            yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
+    yield from typed_conditions(obj)
+
+
+def _precedence(precedence: int, name: str) -> Errors:
+    at = SPEC.child("matchingPrecedence")
+    if precedence <= 0:
+        yield fieldpath.invalid(at, precedence, "must be a positive value")
+    if precedence > MAX_PRECEDENCE:
+        yield fieldpath.invalid(at, precedence, f"must not be greater than {MAX_PRECEDENCE}")
+    if precedence == 1 and name != EXEMPT:
+        why = "only the schema named 'exempt' may have matchingPrecedence 1"
+        yield fieldpath.invalid(at, precedence, why)
+
+
+def _rule(path: FieldPath, rule: JsonObject) -> Errors:
+    if not rule.get("subjects"):
+        why = "subjects must contain at least one value"
+        yield fieldpath.required(path.child("subjects"), why)
+    for at, subject in items(rule, "subjects", path):
+        yield from _subject(at, subject)
+    if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
+        why = "at least one of resourceRules and nonResourceRules has to be non-empty"
+        yield fieldpath.required(path, why)
+    for at, one in items(rule, "resourceRules", path):
+        yield from _resources(at, one)
+    for at, one in items(rule, "nonResourceRules", path):
+        yield from _verbs(at.child("verbs"), one.get("verbs") or [])
+        yield from _urls(at.child("nonResourceURLs"), one.get("nonResourceURLs") or [])
+
+
+def _subject(path: FieldPath, subject: JsonObject) -> Errors:
+    kind = subject.get("kind") or ""
+    own = SUBJECT_KINDS.get(kind)
+    if own is None:
+        yield from supported(path.child("kind"), kind, list(SUBJECT_KINDS))
+        return
+    found, at = subject.get(own), path.child(own)
+    if found is None:
+        yield fieldpath.required(at, f"{own} is required when subject kind is '{kind}'")
+    elif own == "serviceAccount":
+        yield from _account(at, found)
+    else:
+        yield from present(found, at, "name")
+    for other in ("serviceAccount", "user", "group"):
+        if other != own and subject.get(other) is not None:
+            wanted = next(name for name, field in SUBJECT_KINDS.items() if field == other)
+            why = f"{other} is forbidden when subject kind is not '{wanted}'"
+            yield fieldpath.forbidden(path.child(other), why)
+
+
+def _account(path: FieldPath, account: JsonObject) -> Errors:
+    name, namespace = account.get("name") or "", account.get("namespace") or ""
+    if not name:
+        yield fieldpath.required(path.child("name"))
+    elif name != "*":
+        yield from dns_subdomain(path.child("name"), name)
+    if namespace:
+        yield from dns_label(path.child("namespace"), namespace)
+    else:
+        why = "must specify namespace for service account"
+        yield fieldpath.required(path.child("namespace"), why)
+
+
+def _alone(path: FieldPath, given: list[str], what: str) -> Errors:
+    """What stands for all others stands alone."""
+    if "*" in given and len(given) > 1:
+        why = f"if '*' is present, must not specify other {what}"
+        yield fieldpath.invalid(path, given, why)
+
+
+def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
+    if not verbs:
+        yield fieldpath.required(path, "verbs must contain at least one value")
+    elif "*" in verbs:
+        yield from _alone(path, verbs, "verbs")
+    elif not set(verbs) <= set(VERBS):
+        yield fieldpath.not_supported(path, verbs, VERBS)
+
+
+def _resources(path: FieldPath, rule: JsonObject) -> Errors:
+    yield from _verbs(path.child("verbs"), rule.get("verbs") or [])
+    for field, one, several in (
+        ("apiGroups", "api group", "api groups"),
+        ("resources", "resource", "resources"),
+    ):
+        given, at = list(rule.get(field) or []), path.child(field)
+        if not given:
+            yield fieldpath.required(at, f"resource rules must supply at least one {one}")
+        yield from _alone(at, given, several)
+    namespaces, at = list(rule.get("namespaces") or []), path.child("namespaces")
+    if not namespaces and not rule.get("clusterScope"):
+        why = "resource rules that are not cluster scoped must supply at least one namespace"
+        yield fieldpath.required(at, why)
+    elif "*" in namespaces:
+        yield from _alone(at, namespaces, "namespaces")
+    else:
+        intro = "each member of this list must be '*' or a DNS-1123 label; "
+        for index, namespace in enumerate(namespaces):
+            messages = [intro + why for why in name_rules.dns1123_label(namespace)]
+            yield from each(at.index(index), namespace, messages)
+
+
+def _urls(path: FieldPath, urls: list[str]) -> Errors:
+    if not urls:
+        yield fieldpath.required(path, "nonResourceURLs must contain at least one value")
+    elif "*" in urls:
+        yield from _alone(path, urls, "non-resource URLs")
+    else:
+        for index, url in enumerate(urls):
+            why = _wrong_url(url)
+            if why:
+                yield fieldpath.invalid(path.index(index), url, why)
+
+
+def _wrong_url(url: str) -> str:
+    if not url:
+        return "must not be empty"
+    if url == "/":
+        return ""
+    if not url.startswith("/"):
+        return "must start with slash"
+    for bad, name in ((" ", "white-space"), ("//", "double slash")):
+        if bad in url:
+            return f"must not contain {name}"
+    stars = url.count("*")
+    return (
+        "wildcard can only do suffix matching"
+        if stars and (stars > 1 or not url.endswith("/*"))
+        else ""
+    )
+
+
+def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
+    """Conditions have types of their own; also of an update of the status."""
+    seen: set[str] = set()
+    for at, condition in items(obj.get("status") or {}, "conditions", _STATUS):
+        kind = condition.get("type") or ""
+        if kind in seen:
+            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+        seen.add(kind)
+        if not kind:
+            yield fieldpath.required(at.child("type"), "must not be empty")
+
+
+def priority_level(obj: JsonObject) -> Errors:
+    """What is wrong with a PriorityLevelConfiguration, besides its metadata."""
+    name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
+    kind, at = spec.get("type") or "", SPEC.child("type")
+    if (name == EXEMPT) != (kind == "Exempt"):
+        why = "type must be 'Exempt' if and only if `name` is 'exempt'"
+        yield fieldpath.invalid(at, NamedText(kind), why)
+    if kind not in LEVEL_TYPES:
+        yield from supported(at, kind, LEVEL_TYPES)
+    else:
+        yield from _level(spec, kind)
+    if name == CATCH_ALL:
+        shown = internal_value(spec, "PriorityLevelSpec")
+        if shown != internal_value(MANDATORY_LEVEL, "PriorityLevelSpec"):
+            yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
+    yield from typed_conditions(obj)
+
+
+def _level(spec: JsonObject, kind: str) -> Errors:
+    own, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
+    if spec.get(other) is not None:
+        why = f"must be nil if the type is not {other.capitalize()}"
+        yield fieldpath.forbidden(SPEC.child(other), why)
+    if spec.get(own) is None:
+        yield fieldpath.required(SPEC.child(own), f"must not be empty when type is {kind}")
+        return
+    level, at = spec[own], SPEC.child(own)
+    shares = level.get("nominalConcurrencyShares")
+    if shares is not None and shares < 0:
+        yield fieldpath.invalid(at.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
+    if own == "limited":
+        yield from _response(at.child("limitResponse"), level.get("limitResponse") or {})
+    lendable, borrowed = level.get("lendablePercent"), level.get("borrowingLimitPercent")
+    if lendable is not None and not 0 <= lendable <= 100:
+        yield fieldpath.invalid(at.child("lendablePercent"), lendable, PERCENT)
+    if borrowed is not None and borrowed < 0:
+        why = f"if specified, {NOT_NEGATIVE}"
+        yield fieldpath.invalid(at.child("borrowingLimitPercent"), borrowed, why)
+
+
+def _response(path: FieldPath, response: JsonObject) -> Errors:
+    kind, queuing, at = response.get("type") or "", response.get("queuing"), path.child("queuing")
+    if kind == "Reject":
+        if queuing is not None:
+            why = "must be nil if limited.limitResponse.type is not Limited"
+            yield fieldpath.forbidden(at, why)
+    elif kind != "Queue":
+        yield from supported(path.child("type"), kind, RESPONSES)
+    elif queuing is None:
+        why = "must not be empty if limited.limitResponse.type is Limited"
+        yield fieldpath.required(at, why)
+    else:
+        yield from _queues(at, queuing)
+
+
+def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
+    length, queues = queuing.get("queueLengthLimit") or 0, queuing.get("queues") or 0
+    hand, positive = queuing.get("handSize") or 0, "must be positive"
+    if length <= 0:
+        yield fieldpath.invalid(path.child("queueLengthLimit"), length, positive)
+    if queues <= 0:
+        yield fieldpath.invalid(path.child("queues"), queues, positive)
+    elif queues > MAX_QUEUES:
+        why = f"must not be greater than {MAX_QUEUES}"
+        yield fieldpath.invalid(path.child("queues"), queues, why)
+    at = path.child("handSize")
+    if hand <= 0:
+        yield fieldpath.invalid(at, hand, positive)
+    elif hand > queues:
+        yield fieldpath.invalid(at, hand, f"should not be greater than queues ({queues})")
+    elif math.ceil(math.log2(queues) * hand) > HASH_BITS:
+        why = (
+            f"required entropy bits of deckSize {queues} and handSize {hand} should not be greater "
+            f"than {HASH_BITS}"
+        )
+        yield fieldpath.invalid(at, hand, why)

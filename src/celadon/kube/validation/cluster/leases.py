@@ -1,0 +1,82 @@
+"""Leases, and those who want one.
+
+As k8s.io/kubernetes `pkg/apis/coordination/validation`. What is wrong with a strategy is said of
+`spec.strategy.strategy`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath, semver
+from celadon.kube.fieldpath import NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.name_rules import qualified_name
+from celadon.kube.validation.field_checks import NEGATIVE, SPEC, Errors, each, immutable, supported
+
+OLDEST: Final = "OldestEmulationVersion"
+NO_VERSION: Final = "must be a valid semantic version"
+_UNSET: Final = semver.Version(0, 0, 0)
+"""What a version is to upstream that is not given, or none."""
+
+
+def lease(obj: JsonObject) -> Errors:
+    """What is wrong with a Lease, besides its metadata. It has no strategy: servers drop that
+    unless leases are coordinated, which by default they are not."""
+    spec = obj.get("spec") or {}
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if seconds is not None and seconds <= 0:
+        at = SPEC.child("leaseDurationSeconds")
+        yield fieldpath.invalid(at, seconds, "must be greater than 0")
+    if transitions is not None and transitions < 0:
+        yield fieldpath.invalid(SPEC.child("leaseTransitions"), transitions, NEGATIVE)
+
+
+def _strategy(strategy: str) -> Errors:
+    at = SPEC.child("strategy", "strategy")
+    if "/" in strategy:
+        yield from each(at, NamedText(strategy), qualified_name(strategy))
+    else:
+        yield from supported(at, strategy, [OLDEST])
+
+
+def lease_candidate(obj: JsonObject) -> Errors:
+    """What is wrong with a LeaseCandidate, besides its metadata."""
+    spec = obj.get("spec") or {}
+    if not spec.get("leaseName"):
+        yield fieldpath.required(SPEC.child("leaseName"))
+    emulated, binary = spec.get("emulationVersion") or "", spec.get("binaryVersion") or ""
+    at = SPEC.child("binaryVersion")
+    if emulated and _version(emulated) is None:
+        yield fieldpath.invalid(SPEC.child("emulationVersion"), emulated, NO_VERSION)
+    if not binary:
+        yield fieldpath.required(at)
+    elif _version(binary) is None:
+        yield fieldpath.invalid(at, binary, NO_VERSION)
+    lowest = _version(emulated) or _UNSET
+    if binary and emulated and (_version(binary) or _UNSET).compare(lowest) < 0:
+        why = "must be greater than or equal to `emulationVersion`"
+        yield fieldpath.invalid(at, binary, why)
+    strategy = spec.get("strategy") or ""
+    if not strategy:
+        yield fieldpath.required(SPEC.child("strategy"))
+        return
+    if strategy == OLDEST and lowest.compare(_UNSET) == 0:
+        why = f"must be specified when `strategy` is '{OLDEST}'"
+        yield fieldpath.required(SPEC.child("emulationVersion"), why)
+    yield from _strategy(strategy)
+
+
+def _version(text: str) -> semver.Version | None:
+    """None for what is no version."""
+    try:
+        return semver.parse(text)
+    except semver.SemverError:
+        return None
+
+
+def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The lease that is wanted stays."""
+    yield from lease_candidate(obj)
+    new, before = ((one.get("spec") or {}).get("leaseName") or "" for one in (obj, old))
+    yield from immutable(SPEC.child("leaseName"), new, before)

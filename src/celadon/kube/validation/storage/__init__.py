@@ -1,0 +1,1 @@
+"""Validation of claims, volumes, and those who provide them."""

@@ -1,0 +1,106 @@
+"""Classes of storage: who makes volumes, and what of.
+
+As k8s.io/kubernetes `pkg/apis/storage/validation`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import (
+    Errors,
+    driver_name,
+    immutable,
+    items,
+    qualified_name,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.label_rules import label_name
+from celadon.kube.validation.storage.storage_drivers import map_size
+
+CLASS_RECLAIM_POLICIES: Final = ("Delete", "Retain")
+BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
+MAX_PARAMETERS: Final = 512
+
+
+def storage_class(obj: JsonObject) -> Errors:
+    """What is wrong with a StorageClass, besides its metadata."""
+    root = FieldPath()
+    provisioner = obj.get("provisioner") or ""
+    if provisioner:
+        yield from qualified_name(root.child("provisioner"), provisioner.lower())
+    else:
+        yield fieldpath.required(root.child("provisioner"))
+    yield from parameters(root.child("parameters"), obj.get("parameters"))
+    policy = obj.get("reclaimPolicy")
+    if policy:
+        yield from supported(root.child("reclaimPolicy"), policy, CLASS_RECLAIM_POLICIES)
+    mode = obj.get("volumeBindingMode")
+    yield from required_choice(root.child("volumeBindingMode"), mode, BINDING_MODES)
+    yield from _topologies(obj)
+
+
+def _topologies(obj: JsonObject) -> Errors:
+    known: list[dict[str, set[str]]] = []
+    for at, term in items(obj, "allowedTopologies", FieldPath()):
+        chosen: dict[str, set[str]] = {}
+        for where, one in items(term, "matchLabelExpressions", at):
+            key, values = one.get("key") or "", one.get("values") or ()
+            if not values:
+                yield fieldpath.required(where.child("values"))
+            for index, value in enumerate(values):
+                if value in values[:index]:
+                    yield fieldpath.duplicate(where.child("values").index(index), value)
+            yield from label_name(where.child("key"), key)
+            if key in chosen:
+                yield fieldpath.duplicate(where.child("key"), key)
+            chosen[key] = set(values)
+        if chosen in known:
+            yield fieldpath.duplicate(at.child("matchLabelExpressions"), "")
+        known.append(chosen)
+
+
+def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Nothing of what volumes were made of may change."""
+    yield from storage_class(obj)
+    for field in ("parameters", "provisioner", "reclaimPolicy"):
+        yield from _kept(obj, old, field)
+    at, mode = FieldPath("volumeBindingMode"), obj.get("volumeBindingMode")
+    yield from immutable(at, mode and NamedText(mode), old.get("volumeBindingMode"))
+
+
+def _kept(obj: JsonObject, old: JsonObject, field: str) -> Errors:
+    if obj.get(field) != old.get(field):
+        yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")
+
+
+def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
+    """Of a class of volumes: not too many, not too long, no empty keys."""
+    found = given or {}
+    if needed and not found:
+        yield fieldpath.required(path, "must contain at least one key/value pair")
+        return
+    if len(found) > MAX_PARAMETERS:
+        yield fieldpath.too_long(path, MAX_PARAMETERS)
+        return
+    for key in sorted(found):
+        if not key:
+            yield fieldpath.invalid(path, key, "field can not be empty.")
+    yield from map_size(path, found)
+
+
+def attributes_class(obj: JsonObject) -> Errors:
+    """What is wrong with a VolumeAttributesClass, besides its metadata."""
+    name = obj.get("driverName") or ""
+    yield from driver_name(FieldPath("driverName"), name)
+    yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
+
+
+def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Neither the driver nor what it is told may change."""
+    for field in ("driverName", "parameters"):
+        yield from _kept(obj, old, field)

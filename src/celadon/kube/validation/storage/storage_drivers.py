@@ -1,0 +1,216 @@
+"""Drivers of storage, the nodes they run on, what they have room for, and what they attach.
+
+As k8s.io/kubernetes `pkg/apis/storage/validation`. Some paths are upstream's slips:
+`attachedRequired`, `CSINodeDriver`, and the keys of topologies, which are complained about at their
+driver.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.name_rules import qualified_name
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    NEGATIVE,
+    SPEC,
+    Errors,
+    dns_subdomain,
+    driver_name,
+    each,
+    immutable,
+    items,
+    not_negative,
+    supported,
+)
+from celadon.kube.validation.label_rules import selector
+from celadon.kube.validation.object_meta import validate_object_meta_update
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.volumes import token_lifetime
+from celadon.kube.validation.storage.persistent_volumes import inline_volume
+
+LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
+GROUP_POLICIES: Final = ("ReadWriteOnceWithFSType", "File", "None")
+NODE_ID_BYTES: Final = 192
+METADATA_BYTES: Final = 256 * 1024
+"""Keys and values of what an attached volume says of itself, and of parameters of classes."""
+MESSAGE_BYTES: Final = 1024
+SHORTEST_UPDATE: Final = 10
+"""Seconds between two looks at what a driver has room for."""
+_IN_SECRETS: Final = "serviceAccountTokenInSecrets"
+_NO_TOKENS: Final = "no tokenRequests are specified"
+_SOURCES: Final = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+_CLASS: Final = FieldPath("storageClassName")
+_TOPOLOGY: Final = FieldPath("nodeTopology")
+
+
+def driver(obj: JsonObject) -> Errors:
+    """What is wrong with a new CSIDriver: nothing but the name of its metadata counts."""
+    yield from driver_name(FieldPath("name"), (obj.get("metadata") or {}).get("name") or "")
+    yield from _driver(obj.get("spec") or {})
+
+
+def _driver(spec: JsonObject) -> Errors:
+    if spec.get("attachRequired") is None:
+        yield fieldpath.required(SPEC.child("attachedRequired"))
+    for field in ("podInfoOnMount", "storageCapacity"):
+        if spec.get(field) is None:
+            yield fieldpath.required(SPEC.child(field))
+    if spec.get("fsGroupPolicy") is not None:
+        yield from supported(SPEC.child("fsGroupPolicy"), spec["fsGroupPolicy"], GROUP_POLICIES)
+    yield from _token_requests(spec)
+    for mode in spec.get("volumeLifecycleModes") or ():
+        yield from supported(SPEC.child("volumeLifecycleModes"), mode, LIFECYCLE_MODES)
+    if spec.get("seLinuxMount") is None:
+        yield fieldpath.required(SPEC.child("seLinuxMount"))
+    period = spec.get("nodeAllocatableUpdatePeriodSeconds")
+    if period is not None and period < SHORTEST_UPDATE:
+        at = SPEC.child("nodeAllocatableUpdatePeriodSeconds")
+        why = f"must be greater than or equal to {SHORTEST_UPDATE} seconds"
+        yield fieldpath.invalid(at, period, why)
+    in_secrets, at = spec.get(_IN_SECRETS), SPEC.child(_IN_SECRETS)
+    if in_secrets is not None and not spec.get("tokenRequests"):
+        yield fieldpath.invalid(at, in_secrets, f"{_IN_SECRETS} is set but {_NO_TOKENS}")
+
+
+def _token_requests(spec: JsonObject) -> Errors:
+    audiences: set[str] = set()
+    for at, request in items(spec, "tokenRequests", SPEC):
+        audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
+        if audience in audiences:
+            yield fieldpath.duplicate(at.child("audience"), audience)
+            continue
+        audiences.add(audience)
+        if seconds is None:
+            continue
+        yield from token_lifetime(at.child("expirationSeconds"), seconds)
+
+
+def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Some of what a driver says of itself is for good."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
+    yield from _driver(spec)
+    for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "")):
+        at = SPEC.child(shown or field)
+        yield from immutable(at, spec.get(field), before.get(field))
+
+
+def node(obj: JsonObject) -> Errors:
+    """What is wrong with a CSINode, besides its metadata."""
+    seen: set[str] = set()
+    for at, one in items(obj.get("spec") or {}, "drivers", SPEC):
+        name, identity = one.get("name") or "", one.get("nodeID") or ""
+        yield from driver_name(at.child("name"), name)
+        if not identity:
+            yield fieldpath.required(at.child("nodeID"))
+        if len(identity.encode()) > NODE_ID_BYTES:
+            why = f"must be {NODE_ID_BYTES} characters or less"
+            yield fieldpath.invalid(at.child("nodeID"), identity, why)
+        yield from not_negative(one.get("allocatable") or {}, at.child("allocatable"), "count")
+        if name in seen:
+            yield fieldpath.duplicate(at.child("name"), name)
+        seen.add(name)
+        yield from _topology_keys(at, one)
+
+
+def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
+    keys = list(one.get("topologyKeys") or ())
+    for index, key in enumerate(keys):
+        if not key:
+            yield fieldpath.required(path)
+        if key in keys[:index]:
+            yield fieldpath.duplicate(path, key)
+        yield from each(path, keys, qualified_name(key))
+
+
+def node_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """A driver of a node may come and go, but stays what it is."""
+    yield from node(obj)
+    for before in (old.get("spec") or {}).get("drivers") or ():
+        for one in (obj.get("spec") or {}).get("drivers") or ():
+            if one.get("name") == before.get("name") and _lasting(one) != _lasting(before):
+                shown = internal_value(one, "NodeDriver")
+                yield fieldpath.invalid(FieldPath("CSINodeDriver"), shown, IMMUTABLE)
+
+
+def _lasting(one: JsonObject) -> JsonObject:
+    """Without what a driver has room for, which it may find out later."""
+    return {key: value for key, value in one.items() if key != "allocatable" and value}
+
+
+def capacity(obj: JsonObject) -> Errors:
+    """What is wrong with a CSIStorageCapacity, besides its metadata."""
+    yield from selector(_TOPOLOGY, obj.get("nodeTopology"))
+    yield from dns_subdomain(_CLASS, obj.get("storageClassName") or "")
+    for field in ("capacity", "maximumVolumeSize"):
+        text = obj.get(field)
+        if text is not None and parse(text).sign < 0:
+            yield fieldpath.invalid(FieldPath(field), str(parse(text)), NEGATIVE)
+
+
+def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What a driver was asked stays."""
+    yield from capacity(obj)
+    yield from immutable(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
+    new, before = (one.get("storageClassName") or "" for one in (obj, old))
+    yield from immutable(_CLASS, new, before)
+
+
+def attachment(obj: JsonObject) -> Errors:
+    """What is wrong with a new VolumeAttachment, besides its metadata."""
+    yield from _attachment(obj)
+    spec = obj.get("spec") or {}
+    yield from driver_name(FieldPath("spec.attacher"), spec.get("attacher") or "")
+    name = (spec.get("source") or {}).get("persistentVolumeName")
+    if name is not None:
+        yield from dns_subdomain(FieldPath("spec.source.persistentVolumeName"), name)
+
+
+def _attachment(obj: JsonObject) -> Errors:
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    if not spec.get("attacher"):
+        yield fieldpath.required(SPEC.child("attacher"))
+    yield from _attached_source(SPEC.child("source"), spec.get("source") or {})
+    yield from dns_subdomain(SPEC.child("nodeName"), spec.get("nodeName") or "")
+    at = FieldPath("status")
+    yield from map_size(at.child("attachmentMetadata"), status.get("attachmentMetadata"))
+    for field in ("attachError", "detachError"):
+        error = status.get(field) or {}
+        if len((error.get("message") or "").encode()) > MESSAGE_BYTES:
+            yield fieldpath.too_long(at.child(field, "message"), MESSAGE_BYTES)
+        yield from not_negative(error, at.child(field), "errorCode")
+
+
+def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
+    inline, name = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    if inline is None and name is None:
+        yield fieldpath.required(path, _SOURCES)
+    elif inline is not None and name is not None:
+        yield fieldpath.forbidden(path, _SOURCES)
+    elif name is not None:
+        if not name:
+            at = path.child("persistentVolumeName")
+            yield fieldpath.required(at, "must specify non empty persistentVolumeName")
+    elif inline is not None:
+        yield from inline_volume(path.child("inlineVolumeSpec"), inline)
+
+
+def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
+    """Keys and values of a map of texts may be long, but not all together."""
+    texts = [text for pair in (given or {}).items() for text in pair]
+    if sum(len(text.encode()) for text in texts) > METADATA_BYTES:
+        yield fieldpath.too_long(path, METADATA_BYTES)
+
+
+def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is attached where stays. What is wrong with the rest is said twice there."""
+    yield from _attachment(obj)
+    yield from _attachment(obj)
+    if obj.get("spec") != old.get("spec"):
+        shown = internal_value(obj.get("spec") or {}, "Attachment")
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
