@@ -21,6 +21,7 @@ from celadon.kube.go import quote
 from celadon.kube.library import PatchObject, unwrapped
 
 _SCALARS = frozenset({str, bool, int, float})
+_JSON = _SCALARS | {dict, list}
 
 
 class DataValues:
@@ -90,9 +91,11 @@ def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
     if shape in _SCALARS:
         return value
     if isinstance(value, list):
-        return value if _is_plain(value) or value in data else [_inner(one, data) for one in value]
+        if _is_plain(value) or (_may_be_data(value) and value in data):
+            return value
+        return [_inner(one, data) for one in value]
     if isinstance(value, Mapping):
-        if value in data:
+        if _may_be_data(value.values()) and value in data:
             return value
         if not _is_plain(value):
             raise MutationRefused("invalid return type: *dynamic.ObjectVal")
@@ -105,6 +108,11 @@ def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
 def _is_plain(values: Iterable[object]) -> bool:
     """Whether all are texts."""
     return all(one.__class__ is str for one in values)
+
+
+def _may_be_data(values: Iterable[object]) -> bool:
+    """No if there is anything among them that JSON does not have. Cheaper than to look."""
+    return all(one is None or one.__class__ in _JSON for one in values)
 
 
 def _inner(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON

@@ -28,11 +28,13 @@ def with_go_numbers(obj: Mapping[str, Any], gvk: GroupVersionKind) -> dict[str, 
 def _struct(obj: Mapping[str, Any], name: str) -> dict[str, Any]:
     nodes = struct_codec(name).field_nodes
     return {
-        key: _converted(value, nodes[key]) if key in nodes else value for key, value in obj.items()
+        key: with_go_number(value, nodes[key]) if key in nodes else value
+        for key, value in obj.items()
     }
 
 
-def _converted(value: Any, node: Any) -> Any:
+def with_go_number(value: Any, node: Any) -> Any:
+    """The value of a field that the schema pack describes as `node`. DecodeError."""
     if isinstance(node, str):
         return _number(value, _BITS[node]) if _is_number(value) and node in _BITS else value
     name = node.get("ref", "")
@@ -41,9 +43,9 @@ def _converted(value: Any, node: Any) -> Any:
             is_struct = name not in schema_model.SPECIAL_COMPONENTS
             return _struct(value, name) if is_struct else value
         inner = node.get("values")
-        return value if inner is None else {key: _converted(value[key], inner) for key in value}
+        return value if inner is None else {key: with_go_number(value[key], inner) for key in value}
     if isinstance(value, list) and "items" in node:
-        return [_converted(item, node["items"]) for item in value]
+        return [with_go_number(item, node["items"]) for item in value]
     letter = node.get("type")
     return _number(value, _BITS[letter]) if _is_number(value) and letter in _BITS else value
 

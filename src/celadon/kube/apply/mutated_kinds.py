@@ -11,11 +11,13 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
 from celadon.kube.apply.atomic_parts import atomic_parts
+from celadon.kube.apply.changed_parts import ChangedParts
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
 from celadon.kube.apply.typed.conformity import joined, misfits
@@ -24,16 +26,15 @@ from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import defaulted_again, drafted
+from celadon.kube.defaulting.write_stages import can_share, default_unsettled, drafted
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.strict_fields import strict_field_errors
 from celadon.kube.schemas.typed_objects import codec_for, decode
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.typed_values import DecodeError, Mismatch
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import OBJECT_FIELDS
 from celadon.kube.writes.intake.mutated_objects import (
     built_in_kind,
     require_kind,
@@ -42,9 +43,6 @@ from celadon.kube.writes.intake.mutated_objects import (
     with_sound_metadata,
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
-
-_NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
-"""A kind whose defaults look at the metadata."""
 
 
 class MutationRefused(KubeError):
@@ -79,10 +77,11 @@ class MutatedKinds:
         type_ = _type_of(kind, custom)
         try:
             _require_mergeable(type_, live, config, custom)
-            if custom is None and _is_full(config):
-                made = self._merged_decoded(type_, live, config, kind)
+            made = merged(type_, live, config)
+            if custom is None:
+                made = self._read(made, live, kind)
             else:
-                made = self._merged_as_is(type_, live, config, kind, custom)
+                made = drafted(custom.prepare(made).value, kind, self.context).form()
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
@@ -93,30 +92,18 @@ class MutatedKinds:
             _require_version(kind, wanted)
         return made
 
-    def _merged_decoded(
-        self, type_: MergeType, live: JsonObject, config: JsonObject, kind: GroupVersionKind
-    ) -> JsonObject:
-        """Decoding the configuration is as good as decoding what comes of the merge (the object was
-        decoded before), and sooner done. ItemError, DecodeError."""
+    def _read(self, made: dict[str, Any], live: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """A merged object of a built-in kind, with defaults. What it shares with the one before has
+        them. DecodeError."""
         codec = codec_for(kind)
         assert codec is not None, f"{kind} has a type"
-        decoded = _as_given(decode(codec, with_go_numbers(config, kind)), config)
-        made: JsonObject = merged(type_, live, decoded)
-        if config.keys() <= OBJECT_FIELDS and kind != _NAMESPACE:
-            return {**made, "apiVersion": live["apiVersion"], "kind": live["kind"]}
-        return defaulted_again(made, kind, self.context)
-
-    def _merged_as_is(
-        self,
-        type_: MergeType,
-        live: JsonObject,
-        config: JsonObject,
-        kind: GroupVersionKind,
-        custom: CustomKind | None,
-    ) -> JsonObject:
-        made: dict[str, Any] = merged(type_, live, config)
-        if custom is not None:
-            return drafted(custom.prepare(made).value, kind, self.context).form()
+        if can_share(made, live, kind, self.context):
+            parts = ChangedParts()
+            with suppress(DecodeError, Mismatch):  # which are to be told of the whole
+                read = parts.read(made, live, codec)
+                read["apiVersion"], read["kind"] = kind.api_version, kind.kind
+                default_unsettled(read, kind, self.context, parts.settled)
+                return read
         return drafted(with_go_numbers(made, kind), kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
@@ -202,21 +189,3 @@ def _require_mergeable(
 
 def _not_applied(why: str) -> MutationRefused:
     return MutationRefused(f"error applying patch: {why}")
-
-
-def _as_given(decoded: Any, config: Any) -> Any:
-    """Without the members that decoding gives to every struct."""
-    if isinstance(decoded, dict) and isinstance(config, dict):
-        return {key: _as_given(decoded[key], one) for key, one in config.items() if key in decoded}
-    if isinstance(decoded, list) and isinstance(config, list):
-        return [_as_given(*pair) for pair in zip(decoded, config, strict=True)]
-    return decoded
-
-
-def _is_full(value: object) -> bool:
-    """Whether nothing in it is empty: decoding drops what is, unless it is there to be merged."""
-    if isinstance(value, dict):
-        return bool(value) and all(map(_is_full, value.values()))
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_full, value))
-    return bool(value)

@@ -7,7 +7,7 @@ is an argument. The defaults are recognisable placeholders and an empty cluster.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -101,3 +101,6 @@ class Run:
     gates: frozenset[str]
     is_disturbed: bool = False
     """Whether something was changed or taken away after defaulting that defaulting may look at."""
+    settled: Container[int] = frozenset()
+    """The identities of parts that are as rules leave them, and belong to somebody else: rules that
+    were compiled for shared parts do not enter them."""

@@ -12,8 +12,8 @@ Gates and plugins are looked at while compiling, so a compiled rule only touches
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from celadon.kube.catalogue.plugin_facts import PLUGIN_ORDER
 from celadon.kube.defaulting.defaulting_context import Run
@@ -21,6 +21,7 @@ from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFuncti
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import (
+    AT_ROOT,
     Apply,
     Each,
     Placed,
@@ -57,6 +58,26 @@ EXTRA_RULES: Final[Mapping[tuple[str, str], tuple[Rule, ...]]] = {
 
 ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS}
 """Functions that are given the object at the path of the rule."""
+_SHALLOW: Final = frozenset(
+    {
+        "",
+        "dropKeys",
+        "dropStopSignal",
+        "emptyObjectIfOnlyKeys",
+        "negativeToOne",
+        "podCIDRs",
+        "podIPs",
+        "podLevelResources",
+        "pullPolicy",
+        "requestsFromLimits",
+        "rollbackTo",
+        "roundMilli",
+        "targetPort",
+        "templateGeneration",
+    }
+)
+"""Functions that set and take away members of what they are given, and nothing below; of what the
+members are, they change nothing unless it is new."""
 _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FIELD_FUNCTIONS}
 
 
@@ -82,6 +103,40 @@ def compiled(
     return compile_rules(listed, gates)
 
 
+class SharingRules(NamedTuple):
+    """What defaults an object without entering its settled parts. `roots` are paths from the root
+    of which rules anywhere depend: if a value there is another one, no part is settled."""
+
+    rules: tuple[Apply, ...]
+    roots: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=256)
+def sharing_rules(gvk: GroupVersionKind, gates: frozenset[str]) -> SharingRules | None:
+    """Of the phases `default` and `convert`. None for a kind with rules whose functions reach
+    deeper than to the members of what they are given."""
+    listed = (*listed_rules(gvk, "default"), *listed_rules(gvk, "convert"))
+    every = tuple(_with_sets(listed))
+    if any(rule.get("fn", "") not in _SHALLOW for rule in every):
+        return None
+    return SharingRules(
+        compile_rules(listed, gates, sharing=True),
+        tuple(sorted({path for rule in every for path in _root_paths(rule)})),
+    )
+
+
+def _with_sets(rules: Iterable[Rule]) -> Iterator[Rule]:
+    for rule in rules:
+        yield rule
+        if "use" in rule:
+            yield from _with_sets(packs.load("defaults")["sets"][rule["use"]])
+
+
+def _root_paths(rule: Rule) -> Iterator[str]:
+    looked_at = (*rule.get("when", {}), rule.get("copyFrom", ""), rule.get("from", ""))
+    return (path for path in looked_at if path.startswith(AT_ROOT))
+
+
 def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     """The rules of a phase for a kind, whatever their gates and plugins."""
     pack = packs.load("defaults")
@@ -89,14 +144,17 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     return (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
 
 
-@functools.lru_cache(maxsize=256)
-def _set(name: str, gates: frozenset[str]) -> tuple[Apply, ...]:
-    return compile_rules(packs.load("defaults")["sets"][name], gates)
+@functools.lru_cache(maxsize=512)
+def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...]:
+    return compile_rules(packs.load("defaults")["sets"][name], gates, sharing=sharing)
 
 
-def compile_rules(rules: Any, gates: frozenset[str]) -> tuple[Apply, ...]:
+def compile_rules(
+    rules: Iterable[Rule], gates: frozenset[str], *, sharing: bool = False
+) -> tuple[Apply, ...]:
     """What the rules do, in their order."""
-    return grouped([_rule(rule, gates) for rule in rules if gate_allows(rule.get("gate"), gates)])
+    holding = (rule for rule in rules if gate_allows(rule.get("gate"), gates))
+    return grouped([_rule(rule, gates, sharing=sharing) for rule in holding], sharing=sharing)
 
 
 def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
@@ -106,10 +164,10 @@ def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
     return gate[1:] not in gates if gate.startswith("!") else gate in gates
 
 
-def _rule(rule: Rule, gates: frozenset[str]) -> Placed:
+def _rule(rule: Rule, gates: frozenset[str], *, sharing: bool) -> Placed:
     steps = parse_path(rule["path"])
     if "use" in rule:
-        return steps, in_order(_set(rule["use"], gates))
+        return steps, in_order(_set(rule["use"], gates, sharing=sharing))
     if rule.get("fn") in ON_OBJECTS:
         return steps, ON_OBJECTS[rule["fn"]]
     *above, last = steps

@@ -36,10 +36,8 @@ def pod_level_resources(spec: Any, _: Run) -> None:
         for name, text in limits.items():
             if name in QOS_RESOURCES or name.startswith(HUGE_PAGES):
                 requests.setdefault(name, text)
-    if limits:
-        resources["limits"] = limits
-    if requests:
-        resources["requests"] = requests
+    amounts = {"limits": limits, "requests": requests}
+    spec["resources"] = {**resources, **{part: one for part, one in amounts.items() if one}}
 
 
 def pod_ips(status: Any, _: Run) -> None:

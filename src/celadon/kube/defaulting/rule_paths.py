@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
 
@@ -30,6 +30,10 @@ class Step(NamedTuple):
     each: Each
 
 
+AT_ROOT: Final = "$."
+"""How a path begins that starts at the root."""
+
+
 def parse_path(path: str) -> tuple[Step, ...]:
     steps = []
     for part in path.split(".") if path else ():
@@ -43,8 +47,8 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 def lookup(path: str, parent: object, root: object) -> Any:
     """The value at a path without wildcards; None when something on the way is missing."""
-    found = root if path.startswith("$.") else parent
-    for name in path.removeprefix("$.").split("."):
+    found = root if path.startswith(AT_ROOT) else parent
+    for name in path.removeprefix(AT_ROOT).split("."):
         if not isinstance(found, dict):
             return None
         found = found.get(name)
@@ -55,14 +59,17 @@ Placed = tuple[tuple[Step, ...], Apply]
 """What is done to everything that the steps lead to; missing objects on the way end the walk."""
 
 
-def grouped(rules: Sequence[Placed]) -> tuple[Apply, ...]:
+def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, ...]:
     """The same in the same order, where rules that follow one another go the same way together.
-    What is done to the items of a list is done item by item then."""
+    What is done to the items of a list is done item by item then. If `sharing`, nothing happens in
+    the settled parts of an object."""
     made: list[Apply] = []
     for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):
         inner = [(steps[1:], apply) for steps, apply in group]
         if first:
-            made.append(_through(first[0], in_order(grouped(inner))))
+            made.append(
+                _through(first[0], in_order(grouped(inner, sharing=sharing)), sharing=sharing)
+            )
         else:
             made += [apply for _, apply in inner]
     return tuple(made)
@@ -80,8 +87,10 @@ def in_order(rules: tuple[Apply, ...]) -> Apply:
     return apply
 
 
-def _through(step: Step, apply: Apply) -> Apply:
+def _through(step: Step, apply: Apply, *, sharing: bool) -> Apply:
     name = step.name
+    if sharing:
+        apply = _unless_settled(apply)
 
     def field(obj: Any, run: Run) -> None:
         child = obj.get(name)
@@ -101,3 +110,11 @@ def _through(step: Step, apply: Apply) -> Apply:
                 apply(child, run)
 
     return {Each.FIELD: field, Each.ITEMS: items, Each.VALUES: values}[step.each]
+
+
+def _unless_settled(apply: Apply) -> Apply:
+    def entered(obj: Any, run: Run) -> None:
+        if id(obj) not in run.settled:
+            apply(obj, run)
+
+    return entered

@@ -15,20 +15,27 @@ written and read back. Objects given in are never changed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
-from celadon.kube.defaulting.defaulting_rules import compiled, enabled_gates, update_rules
+from celadon.kube.defaulting.defaulting_rules import (
+    compiled,
+    enabled_gates,
+    sharing_rules,
+    update_rules,
+)
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
+from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.defaulting.service_rules.service_updates import service_update
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
@@ -180,17 +187,33 @@ def _default(draft: Draft) -> None:
     _apply(draft.run, draft.gvk, CONVERT)
 
 
-def defaulted_again(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext
-) -> dict[str, Any]:
-    """A built-in object that was decoded before, with the defaults of what has been added to it. A
-    copy."""
+def can_share(
+    made: JsonObject, live: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
+) -> bool:
+    """Whether the parts that a changed built-in object shares with the `live` one are defaulted: no
+    rule for them looks at something that was changed elsewhere."""
+    rules = sharing_rules(gvk, _gates(tuple(sorted(context.gates.items()))))
+    return rules is not None and all(
+        lookup(path, None, made) == lookup(path, None, live) for path in rules.roots
+    )
+
+
+def default_unsettled(
+    made: dict[str, Any],
+    gvk: GroupVersionKind,
+    context: DefaultingContext,
+    settled: Container[int],
+) -> None:
+    """The defaults of what was changed in a built-in object for which `can_share` holds; the parts
+    with these identities are left alone. Changes `made`."""
     codec = codec_for(gvk)
-    assert codec is not None, f"{gvk} is built in"
-    made: dict[str, Any] = fresh(obj)
-    _default(Draft(gvk, made, codec, _start(made, context)))
-    _complete(made, codec)
-    return made
+    run = _start(made, context)
+    run.settled = settled
+    rules = sharing_rules(gvk, run.gates)
+    assert codec is not None and rules is not None, f"{gvk} does not share"
+    for rule in rules.rules:
+        rule(made, run)
+    codec.complete(made, settled)
 
 
 def begin_create(draft: Draft, namespace: str | None) -> None:

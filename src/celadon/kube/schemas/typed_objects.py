@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
@@ -182,7 +182,8 @@ def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], Any]]:
 
 
 Field = tuple[type | None, bool, Converter | None]
-Completion = tuple[str, Callable[[Any], None]]
+_Complete = Callable[[Any, Container[int]], None]
+Completion = tuple[str, _Complete]
 
 
 class StructCodec:
@@ -274,8 +275,9 @@ class StructCodec:
                 made[key] = codec.empty()
         return made
 
-    def complete(self, made: dict[str, Any]) -> None:
-        """Adds the fields that are always written, here and below. Changes `made`."""
+    def complete(self, made: dict[str, Any], settled: Container[int] = frozenset()) -> None:
+        """Adds the fields that are always written, here and below, but not in the parts with these
+        identities, which are complete. Changes `made`."""
         if self._fields is None:
             self._compile()
         for key, codec in self._structs:
@@ -286,7 +288,7 @@ class StructCodec:
                 made[key] = zero
         for key, completion in self._completions:
             if key in made:
-                completion(made[key])
+                completion(made[key], settled)
 
 
 def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
@@ -308,7 +310,7 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
 
 
-def _completion(node: object) -> Callable[[Any], None] | None:
+def _completion(node: object) -> _Complete | None:
     """What to do with a field's value when completing; None when nothing can be missing."""
     if not isinstance(node, dict):
         return None
@@ -317,18 +319,23 @@ def _completion(node: object) -> Callable[[Any], None] | None:
         if not entry.get("complete"):
             return None
         codec = struct_codec(node["ref"])
-        return lambda value: codec.complete(value) if value.__class__ is dict else None
+
+        def complete(value: Any, settled: Container[int]) -> None:
+            if value.__class__ is dict and id(value) not in settled:
+                codec.complete(value, settled)
+
+        return complete
     inner = _completion(node.get("items") or node.get("values"))
     if inner is None:
         return None
     return functools.partial(_complete_each, inner)
 
 
-def _complete_each(inner: Callable[[Any], None], container: Any) -> None:
-    if container is None:
+def _complete_each(inner: _Complete, container: Any, settled: Container[int]) -> None:
+    if container is None or id(container) in settled:
         return
     for value in container.values() if container.__class__ is dict else container:
-        inner(value)
+        inner(value, settled)
 
 
 @functools.cache
