@@ -409,8 +409,8 @@ def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None
     }
     given = ("--admission-control-config-file", file(tmp_path, "admission", json.dumps(told)))
     assert "requires the ManifestBasedAdmissionControlConfig feature gate" in ended(*given)
-    given += ("--feature-gates", "ManifestBasedAdmissionControlConfig=true")
-    server = Served(tmp_path, *given)
+    gate = ("--feature-gates", "ManifestBasedAdmissionControlConfig=true")
+    server = Served(tmp_path, *given, *gate)
 
     def code() -> int:
         return server.call("POST", f"{CONFIGMAPS}?dryRun=All", config_map("c"))[0]
