@@ -79,7 +79,8 @@ def containers_equal(a: Any, b: Any) -> bool:
     structure (`[v, v]` of `[w, w]` of ...) are small and yet endless: where there are many pairs,
     none is looked at twice."""
     pending = [(a, b)]
-    unwatched, seen = _MOST_UNWATCHED, set[tuple[int, int]]()
+    unwatched = _MOST_UNWATCHED
+    seen: set[tuple[int, int]] = set()
     while pending:
         a, b = pending.pop()
         unwatched -= 1
