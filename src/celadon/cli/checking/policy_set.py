@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celadon.admission import (
     Engine,
@@ -16,7 +16,6 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.mutating import MutatingEngine
 from celadon.admission.registration import (
     Binding,
     Decoded,
@@ -36,6 +35,9 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+if TYPE_CHECKING:
+    from celadon.admission.mutating import MutatingEngine
 
 T = TypeVar("T")
 R = TypeVar("R", bound=RegistrationObject)
@@ -140,6 +142,8 @@ def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBindi
 
 def mutating_engine(given: PolicySet, version: str) -> MutatingEngine:
     """Of a set of mutating policies."""
+    from celadon.admission.mutating import MutatingEngine
+
     policies = (placed.value for placed in given.policies.values())
     bindings = (placed.value for placed in given.bindings.values())
     return MutatingEngine(

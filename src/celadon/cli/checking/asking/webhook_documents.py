@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission.registration import (
     Decoded,
@@ -16,13 +16,15 @@ from celadon.admission.registration import (
     decode_webhooks,
     validate_create,
 )
-from celadon.admission.webhooks import Hook, HookSet
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import group_of
 from celadon.cli.checking.policy_set import Placed, accepted
 from celadon.cli.reading.documents import Document
 from celadon.kube import FieldError, FieldPath
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+if TYPE_CHECKING:
+    from celadon.admission.webhooks import Hook, HookSet
 
 KINDS: Final = {"MutatingWebhookConfiguration": True, "ValidatingWebhookConfiguration": False}
 """Whether the webhooks of a kind are mutating ones."""
@@ -44,6 +46,8 @@ class WebhookDocuments:
 
     def hooks(self, version: str, *, mutating: bool) -> HookSet:
         """The webhooks of one kind, whose conditions are in the CEL of a release."""
+        from celadon.admission.webhooks import HookSet
+
         return HookSet((one.value for one in self.of(mutating=mutating).values()), version)
 
     def place(self, hook: Hook, *, mutating: bool) -> Place:
