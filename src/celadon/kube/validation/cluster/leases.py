@@ -54,14 +54,14 @@ def lease_candidate(obj: JsonObject) -> Errors:
     elif _version(binary) is None:
         yield fieldpath.invalid(at, binary, NO_VERSION)
     lowest = _version(emulated) or _UNSET
-    if binary and emulated and (_version(binary) or _UNSET).compare(lowest) < 0:
+    if binary and emulated and (_version(binary) or _UNSET).precedence() < lowest.precedence():
         why = "must be greater than or equal to `emulationVersion`"
         yield fieldpath.invalid(at, binary, why)
     strategy = spec.get("strategy") or ""
     if not strategy:
         yield fieldpath.required(SPEC.child("strategy"))
         return
-    if strategy == OLDEST and lowest.compare(_UNSET) == 0:
+    if strategy == OLDEST and lowest == _UNSET:
         why = f"must be specified when `strategy` is '{OLDEST}'"
         yield fieldpath.required(SPEC.child("emulationVersion"), why)
     yield from _strategy(strategy)
