@@ -234,3 +234,33 @@ def test_authorizer_in_annotations() -> None:
     given = policy(auditAnnotations=[{"key": "k", "valueExpression": f"  {check}"}])
     (one,) = found("CEL023", given)
     assert (one.spot.field, one.spot.offset) == ("spec.auditAnnotations[0].valueExpression", 12)
+
+
+@pytest.mark.parametrize(
+    ("resource", "group", "speaks"),
+    [("pods", "", False), ("nodes", "", True), ("*", "*", True)],
+)
+def test_requests_of_clustered_kinds_have_no_namespace(
+    resource: str, group: str, speaks: bool
+) -> None:
+    rule = {
+        "apiGroups": [group],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": [resource],
+    }
+    spec = {"matchConstraints": {"resourceRules": [rule]}}
+    assert bool(about("CEL025", "request.namespace == 'a'", **spec)) is speaks
+
+
+def test_top_level_fields_may_be_absent_too() -> None:
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+    }
+    spec = {"matchConstraints": {"resourceRules": [rule]}}
+    assert about("CEL025", "object.data.x == 'a'", **spec)
+    assert about("CEL025", "object.immutable", **spec) == [(AT, 6)]
+    assert about("CEL025", "object.kind == 'a' && object.metadata.name == 'b'", **spec) == []
