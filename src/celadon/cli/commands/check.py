@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
 from celadon.cli.release_option import add_version
 from celadon.cli.suggestions import did_you_mean
 
@@ -48,15 +49,7 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon check --help` shows."""
     parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="append",
-        default=[],
-        metavar="PATH",
-        dest="cluster",
-        help="policies, bindings and what they look up; may be repeated",
-    )
+    add_files(parser, POLICIES, dest="cluster")
     _parts(parser.add_argument_group("which document plays which part"))
     _question(parser.add_argument_group("what is asked"))
     _webhooks(parser.add_argument_group("webhooks"))
