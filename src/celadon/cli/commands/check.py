@@ -50,6 +50,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon check --help` shows."""
     parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
     add_files(parser, POLICIES, dest="cluster")
+    parser.add_argument(
+        "--admission-control-config-file",
+        metavar="FILE",
+        help="an AdmissionConfiguration: static policies and webhooks from the folders it names",
+    )
     _parts(parser.add_argument_group("which document plays which part"))
     _question(parser.add_argument_group("what is asked"))
     _webhooks(parser.add_argument_group("webhooks"))
@@ -191,9 +196,14 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon check", wrong)
+    try:
+        cluster = [*options.cluster, *_static_files(options)]
+    except ValueError as error:
+        wrong = f"--admission-control-config-file: {error}"
+        return output.usage_error("celadon check", wrong)
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
-    manifests = gather(options.cluster, options.resources, options.old, parts, progress.step)
+    manifests = gather(cluster, options.resources, options.old, parts, progress.step)
     wrong = unknown_kind(parts, manifests)
     if wrong:
         return output.usage_error("celadon check", wrong)
@@ -225,8 +235,17 @@ def run(options: argparse.Namespace) -> Exit:
     return report.exit
 
 
+def _static_files(options: argparse.Namespace) -> list[str]:
+    """Raises ValueError."""
+    if not options.admission_control_config_file:
+        return []
+    from celadon.cli.reading.static_folders import static_files
+
+    return static_files(options.admission_control_config_file, options.kubernetes_version)
+
+
 def _wrong_use(options: argparse.Namespace) -> str:
-    if not options.cluster and not options.resources:
+    if not (options.cluster or options.resources or options.admission_control_config_file):
         return "nothing to check: give policies with `-f`, and manifests"
     if options.operation == "UPDATE" and not options.old:
         return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
