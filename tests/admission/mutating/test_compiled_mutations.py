@@ -21,7 +21,8 @@ def test_stored_policies_may_use_all_that_the_release_knows(version: str, known:
         variables=[{"name": "v", "expression": SORTED}],
     )
     made = compile_mutating_policy(given, version)
-    expressions = [one.expression for one in (*made.conditions, *made.mutations)]
+    expressions = [one.expression for one in made.conditions]
+    expressions += [one.expression for one in made.mutations]
     assert [one.program is not None for one in (*expressions, *made.variables.values())] == (
         [known] * 4
     )
