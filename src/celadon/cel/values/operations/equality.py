@@ -96,9 +96,12 @@ def containers_equal(a: Any, b: Any) -> bool:
             find_in_b = b.get
             for key, x in a.items():
                 y = find_in_b(key, MISSING)
-                if x.__class__ is str is y.__class__:
+                kind = x.__class__
+                if kind is str is y.__class__:
                     if x != y:
                         return False
+                elif kind is dict is y.__class__:
+                    pending.append((x, y))
                 elif y is MISSING or not _is_equal_so_far(x, y, pending):
                     return False
         else:
