@@ -37,7 +37,7 @@ from celadon.kube.validation.validated_kinds import (
 from celadon.kube.writes.write_targets import Target
 
 if TYPE_CHECKING:
-    from celadon.kube.custom import CustomKind
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 
@@ -137,7 +137,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
         errors = validate_create(obj, kind)
         if group_kind == _DEFINITION:
             # late: few objects are definitions.
-            from celadon.kube.custom import definition_errors
+            from celadon.kube.custom.definitions.definition_validation import definition_errors
 
             errors += definition_errors(obj, surroundings.version)
         if not errors and stored and not covered:

@@ -9,7 +9,7 @@ from celadon.kube.catalogue.resources import Resource
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 
 if TYPE_CHECKING:
-    from celadon.kube.custom import CustomKind
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a

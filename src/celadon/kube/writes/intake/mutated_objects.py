@@ -21,7 +21,7 @@ from celadon.kube.status import StatusError
 from celadon.kube.writes.intake import request_bodies
 
 if TYPE_CHECKING:
-    from celadon.kube.custom import CustomKind
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 
 class OtherKind(StatusError):
