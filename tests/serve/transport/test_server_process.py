@@ -382,7 +382,14 @@ def test_plain_http_off_the_loopback_can_be_forced() -> None:
     assert process.wait(PATIENCE) == 0
 
 
-LATE = ("celadon.goyaml", "httpcore", "celadon.serve.outgoing", "celadon.cli.reading")
+LATE = (
+    "celadon.goyaml",
+    "yaml",
+    "tomllib",
+    "httpcore",
+    "celadon.serve.outgoing",
+    "celadon.cli.reading",
+)
 
 
 def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
