@@ -122,6 +122,11 @@ def test_stored_policies_may_use_all_that_the_release_knows(version: str, known:
         version,
     )
     messages = [one.message_expression for one in made.validations]
-    parts = (*made.conditions, *made.validations, *made.annotations)
-    expressions = [*messages, *made.variables.values(), *(one.expression for one in parts)]
+    expressions = [
+        *messages,
+        *made.variables.values(),
+        *(one.expression for one in made.conditions),
+        *(one.expression for one in made.validations),
+        *(one.expression for one in made.annotations),
+    ]
     assert [one is not None and one.program is not None for one in expressions] == [known] * 5
