@@ -21,11 +21,12 @@ def test_stored_policies_may_use_all_that_the_release_knows(version: str, known:
         variables=[{"name": "v", "expression": SORTED}],
     )
     made = compile_mutating_policy(given, version)
-    expressions = [one.expression for one in made.conditions]
-    expressions += [one.expression for one in made.mutations]
-    assert [one.program is not None for one in (*expressions, *made.variables.values())] == (
-        [known] * 4
-    )
+    expressions = [
+        *made.variables.values(),
+        *(one.expression for one in made.conditions),
+        *(one.expression for one in made.mutations),
+    ]
+    assert [one.program is not None for one in expressions] == [known] * 4
 
 
 @pytest.mark.parametrize("reinvokes", [False, True])

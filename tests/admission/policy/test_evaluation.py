@@ -278,6 +278,8 @@ def test_the_size_of_anything_can_be_asked() -> None:
     ],
 )
 def test_long_annotations_are_cut(value: str, published: str) -> None:
-    given = policy(auditAnnotations=[{"key": "k", "valueExpression": "object.data.v"}])
+    given = policy(
+        validations=[], auditAnnotations=[{"key": "k", "valueExpression": "string(object.data.v)"}]
+    )
     verdict = judge(given, binding(), asked=request(config_map(data={"v": value})))
     assert verdict.audit_annotations == {"p/k": published}

@@ -276,12 +276,6 @@ def test_top_level_fields_may_be_absent_too() -> None:
             "has(object.spec.paused)",
         ),
         (
-            "object.metadata.labels['a-b'] == 'x' && has(object.metadata.labels)",
-            "a Deployment need not have `object.metadata.labels`; without it the expression fails "
-            "with `no such key: labels`",
-            "has(object.metadata.labels)",
-        ),
-        (
             "has(object.metadata.labels) && object.metadata.labels['a-b'] == 'x'",
             "a Deployment need not have `object.metadata.labels.a-b`; without it the expression "
             "fails with `no such key: a-b`",
