@@ -15,6 +15,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    HIDDEN_VALUE,
     Errors,
     at_most,
     dns_subdomain,
@@ -35,7 +36,6 @@ MAX_TOLERATIONS: Final = 16
 MAX_BINDING_CONDITIONS: Final = 4
 TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 TOLERATION_OPERATORS: Final = ("Equal", "Exists")
-OMITTED: Final = "<value omitted>"
 _NEED: Final = "are required to use"
 
 Item = Callable[[FieldPath, Any], Errors]
@@ -157,7 +157,7 @@ def raw_object(path: FieldPath, value: object) -> Errors:
     elif len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES:
         yield fieldpath.too_long(path, PARAMETER_BYTES)
     elif not isinstance(value, dict):
-        yield fieldpath.invalid(path, OMITTED, "must be a valid JSON object")
+        yield fieldpath.invalid(path, HIDDEN_VALUE, "must be a valid JSON object")
 
 
 def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
