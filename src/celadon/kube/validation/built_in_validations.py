@@ -26,6 +26,7 @@ from celadon.kube.validation.cluster import (
     stored_versions,
     trust_bundles,
 )
+from celadon.kube.validation.devices import claim_statuses, resource_claims, resource_slices
 from celadon.kube.validation.networking import (
     endpoint_slices,
     endpoints_objects,
@@ -193,6 +194,33 @@ RBAC: Final[Mapping[str, Validation]] = {
     "Role": Validation(role_rules.role, ANY_SEGMENT),
     "RoleBinding": Validation(role_rules.role_binding, ANY_SEGMENT, role_rules.role_binding_update),
 }
+DEVICES: Final[Mapping[str, Validation]] = {
+    "DeviceClass": Validation(resource_claims.device_class, CLUSTER),
+    "DeviceTaintRule": Validation(
+        resource_slices.taint_rule,
+        CLUSTER,
+        resource_slices.taint_rule_update,
+        resource_slices.taint_rule_status,
+        _CHANGED,
+    ),
+    "ResourceClaim": Validation(
+        resource_claims.claim,
+        update=resource_claims.fixed_spec,
+        status=claim_statuses.claim_status,
+    ),
+    "ResourceClaimTemplate": Validation(
+        resource_claims.claim_template, update=resource_claims.fixed_spec, revisit=_CHANGED
+    ),
+    "ResourcePoolStatusRequest": Validation(
+        resource_slices.pool_status_request, CLUSTER, resource_claims.fixed_spec, revisit=_CHANGED
+    ),
+    "ResourceSlice": Validation(
+        resource_slices.resource_slice,
+        CLUSTER,
+        resource_slices.resource_slice_update,
+        revisit=_CHANGED,
+    ),
+}
 STORAGE: Final[Mapping[str, Validation]] = {
     "CSIDriver": Validation(storage_drivers.driver, None, storage_drivers.driver_update),
     "CSINode": Validation(
@@ -284,6 +312,7 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
             "flowcontrol.apiserver.k8s.io": FLOW_CONTROL,
             "networking.k8s.io": NETWORKING,
             RBAC_GROUP: RBAC,
+            "resource.k8s.io": DEVICES,
             "storage.k8s.io": STORAGE,
         }.items()
         for kind, validation in kinds.items()
