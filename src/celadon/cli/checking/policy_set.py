@@ -36,7 +36,9 @@ from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
+from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.writes import request_bodies
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import MutatingEngine
@@ -275,12 +277,16 @@ def _undecodable(document: Document, error: RegistrationError) -> PolicyError:
     return document_error(document, error.path, str(error))
 
 
-def _unknown(document: Document, fields: Sequence[FieldPath]) -> list[PolicyError]:
+def _unknown(document: Document, fields: Sequence[StrayField]) -> list[PolicyError]:
     kind = document.value["kind"]
     head = f'{kind} in version "{_version_of(document)}" cannot be handled as a {kind}'
     return [
-        document_error(document, path, f'{head}: strict decoding error: unknown field "{path}"')
-        for path in fields
+        document_error(
+            document,
+            FieldPath(*one.steps),
+            f"{head}: {request_bodies.strict_decoding_error([one.text])}",
+        )
+        for one in fields
     ]
 
 
