@@ -123,7 +123,7 @@ def _mutation(mutated: Mutated) -> dict[str, Any]:
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
-    return _place(fault.place) | _filled(field=fault.field, message=fault.message)
+    return _place(fault.place) | _filled(field=fault.field, message=fault.message, meant=fault.meant)
 
 
 def _violation(violation: Violation, result: ObjectResult) -> dict[str, Any]:
