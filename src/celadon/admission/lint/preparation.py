@@ -115,6 +115,7 @@ def _registered(
             *validate_object_meta(decoded.value.metadata),
             *validate_create(decoded.value, settings.version),
         ),
+        renamed=renamed,
     )
 
 

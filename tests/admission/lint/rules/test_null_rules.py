@@ -138,6 +138,9 @@ def test_long_chains_of_variables(body: str) -> None:
         ("has(object.metadata.labels)", True),
         ("object.?metadata.labels.hasValue()", False),
         ("oldObject.metadata.name != ''", False),
+        ("oldObject == null ? object.spec.replicas > 1 : true", False),
+        ("oldObject != null || object.spec.replicas > 1", False),
+        ("oldObject == null || object.spec.replicas > 1", True),
     ],
 )
 def test_object_on_delete(text: str, speaks: bool) -> None:
@@ -156,6 +159,7 @@ def test_operations_of_match_conditions() -> None:
         ("oldObject.spec.replicas > 1", True),
         ("oldObject == null || oldObject.spec.replicas > 1", False),
         ("request.operation == 'CREATE' || oldObject.spec.replicas > 1", False),
+        ("object == null && oldObject.spec.replicas > 1", False),
         ("oldObject.?spec.replicas.hasValue()", False),
         ("object.spec.replicas > 1", False),
     ],
