@@ -115,7 +115,6 @@ def _registered(
             *validate_object_meta(decoded.value.metadata),
             *validate_create(decoded.value, settings.version),
         ),
-        renamed=renamed,
     )
 
 
