@@ -2,6 +2,7 @@
 
 Figures a second are the best of all rounds; a ratio is taken within each round, and the median
 counts. The processor's time for one request wanders less than the clock on a shared machine.
+A slow machine is not measured for longer, but with fewer requests: rounds and starts have a time.
 """
 
 from __future__ import annotations
@@ -11,22 +12,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import Final
 
 from bench.pace import measured_slowness
 from bench.server import processes, workloads
 from bench.server.loads import Taken, body_of, fan_out_seconds, run_load
 from bench.server.processes import ServerProcess
-from bench.server.stored_policies import write_policies
+from bench.server.stored_objects import write_config_maps, write_policies
 
 ROUNDS: Final = 3
 REQUESTS: Final = 2000
+"""In a round, if the machine can answer them in time; never fewer than FEW."""
+FEW: Final = 64
+ROUND_SECONDS: Final = 2.0
 CONNECTIONS: Final = 16
 OBJECTS: Final = 10_000
 LISTS: Final = 3
 WATCHERS: Final = 1000
 CHANGES: Final = 5
 STARTS: Final = 5
+START_SECONDS: Final = 8.0
+"""After which there is no further start."""
 POLICIES: Final = 10_000
 SETUP_CONNECTIONS: Final = 4
 
@@ -80,7 +87,7 @@ class Measured:
     started_full: Start
     policies_memory: int
     slowness: float
-    """What `bench.pace` says of the machine."""
+    """What `bench.pace` says of the machine, the median of some looks at it."""
     connections: int = CONNECTIONS
     rounds: int = ROUNDS
 
@@ -90,43 +97,50 @@ def measure(say: Callable[[str], None]) -> Measured:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         say("cold starts ...")
+        slow = [measured_slowness()]
         started = best_start(folder)
         rates = _in_memory(folder, say)
+        slow.append(measured_slowness())
         rates |= _durable(folder, say)
         say("watchers ...")
         fan_out = watched(folder)
         say("starts with a full file ...")
-        full = best_start(folder, "--data", str(folder / "cluster.db"))
+        full = best_start(folder, "--data", str(folder / FULL))
+        slow.append(measured_slowness())
         say("policies ...")
         memory = policies_memory(folder)
-        return Measured(rates, fan_out, started, full, memory, measured_slowness())
+        return Measured(rates, fan_out, started, full, memory, median(slow))
 
 
 def _in_memory(folder: Path, say: Callable[[str], None]) -> dict[str, Rate]:
     with processes.celadon(folder) as server:
         set_up(server, workloads.namespaces() + workloads.config_maps("one", 1))
         say("gets ...")
-        gets = rate(server, folder, lambda _: workloads.gets("one-0", REQUESTS))
+        gets = rate(server, folder, lambda _, count: workloads.gets("one-0", count))
         say("dry runs ...")
-        free = rate(server, folder, lambda _: workloads.small_deployments(REQUESTS))
+        free = rate(server, folder, lambda _, count: workloads.small_deployments(count))
         set_up(server, workloads.twenty_policies())
-        small = rate(server, folder, lambda _: workloads.small_deployments(REQUESTS))
-        large = rate(server, folder, lambda _: workloads.large_deployments(REQUESTS // 2))
+        small = rate(server, folder, lambda _, count: workloads.small_deployments(count))
+        large = rate(server, folder, lambda _, count: workloads.large_deployments(count))
     return {GET: gets, FREE: free, SMALL: small, LARGE: large}
 
 
 def _durable(folder: Path, say: Callable[[str], None]) -> dict[str, Rate]:
     """Leaves a file with OBJECTS objects behind."""
-    with processes.celadon(folder, "--data", str(folder / "cluster.db")) as server:
+    with processes.celadon(folder, "--data", str(folder / "creates.db")) as server:
         set_up(server, workloads.namespaces())
         say("durable creates ...")
-        count = OBJECTS // ROUNDS + 1
-        creates = rate(server, folder, lambda n: workloads.config_maps(f"round-{n}", count))
+        creates = rate(
+            server, folder, lambda turn, count: workloads.config_maps(f"round-{turn}", count)
+        )
+    write_config_maps(folder, folder / FULL, OBJECTS)
+    with processes.celadon(folder, "--data", str(folder / FULL)) as server:
         say("lists ...")
-        lists = rate(server, folder, lambda _: workloads.lists(LISTS), connections=1)
+        lists = rate(server, folder, lambda _, __: workloads.lists(LISTS), connections=1)
     return {CREATE: creates, LIST: lists}
 
 
+FULL: Final = "full.db"
 GET: Final = "get"
 FREE: Final = "dry run without policies"
 SMALL: Final = "dry run"
@@ -143,16 +157,19 @@ def set_up(server: ServerProcess, requests: Sequence[bytes]) -> None:
 def rate(
     server: ServerProcess,
     folder: Path,
-    requests: Callable[[int], Sequence[bytes]],
+    requests: Callable[[int, int], Sequence[bytes]],
     connections: int = CONNECTIONS,
 ) -> Rate:
-    """In rounds, after one that warms up; `requests` of each round by its number."""
-    answer = run_load(server, requests(-1)[: 2 * connections], connections).last
+    """In rounds, after one that warms up and one that shows the pace; `requests` of each by its
+    number, and so many."""
+    answer = run_load(server, requests(0, 2 * connections), connections).last
+    pace = run_load(server, requests(1, 4 * connections), connections).per_second
+    count = max(FEW, min(REQUESTS, int(pace * ROUND_SECONDS)))
     (folder / "answer").write_bytes(body_of(answer))
     own, plain = [], []
     with processes.bare(folder / "answer") as bare:
-        for number in range(ROUNDS):
-            asked = requests(number)
+        for number in range(2, 2 + ROUNDS):
+            asked = requests(number, count)
             own.append(run_load(server, asked, connections))
             plain.append(run_load(bare, asked, connections))
     return Rate(own, plain)
@@ -168,8 +185,9 @@ def watched(folder: Path) -> float:
 
 def best_start(folder: Path, *arguments: str) -> Start:
     """The best of some."""
-    starts = []
-    for _ in range(STARTS):
+    starts: list[Start] = []
+    began = perf_counter()
+    while len(starts) < STARTS and (not starts or perf_counter() - began < START_SECONDS):
         with processes.celadon(folder, *arguments) as server:
             starts.append(Start(server.ready_seconds, server.ready_cpu))
     return Start(min(one.wall for one in starts), min(one.cpu for one in starts))

@@ -127,6 +127,7 @@ SCOPES = [
     ("Cluster", target(), False),
     ("Namespaced", target(NAMESPACES, NAMESPACE), False),
     ("Cluster", target(NAMESPACES, NAMESPACE), True),
+    ("Namespaced", target(NAMESPACES._replace(group="example.com"), NAMESPACE), True),
     ("Cluster", target(in_namespace=False), True),
     ("Elsewhere", target(), False),
     (None, target(), True),

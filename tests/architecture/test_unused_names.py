@@ -24,6 +24,7 @@ PUBLIC = (
 EXCUSED = {
     "celadon.cel.checking.tree_printer.print_ast": "the form in which the golden cases show trees",
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
+    "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",
     "celadon.cel.parsing.macros.BLOCK_MACROS": "what the suites of the specification declare",
     "celadon.cel.parsing.macros.PROTOS_MACROS": "what the suites of the specification declare",
     "celadon.cli.main.CommandParser._print_message": "argparse calls it",

@@ -25,6 +25,7 @@ from celadon.cel import (
 from celadon.cel.analysis.folding import fold
 from celadon.cel.analysis.named_constants import constant_identifiers
 from celadon.cel.analysis.tree_context import Context
+from celadon.cel.extend import Impl
 from celadon.kube.library.releases import environment
 from tests.fuzz.pieces import Piece, shrunk
 from tests.fuzz.typed_expressions import SIMPLEST, Expressions, damaged, objects
@@ -33,6 +34,8 @@ from tests.properties.interpreter import Interpreter, failed, show
 ENVIRONMENT = environment().extend({"object": types.DYN, "x": types.DYN})
 AFFORDABLE = 30_000
 """Evaluations that cost more are given up: they say nothing that smaller ones do not."""
+_IMPLEMENTATIONS: dict[tuple[str, tuple[str, ...]], Impl] = {}
+"""Of functions, for all expressions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +89,27 @@ def _disagreement(text: str, runs: Sequence[Mapping[str, Any]]) -> str:
         program = ENVIRONMENT.program(checked)
     except ProgramError:
         return ""
+    context = _context(ENVIRONMENT, checked)
     for activation in runs:
         try:
-            program.evaluate_metered(activation, AFFORDABLE)
+            metered = _metered(program, activation)
         except CostLimitExceeded:
             continue
-        except EvaluationError:
-            pass
-        found = _compared(checked, program, activation)
+        found = _compared(Interpreter(context, activation), program, activation, metered)
         if found:
             return found
     return ""
 
 
-def _compared(checked: CheckedAst, program: Program, activation: Mapping[str, Any]) -> str:
-    interpreter = Interpreter(_context(ENVIRONMENT, checked), activation)
+def _compared(
+    interpreter: Interpreter,
+    program: Program,
+    activation: Mapping[str, Any],
+    metered: tuple[str, int | None],
+) -> str:
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
-    outcomes = {
-        "metered": _metered(program, activation),
-        "plain": (_plain(program, activation), interpreter.cost),
-    }
+    outcomes = {"metered": metered, "plain": (_plain(program, activation), interpreter.cost)}
     for way, outcome in outcomes.items():
         if outcome != (expected, interpreter.cost):
             return f"{way} {outcome}, interpreter {expected, interpreter.cost}"
@@ -119,7 +122,9 @@ def _context(env: Environment, checked: CheckedAst) -> Context:
     declarations = env.declarations
     constants = constant_identifiers(checked, declarations)
     folded = fold(checked, declarations.functions, constants)
-    return Context(checked, folded, declarations.functions, constants, env.switches)
+    return Context(
+        checked, folded, declarations.functions, constants, env.switches, impls=_IMPLEMENTATIONS
+    )
 
 
 def _plain(program: Program, activation: Mapping[str, Any]) -> str:
@@ -130,8 +135,11 @@ def _plain(program: Program, activation: Mapping[str, Any]) -> str:
 
 
 def _metered(program: Program, activation: Mapping[str, Any]) -> tuple[str, int | None]:
+    """Raises CostLimitExceeded for what is not affordable."""
     try:
-        value, cost = program.evaluate_metered(activation)
+        value, cost = program.evaluate_metered(activation, AFFORDABLE)
+    except CostLimitExceeded:
+        raise
     except EvaluationError as error:
         return f"error: {error.message}", error.cost
     return show(value), cost

@@ -8,7 +8,7 @@ objects (manifests, recorded state, a test's fixtures).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission.conversion import convert
 from celadon.kube import (
@@ -20,7 +20,9 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
-from celadon.kube.roles import RbacAuthorizer, bootstrap_roles
+
+if TYPE_CHECKING:
+    from celadon.kube.roles import RbacAuthorizer
 
 
 class World(Lookups, Protocol):
@@ -125,6 +127,11 @@ class ObjectWorld:
         """What the given RBAC objects say, and those that every server has, unless one of the same
         name is given."""
         if self._rbac is None:
+            from celadon.kube.roles import (  # late: few policies ask
+                RbacAuthorizer,
+                bootstrap_roles,
+            )
+
             self._rbac = RbacAuthorizer([*bootstrap_roles(), *self._index.objects])
         return self._rbac.authorize(attributes)
 

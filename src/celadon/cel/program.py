@@ -17,7 +17,7 @@ import linecache
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 from celadon.cel.analysis.tree_context import Context
@@ -254,6 +254,19 @@ def _file_name(name: str) -> str:
     return f"<celadon {shown} #{next(_numbers)}>"
 
 
+def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
+    """The same code with other texts in the places of minted literals."""
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constants.append(_with_texts(constant, texts))
+        else:
+            constants.append(
+                texts.get(constant, constant) if constant.__class__ is str else constant
+            )
+    return code.replace(co_consts=tuple(constants))
+
+
 def _executed(
     file_name: str, generated: GeneratedModule, names: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -265,5 +278,5 @@ def _executed(
         **names,
     }
     code = compile(generated.source, file_name, "exec", dont_inherit=True, optimize=1)
-    exec(code, namespace)  # noqa: S102  # house rule 18: the one place; all names are minted
+    exec(_with_texts(code, generated.texts), namespace)  # noqa: S102  # house rule 18: the one place; all names are minted
     return namespace

@@ -7,15 +7,13 @@ neither "admitted" nor "denied" (`Exit.INTERNAL`).
 from __future__ import annotations
 
 import os
-import traceback
-from pathlib import Path
 from typing import Final
 
 from celadon.cli.reading.problems import Problem
 
 TRACEBACK_VARIABLE: Final = "CELADON_TRACEBACK"
 """Set in the environment, it makes the commands show whole tracebacks of such errors."""
-_PACKAGE: Final = str(Path(__file__).parents[1])
+_PACKAGE: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 HELP: Final = f"please report it with the input; {TRACEBACK_VARIABLE}=1 shows more"
 
 
@@ -27,9 +25,14 @@ def crash(file: str, line: int, doing: str, error: Exception) -> Problem:
 
 def summary(error: BaseException) -> str:
     """`TypeError: message (kube/names.py:12)`, and the traceback if the environment asks for it."""
+    import traceback
+
     said = "".join(traceback.format_exception_only(error)).strip()
     ours = [one for one in traceback.extract_tb(error.__traceback__) if _PACKAGE in one.filename]
-    place = f" ({Path(ours[-1].filename).relative_to(_PACKAGE)}:{ours[-1].lineno})" if ours else ""
+    place = ""
+    if ours:
+        _, _, below = ours[-1].filename.rpartition(_PACKAGE)
+        place = f" ({below}:{ours[-1].lineno})"
     if not os.environ.get(TRACEBACK_VARIABLE):
         return f"{said}{place}"
     return f"{said}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"

@@ -3,19 +3,18 @@
 Read `yaml_scalars` first (what an unquoted word means), then `yaml_events` (the complete reader,
 from libyaml's events), `yaml_blocks` (the quick one for the style of everyday manifests) and
 `yaml_documents` (the body of a request, with what an API server says about it); `yaml_writer` is
-the way back, `yaml_parts` cuts a file into its documents. Files, and where things stand in them,
-are the commands' (`cli/reading`).
+the way back. `yaml_on_demand` loads what few texts need; `yaml_parts` cuts a file into its
+documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 
 from celadon.goyaml.nesting import check_depth
+from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument, strict_error
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_documents import YamlDocument, first_document, strict_error
-from celadon.goyaml.yaml_events import RepeatedKey, read_yaml
 from celadon.goyaml.yaml_limits import MAX_DEPTH
+from celadon.goyaml.yaml_on_demand import first_document, read_yaml, yaml_text
 from celadon.goyaml.yaml_parts import SeparatorError, yaml_parts
 from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
-from celadon.goyaml.yaml_writer import yaml_text
 
 __all__ = [
     "MAX_DEPTH",

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import yaml
 
 from celadon.goyaml.nesting import check_depth
+from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument
 from celadon.goyaml.unreadable import UnreadableError
-from celadon.goyaml.yaml_events import EventReader, RepeatedKey, syntax_error
+from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.goyaml.yaml_scalars import integer_or_double
 
 _ONLY_YAML_KNOWS: Final = re.compile(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
@@ -28,24 +27,6 @@ _ONLY_YAML_KNOWS: Final = re.compile(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
 
 _LONGEST_KEY: Final = 512
 """Characters: YAML takes a key of 1024 bytes without a `?`, and escapes make it longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class YamlDocument:
-    """`repeated` has a text for every key that is given twice: `line 7: key "a" already set in
-    map`, in the order in which Go finds them."""
-
-    value: Any
-    repeated: tuple[str, ...] = ()
-
-    def strict_error(self) -> str:
-        """The text of the error of strict reading; empty if there is none."""
-        return strict_error(self.repeated) if self.repeated else ""
-
-
-def strict_error(repeated: Iterable[str]) -> str:
-    """The text of the error of strict reading, from those about single keys."""
-    return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
 
 
 class _NotAlike(ValueError):

@@ -15,11 +15,12 @@ import base64
 import binascii
 import copy
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import yaml
 
 from celadon.goyaml.nesting import check_depth, too_deep
+from celadon.goyaml.repeated_keys import RepeatedKey
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_limits import (
     ALIAS_FREE_COUNT,
@@ -37,26 +38,6 @@ _GO_NUMBERS: Final = {".nan": "NaN", ".inf": "+Inf", "-.inf": "-Inf"}
 _SCALAR, _ALIAS = yaml.ScalarEvent, yaml.AliasEvent
 _MAPPING, _SEQUENCE = yaml.MappingStartEvent, yaml.SequenceStartEvent
 _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
-
-
-class RepeatedKey(NamedTuple):
-    """A key that a map has already: how Go prints it, where it begins in the text (line from 1,
-    character from 0), and the line of the second value, which counts."""
-
-    shown: str
-    offset: int
-    line: int
-    value_line: int
-
-    @property
-    def text(self) -> str:
-        """Go's complaint, which is about the line of the value."""
-        return f"line {self.value_line}: {self.complaint}"
-
-    @property
-    def complaint(self) -> str:
-        """The same without the line."""
-        return f"key {self.shown} already set in map"
 
 
 def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:

@@ -28,7 +28,7 @@ from celadon.serve.controllers.server_controllers import (
 )
 from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.operation.policy_timer import PolicyTimer
+from celadon.serve.operation.policy_timer import MutationTimer, PolicyTimer
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
@@ -103,7 +103,7 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
         view = mutating_view(
             core.objects, settings.version, _static(core, MUTATING.policy), compiled
         )
-    mutating = MutatingPolicies(view, core.served, core.world)
+    mutating = MutatingPolicies(view, core.served, core.world, MutationTimer(core.metrics))
     return Admission(
         policies=validating_view(
             core.objects, settings.version, _static(core, VALIDATING.policy), compiled

@@ -225,6 +225,76 @@ def test_policies_about_roles_are_about_security() -> None:
     assert found("CEL060", given)
 
 
+SENSITIVE = ("admissionregistration.k8s.io", "certificates.k8s.io", "rbac.authorization.k8s.io")
+
+
+@pytest.mark.parametrize(
+    ("groups", "subject"),
+    [
+        *(([group], group) for group in SENSITIVE),
+        (SENSITIVE[::-1], ", ".join(SENSITIVE)),
+        (["rbac.authorization.k8s.io", "apps"], ""),
+        (["apps"], ""),
+    ],
+)
+def test_groups_that_are_about_security(groups: list[str], subject: str) -> None:
+    rule = {**ANY, "apiGroups": list(groups)}
+    given = policy(
+        matchConstraints={"resourceRules": [rule]},
+        failurePolicy="Ignore",
+        validations=[{"expression": "true"}],
+    )
+    text = f"the policy is about {subject}, and an error in it lets the request pass"
+    assert [one.message for one in found("CEL060", given)] == ([text] if subject else [])
+
+
+LEASES = "leases, by which nodes and controllers stay alive"
+
+
+@pytest.mark.parametrize(
+    ("rule", "threatened"),
+    [
+        ({}, "everything"),
+        ({"operations": ["CREATE"]}, "everything"),
+        ({"operations": ["UPDATE"]}, "everything"),
+        ({"operations": ["CONNECT", "DELETE"]}, ""),
+        ({"apiGroups": [""]}, "nodes"),
+        ({"apiGroups": ["", "coordination.k8s.io"], "resources": ["nodes", "leases"]}, LEASES),
+        ({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}, LEASES),
+        ({"apiGroups": ["coordination.k8s.io"], "resources": ["leases/status"]}, ""),
+        ({"apiGroups": [""], "resources": ["nodes"]}, ""),
+        ({"resources": ["nodes"]}, "nodes"),
+        ({"resources": ["pods"]}, ""),
+        ({"apiGroups": ["apps"]}, ""),
+    ],
+)
+def test_what_a_rule_threatens(rule: dict[str, Any], threatened: str) -> None:
+    rules = [{**ANY, "apiGroups": ["apps"]}, {**ANY, **rule}, ANY if threatened else {}]
+    given = policy(
+        matchConstraints={"resourceRules": [one for one in rules if one]},
+        validations=[{"expression": "true"}],
+    )
+    text = f"this rule matches {threatened}, in every namespace, kube-system included"
+    assert [(one.spot.field, one.message) for one in found("CEL061", given)] == (
+        [("spec.matchConstraints.resourceRules[1]", text)] if threatened else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("bindings", "speaks"),
+    [
+        ([binding("b"), binding("c", "p", "Warn")], True),
+        ([binding("b", matchResources={"objectSelector": NARROW})], False),
+        ([binding("b", matchResources={"resourceRules": [{**ANY, "resources": ["pods"]}]})], False),
+        ([binding("b", matchResources={"namespaceSelector": {"matchLabels": {}}})], True),
+        ([binding("b", matchResources={"objectSelector": NARROW}), binding("c")], True),
+    ],
+)
+def test_bindings_that_are_narrow(bindings: list[dict[str, Any]], speaks: bool) -> None:
+    given = policy(matchConstraints={"resourceRules": [ANY]}, validations=[{"expression": "true"}])
+    assert bool(found("CEL061", given, *bindings)) is speaks
+
+
 @pytest.mark.parametrize(
     ("changes", "bindings", "speaks"),
     [
@@ -289,6 +359,24 @@ CONTAINERS = "object.spec.template.spec.containers"
 )
 def test_expensive(text: str, speaks: bool) -> None:
     assert bool(about("CEL070", text)) is speaks
+
+
+def test_what_is_expensive_is_said_in_numbers() -> None:
+    given = policy(
+        validations=[
+            {
+                "expression": f"{CONTAINERS}.all(a, {CONTAINERS}.all(b, "
+                f"{CONTAINERS}.all(c, true)))",
+                "message": "m",
+                "messageExpression": f"{CONTAINERS}.map(a, {CONTAINERS}.map(b, "
+                f"{CONTAINERS}.map(c, 'x'))).size() > 0 ? 'a' : 'b'",
+            }
+        ]
+    )
+    (one,) = found("CEL070", given)
+    assert one.spot.field == AT
+    assert one.message.startswith("for an object of 256 KiB this may cost ")
+    assert one.message.endswith(", more than the 1e+06 at which evaluation stops")
 
 
 # --- the linter ---

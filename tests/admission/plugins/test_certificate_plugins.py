@@ -44,6 +44,10 @@ def test_signing() -> None:
     signed = signing(status={"certificate": "x"})
     assert _refused("CertificateSigning", "status", "sign", signed, signing()) == (text, "")
     assert _refused("CertificateSigning", "status", "sign", signed, signed) == ("", "")
+    failed = signing(status={"conditions": [{"type": "Failed"}]})
+    assert _refused("CertificateSigning", "status", "sign", failed, signing()) == (text, "")
+    emptied = signing(status={"conditions": [], "certificate": ""})
+    assert _refused("CertificateSigning", "status", "sign", emptied, signing()) == ("", "")
 
 
 def test_attesting() -> None:

@@ -1,4 +1,4 @@
-"""What a compiled policy keeps in memory, and what its programs are called."""
+"""What a compiled policy knows and keeps in memory, and what its programs are called."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.admission.policy.compiled_policy import compile_policy
+from tests.admission.building import policy
 
 #: Bytes per policy with five expressions, all of them generated.
 KEPT = 100 * 1024
@@ -105,3 +106,27 @@ def test_programs_are_named_by_policy_and_field() -> None:
         "require-owner validations[1].messageExpression",
         "require-owner auditAnnotations[0]",
     ]
+
+
+@pytest.mark.parametrize(("version", "known"), [("1.33", False), ("1.34", True)])
+def test_stored_policies_may_use_all_that_the_release_knows(version: str, known: bool) -> None:
+    """What is new in a release, too, which nobody may write yet."""
+    text, truth = "string([1].sort()[0])", "[2, 1].sort() == [1, 2]"
+    made = compile_policy(
+        policy(
+            validations=[{"expression": truth, "messageExpression": text}],
+            matchConditions=[{"name": "c", "expression": truth}],
+            variables=[{"name": "v", "expression": truth}],
+            auditAnnotations=[{"key": "k", "valueExpression": text}],
+        ),
+        version,
+    )
+    messages = [one.message_expression for one in made.validations]
+    expressions = [
+        *messages,
+        *made.variables.values(),
+        *(one.expression for one in made.conditions),
+        *(one.expression for one in made.validations),
+        *(one.expression for one in made.annotations),
+    ]
+    assert [one is not None and one.program is not None for one in expressions] == [known] * 5

@@ -266,3 +266,20 @@ def test_the_size_of_anything_can_be_asked() -> None:
     assert size_bound(nested) == policy_limits.UNBOUNDED_SIZE
     while isinstance(nested, list):  # taken apart by hand: the interpreter would recurse
         nested = nested.pop()
+
+
+@pytest.mark.parametrize(
+    ("value", "published"),
+    [
+        ("a" * 10240, "a" * 10240),
+        ("a" * 10241, "a" * 10240),
+        ("a" * 10239 + "\u00e9", "a" * 10239 + "\ufffd"),
+        ("a" * 10238 + "\u20ac", "a" * 10238 + "\ufffd\ufffd"),
+    ],
+)
+def test_long_annotations_are_cut(value: str, published: str) -> None:
+    given = policy(
+        validations=[], auditAnnotations=[{"key": "k", "valueExpression": "string(object.data.v)"}]
+    )
+    verdict = judge(given, binding(), asked=request(config_map(data={"v": value})))
+    assert verdict.audit_annotations == {"p/k": published}

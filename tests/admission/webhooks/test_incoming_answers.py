@@ -156,3 +156,33 @@ def test_no_reply_at_all() -> None:
     bad = NoReply("no PEM", 500, "could not get REST client")
     with pytest.raises(CallError, match="could not get REST client: no PEM"):
         read_answer(call, bad, as_json, mutating=False)
+
+
+META_KINDS = [
+    *(f"{verb}Options" for verb in ("List", "Get", "Delete", "Create", "Update", "Patch")),
+    "WatchEvent",
+]
+CORE_KINDS = ["Status", "APIVersions", "APIGroupList", "APIGroup", "APIResourceList"]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "registered"),
+    [
+        *(("admission.k8s.io/v1", kind, True) for kind in META_KINDS),
+        *(("admission.k8s.io/v1", kind, False) for kind in CORE_KINDS),
+        *(("v1", kind, True) for kind in CORE_KINDS),
+        *(("v1", kind, False) for kind in META_KINDS),
+        ("v2", "Status", False),
+        ("apps/v1", "Status", False),
+    ],
+)
+def test_kinds_that_are_no_review(version: str, kind: str, registered: bool) -> None:
+    with pytest.raises(CallError) as failed:
+        read({"apiVersion": version, "kind": kind})
+    short = version.rpartition("/")[2]
+    assert str(failed.value) == CALLED + (
+        f"converting ({short}.{kind}) to (v1.AdmissionReview): unknown conversion"
+        if registered
+        else f'no kind "{kind}" is registered for version "{version}" in scheme '
+        '"k8s.io/apiserver/pkg/util/webhook/client.go:71"'
+    )

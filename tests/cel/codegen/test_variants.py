@@ -6,15 +6,19 @@ here each row makes both variants take a branch of their own.
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
 
-from celadon.cel import EvaluationError, Program, types
+from celadon.cel import CheckedAst, Environment, EvaluationError, Program, types
 from celadon.cel.analysis.folding import fold
 from celadon.cel.analysis.named_constants import constant_identifiers
 from celadon.cel.analysis.tree_context import Context
-from celadon.kube.library.releases import environment
+from celadon.cel.values.maps import make_map
+from celadon.cel.values.numbers import Uint
+from celadon.kube.library.releases import environment as release
 from tests.properties.interpreter import Interpreter, failed, show
 
 INPUTS: dict[str, Any] = {
@@ -36,7 +40,7 @@ INPUTS: dict[str, Any] = {
     },
     "s": "hello",
 }
-ENVIRONMENT = environment("1.36").extend(
+ENVIRONMENT = release("1.36").extend(
     {
         "b": types.BOOL,
         "d": types.DOUBLE,
@@ -252,44 +256,148 @@ ip('10.0.0.1').family()
 {'a': o.zz}
 '%d'.format([o.text])
 """
+REMEMBERED = """
+quantity('1.5Gi').add(quantity('512Mi')) == quantity('2Gi')
+quantity('2Gi') == quantity('1.5Gi').add(quantity('512Mi'))
+quantity(o.text).add(1)
+quantity(o.f)
+quantity('x')
+isQuantity('x')
+isQuantity(o.f)
+isQuantity(o.nul)
+sign(quantity('1').add(2).sub(quantity('3')))
+['1', '1', 'x'].map(x, isQuantity(x))
+[dyn('1'), dyn('1'), o.text].map(x, quantity(x)).size()
+dyn(quantity('1')).isLessThan(o.f)
+semver('1.2.3').isLessThan(semver('1.2.3-rc.1'))
+semver('1.2.3+a').compareTo(semver('1.2.3+b'))
+semver(o.text)
+isSemver('1.2.3') && isSemver('v1.2', true) && !isSemver(o.text)
+ip('10.0.0.1') == ip('10.0.0.1')
+cidr('10.0.0.0/8').containsIP(o.text)
+cidr('10.0.0.0/8').containsIP('10.1.2.3') && cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))
+cidr('10.0.0.0/8').containsCIDR(cidr('10.0.0.0/9'))
+cidr(o.text)
+url('https://[::1]:80/a').getHostname() + url('/a').getHostname()
+url(o.text).getHost()
+isURL(o.text)
+"""
+COLLECTED = """
+l.map(x, x * 2).map(y, y + 1)
+l.filter(x, x > 1).map(y, y + 1).filter(z, z > 3)
+l.filter(x, x > 1).exists_one(y, y == 2)
+o.mixed.filter(x, x == 1).map(y, y)
+l.map(x, 6 / (x - 1)).exists(y, y > 2)
+l.map(x, 6 / (x - 1)).filter(y, y > 2)
+l.map(x, x > 1, x)
+m.filter(k, k != 'a').map(k, m[k])
+l.map(x, l.map(y, x + y).filter(z, z > i)).filter(w, size(w) > 0)
+l.all(x, x < o.deep.er.est[0].n)
+[].all(x, x < o.zz.y)
+l.all(x, x > 0 && o.deep.er.est[x].n > 0)
+l.exists(x, o.map.k == 'v' && l.exists(y, o.map.k == 'v' && x == y))
+m.all(k, v, v > 0)
+o.map.all(k, v, k < v)
+o.list.all(k, v, k < v)
+[9223372036854775807, 1, -1].sum()
+[dyn(1), dyn(2.0)].sum()
+[dyn(1), dyn('a')].isSorted()
+['b', 'a'].isSorted()
+[3, 2].isSorted()
+[dyn('a'), dyn(1)].join(',')
+o.list.map(x, string(x)).join(',')
+o.mixed.map(x, x).join(',')
+"""
 ROWS = [
     row
-    for part in (ARITHMETIC, COMPARISONS, LOGIC, CHAINS, LOOPS, CALLS)
+    for part in (ARITHMETIC, COMPARISONS, LOGIC, CHAINS, LOOPS, CALLS, REMEMBERED, COLLECTED)
     for row in part.split("\n")
     if row
 ]
 
 
-def metered(program: Program) -> tuple[str, int | None]:
+@cache
+def compiled(environment: Environment, text: str) -> tuple[CheckedAst, Program]:
+    checked = environment.compile(text).checked()
+    return checked, environment.program(checked)
+
+
+def metered(program: Program, inputs: dict[str, Any]) -> tuple[str, int | None]:
     try:
-        value, cost = program.evaluate_metered(INPUTS)
+        value, cost = program.evaluate_metered(inputs)
     except EvaluationError as error:
         return f"error: {error.message}", error.cost
     return show(value), cost
 
 
-def plain(program: Program) -> str:
+def plain(program: Program, inputs: dict[str, Any]) -> str:
     try:
-        return show(program.evaluate(INPUTS))
+        return show(program.evaluate(inputs))
     except EvaluationError as error:
         return f"error: {error.message}"
 
 
+OPEN = ENVIRONMENT.extend({"p": types.DYN, "q": types.DYN})
+OPERANDS: tuple[Any, ...] = (
+    "abc",
+    "",
+    1,
+    7,
+    True,
+    None,
+    2.5,
+    b"abc",
+    Uint(1),
+    [1, "abc", None],
+    {"abc": 1},
+    make_map([(True, "a")]),
+    ENVIRONMENT.program(ENVIRONMENT.compile("quantity('1')").checked()).evaluate({}),
+)
+TEMPLATES = """
+p in q
+p == q
+p.startsWith(q)
+p.endsWith(q)
+p.contains(q)
+p + ' ' + q + '!'
+'a' + p + q
+p + q + 'a'
+'%s has %d%%'.format([p, q])
+'%d %s'.format([p, q])
+p.map(x, q).join('-')
+p.map(x, x).join(q)
+p.all(k, v, v != q)
+p.filter(x, x != q).map(x, x)
+p.sum() == q
+p.isSorted() || q.isSorted()
+quantity(p).isLessThan(quantity(q))
+"""
+
+
+@pytest.mark.parametrize("text", TEMPLATES.split("\n")[1:-1])
+def test_variants_agree_on_any_operands(text: str) -> None:
+    for p, q in product(OPERANDS, repeat=2):
+        agree(OPEN, text, {"p": p, "q": q})
+
+
 @pytest.mark.parametrize("text", ROWS)
 def test_variants_agree(text: str) -> None:
-    checked = ENVIRONMENT.compile(text).checked()
-    program = ENVIRONMENT.program(checked)
-    declarations = ENVIRONMENT.declarations
+    agree(ENVIRONMENT, text, INPUTS)
+
+
+def agree(environment: Environment, text: str, inputs: dict[str, Any]) -> None:
+    checked, program = compiled(environment, text)
+    declarations = environment.declarations
     constants = constant_identifiers(checked, declarations)
     context = Context(
         checked,
         fold(checked, declarations.functions, constants),
         declarations.functions,
         constants,
-        ENVIRONMENT.switches,
+        environment.switches,
     )
-    interpreter = Interpreter(context, INPUTS)
+    interpreter = Interpreter(context, inputs)
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
-    assert metered(program) == (expected, interpreter.cost)
-    assert plain(program) == expected
+    assert metered(program, inputs) == (expected, interpreter.cost)
+    assert plain(program, inputs) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go.json_reader import read_json
+from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.strict_fields import MOST, strict_field_errors
 
@@ -52,3 +52,29 @@ def test_not_without_end() -> None:
 def test_kinds_that_are_not_built_in() -> None:
     document = read_json('{"x":1}')
     assert strict_field_errors(document, GroupVersionKind("a.b", "v1", "C")) == []
+
+
+def test_where_they_are() -> None:
+    obj = {
+        "spec": {"template": {"spec": {"containers": [{"name": "c"}, {"zap": 1}]}}, "x": 3},
+        "metadata": {"labels": {"any": "thing"}, "managedFields": [{"fieldsV1": {"f:x": {}}}]},
+        "y": 2,
+    }
+    found = strict_field_errors(Document(obj), GroupVersionKind("apps", "v1", "Deployment"))
+    steps = ("spec", "template", "spec", "containers", 1, "zap")
+    assert [one.steps for one in found] == [steps, ("spec", "x"), ("y",)]
+
+
+@pytest.mark.parametrize(
+    ("field", "likely"),
+    [
+        ("policyname", "policyName"),
+        ("validationAction", "validationActions"),
+        ("paramsRef", "paramRef"),
+        ("rules", ""),
+        ("x", ""),
+    ],
+)
+def test_what_was_meant(field: str, likely: str) -> None:
+    (found,) = strict_field_errors(Document({"spec": {field: 1}}), BINDING)
+    assert found.likely == likely

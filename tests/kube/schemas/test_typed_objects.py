@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas import packs
-from celadon.kube.schemas.typed_objects import round_trip, unknown_fields
+from celadon.kube.schemas.typed_objects import round_trip
 from celadon.kube.schemas.typed_values import DecodeError
 
 APPS_V1 = "apps/v1/Deployment"
@@ -341,23 +341,6 @@ def test_deep_objects_are_refused() -> None:
 
 def test_kinds_that_are_not_built_in() -> None:
     assert round_trip({"a": 1}, gvk("example.com/v1/Widget")) is None
-    assert unknown_fields({"a": 1}, gvk("example.com/v1/Widget")) == []
-
-
-def test_unknown_fields() -> None:
-    obj = {
-        "spec": {
-            "template": {"spec": {"containers": [{"name": "c"}, {"zap": 1}]}},
-            "x": 3,
-        },
-        "metadata": {"labels": {"any": "thing"}, "managedFields": [{"fieldsV1": {"f:x": {}}}]},
-        "y": 2,
-    }
-    assert [str(path) for path in unknown_fields(obj, gvk(APPS_V1))] == [
-        "spec.template.spec.containers[1].zap",
-        "spec.x",
-        "y",
-    ]
 
 
 JSON = st.recursive(

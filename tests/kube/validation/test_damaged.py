@@ -21,6 +21,7 @@ from tests.kube.validation.cluster import (
     test_stored_versions,
     test_trust_bundles,
 )
+from tests.kube.validation.devices import test_resource_claims, test_resource_slices
 from tests.kube.validation.networking import (
     test_endpoint_slices,
     test_service_ranges,
@@ -53,6 +54,8 @@ OBJECTS = [
     *test_leases.GOOD,
     *test_nodes.GOOD,
     *test_persistent_volumes.GOOD,
+    *test_resource_claims.GOOD,
+    *test_resource_slices.GOOD,
     *test_service_ranges.GOOD,
     *test_storage_classes.GOOD,
     *test_storage_drivers.GOOD,

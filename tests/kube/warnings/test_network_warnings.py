@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.warnings import network_warnings as warned
+from celadon.kube.well_known_values import TOPOLOGY_HINTS
 
 BAD = "1.1.1.01"
 
@@ -78,7 +79,7 @@ def test_services(spec: dict[str, Any], want: list[str]) -> None:
 
 
 def test_an_old_annotation_of_services() -> None:
-    obj = {"metadata": {"annotations": {warned.TOPOLOGY_HINTS: "auto"}}}
+    obj = {"metadata": {"annotations": {TOPOLOGY_HINTS: "auto"}}}
     assert list(warned.service_warnings(obj, None)) == [
         "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use "
         "service.kubernetes.io/topology-mode instead"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.custom.scale_paths import ScalePaths, scale_paths
+from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
 from celadon.kube.status import StatusError
 from celadon.kube.writes.scales import scale_of, scaled
 

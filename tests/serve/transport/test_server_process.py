@@ -382,7 +382,14 @@ def test_plain_http_off_the_loopback_can_be_forced() -> None:
     assert process.wait(PATIENCE) == 0
 
 
-LATE = ("celadon.goyaml", "httpcore", "celadon.serve.outgoing", "celadon.cli.reading")
+LATE = (
+    "celadon.goyaml",
+    "yaml",
+    "tomllib",
+    "httpcore",
+    "celadon.serve.outgoing",
+    "celadon.cli.reading",
+)
 
 
 def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
@@ -409,8 +416,8 @@ def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None
     }
     given = ("--admission-control-config-file", file(tmp_path, "admission", json.dumps(told)))
     assert "requires the ManifestBasedAdmissionControlConfig feature gate" in ended(*given)
-    given += ("--feature-gates", "ManifestBasedAdmissionControlConfig=true")
-    server = Served(tmp_path, *given)
+    gate = ("--feature-gates", "ManifestBasedAdmissionControlConfig=true")
+    server = Served(tmp_path, *given, *gate)
 
     def code() -> int:
         return server.call("POST", f"{CONFIGMAPS}?dryRun=All", config_map("c"))[0]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from celadon.admission import Verdict
+from celadon.kube import StatusError
 from celadon.serve.operation import exposition
 from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.rulebook import SourceState
 from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
 from tests.admission.building import request
+from tests.admission.mutating.altering import label, policy, rounds
 from tests.webhook.service.running import FixedSource, rulebook
 
 
@@ -69,6 +73,26 @@ def test_findings_are_counted_by_policy() -> None:
     counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 2'
     assert counted in lines
     assert 'celadon_webhook_policy_errors_total{policy="p"} 1' in lines
+
+
+def test_mutations_are_counted_by_what_became_of_them() -> None:
+    given = metrics()
+    fails = label("b", "string(1/0)")
+    registered = [policy("good", label("a"), label("b")), policy("bad", fails, label("c"))]
+    registered.append(policy("calm", fails, failurePolicy="Ignore"))
+    steps = rounds(*registered)
+    with pytest.raises(StatusError):
+        steps.run(request(), 0)
+    given.mutated(steps.notes)
+    lines = shown(given)
+    total = "celadon_webhook_policy_mutations_total"
+    assert [line.removeprefix(total) for line in lines if line.startswith(total)] == [
+        '{policy="bad",binding="bad-b",result="applied"} 1',
+        '{policy="bad",binding="bad-b",result="failed"} 1',
+        '{policy="calm",binding="calm-b",result="ignored"} 1',
+        '{policy="good",binding="good-b",result="applied"} 2',
+    ]
+    assert 'celadon_webhook_policy_errors_total{policy="calm"} 1' in lines
 
 
 def test_one_review_in_many_is_timed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from celadon.admission.lint.model.corrections import written_finding
 from celadon.admission.lint.model.findings import Finding
 from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.subjects import Settings
@@ -19,6 +20,8 @@ def lint(
     groups are looked up. In the order of the documents, fields and positions."""
     bundle = prepare(documents, settings)
     found = [finding for rule in rules for finding in rule.findings(bundle)]
+    renamed = {one.document: one.renamed for one in bundle.registered if one.renamed}
+    found = [written_finding(one, renamed.get(one.spot.document, ())) for one in found]
     return sorted(dict.fromkeys(found), key=_place)
 
 

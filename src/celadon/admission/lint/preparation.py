@@ -9,6 +9,7 @@ from typing import Final
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
+from celadon.admission.lint.model.corrections import corrected
 from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
@@ -99,16 +100,17 @@ def _usable(definition: Mapping[str, Json]) -> bool:
 def _registered(
     number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: Settings
 ) -> Registered:
+    found = corrected(document, kind)
+    base = Registered(
+        number, kind, found.document, unknown_fields=found.unknown, renamed=found.renamed
+    )
     try:
-        decoded = decode_object(document, kind.kind, kind.version)
+        decoded = decode_object(found.document, kind.kind, kind.version)
     except RegistrationError as error:
-        return Registered(number, kind, document, failure=error)
-    return Registered(
-        number,
-        kind,
-        document,
-        decoded.value,
-        unknown_fields=decoded.unknown_fields,
+        return replace(base, failure=error)
+    return replace(
+        base,
+        value=decoded.value,
         errors=(
             *validate_object_meta(decoded.value.metadata),
             *validate_create(decoded.value, settings.version),

@@ -29,7 +29,7 @@ from celadon.admission.mutating.compiled_mutations import (
     compile_mutating_policy,
 )
 from celadon.admission.mutating.mutation_case import MutationCase, Versions
-from celadon.admission.mutating.mutation_records import MutationNotes
+from celadon.admission.mutating.mutation_records import MutationNotes, MutationObserver
 from celadon.admission.mutating.mutation_refusals import FORBIDDEN, MutationFailure, refusal
 from celadon.admission.policy import params
 from celadon.admission.registration.registration_types import (
@@ -104,9 +104,11 @@ class MutatingEngine:
         """Whether any policy could have a say in requests like this one. Cheap."""
         return bool(self._candidates(request, world))
 
-    def rounds(self, world: World, kinds: MutatedKinds) -> PolicyRounds:
-        """For one request."""
-        return PolicyRounds(self._candidates, world, kinds)
+    def rounds(
+        self, world: World, kinds: MutatedKinds, observer: MutationObserver | None = None
+    ) -> PolicyRounds:
+        """For one request. The observer is told of each mutation."""
+        return PolicyRounds(self._candidates, world, kinds, observer)
 
     def _candidates(self, request: Request, world: World) -> tuple[_Candidate, ...]:
         if request.operation is Operation.DELETE:
@@ -128,12 +130,19 @@ class PolicyRounds:
     """The mutating policies of one request. `wants_another` says after the first round whether all
     mutating plugins have to be asked once more."""
 
-    def __init__(self, candidates: _Find, world: World, kinds: MutatedKinds) -> None:
+    def __init__(
+        self,
+        candidates: _Find,
+        world: World,
+        kinds: MutatedKinds,
+        observer: MutationObserver | None = None,
+    ) -> None:
         self.notes = MutationNotes()
         self.wants_another = False
         self._candidates = candidates
         self._world = world
         self._kinds = kinds
+        self._observer = observer
         self._reinvocation = Reinvocation()
 
     def run(self, request: Request, number: int) -> JsonObject | None:
@@ -224,7 +233,7 @@ class PolicyRounds:
             key = (policy.name, binding, param)
             if number and key not in state.again:
                 continue
-            if case.mutate(failures, self.notes.changes, number):
+            if case.mutate(failures, self.notes.changes, number, self._observer):
                 state.changed()
                 self.wants_another = True
             if policy.reinvokes:

@@ -16,7 +16,7 @@ from celadon.admission.expressions.metering import Failure, Meter, OutOfBudget, 
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.mutating.compiled_mutations import CompiledMutatingPolicy, CompiledMutation
-from celadon.admission.mutating.mutation_records import Change
+from celadon.admission.mutating.mutation_records import Change, MutationObserver
 from celadon.admission.mutating.mutation_refusals import INVALID, MutationFailure
 from celadon.admission.mutating.native_values import DataValues
 from celadon.admission.mutating.patchers import apply_configuration, apply_patch
@@ -107,23 +107,35 @@ class MutationCase:
             return MATCHED
         return self._phases(self._versions.current(self._hit.kind)).condition_result()
 
-    def mutate(self, failures: list[MutationFailure], changes: list[Change], number: int) -> bool:
+    def mutate(
+        self,
+        failures: list[MutationFailure],
+        changes: list[Change],
+        number: int,
+        observer: MutationObserver | None = None,
+    ) -> bool:
         """Whether the object is another one afterwards. Raises StatusError."""
         kind = self._hit.kind
         before = self._versions.current(kind)
         if before is None:
             return False
         live = before
+        if observer is not None:
+            observer.begin()
         for index, mutation in enumerate(self._policy.mutations):
             try:
                 patched = self._patched(mutation, live)
             except MutationRefused as error:
                 failure = Failure(str(error), mutation.expression.source)
-                failures.append(self.failure(failure, index))
+                failures.append(self._failed(failure, index, observer))
                 continue
             except _Failed as error:
-                failures.append(self.failure(error.failure, index))
+                failures.append(self._failed(error.failure, index, observer))
                 continue
+            except StatusError as error:
+                self._observed(observer, str(error))
+                raise
+            self._observed(observer, "")
             self._versions.put(kind, patched)
             changes.append(
                 Change(
@@ -166,6 +178,16 @@ class MutationCase:
             extra = 0 if self._param is None else size_bound(self._param)
             plain = context.fits(policy.plain_size, extra + size_bound(live))
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
+
+    def _failed(
+        self, failure: Failure, index: int, observer: MutationObserver | None
+    ) -> MutationFailure:
+        self._observed(observer, failure.text)
+        return self.failure(failure, index)
+
+    def _observed(self, observer: MutationObserver | None, failure: str) -> None:
+        if observer is not None:
+            observer.mutated(self._policy.name, self.binding, failure)
 
     def failure(self, failure: Failure, index: int | None = None) -> MutationFailure:
         """What went wrong, in a condition or in a mutation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from celadon.admission.decision_source import Source
 from celadon.admission.mutating.mutation_refusals import MutationFailure
@@ -22,6 +23,16 @@ class Change:
     round: int
     before: JsonObject
     after: JsonObject
+
+
+class MutationObserver(Protocol):
+    """Is told what mutations came to, one after the other: for measuring."""
+
+    def begin(self) -> object:
+        """Before the mutations of a policy with one param; what it returns is nobody's business."""
+
+    def mutated(self, policy: str, binding: str, failure: str) -> None:
+        """A mutation was tried; `failure` is empty if it was applied."""
 
 
 @dataclass(slots=True)

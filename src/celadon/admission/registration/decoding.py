@@ -16,8 +16,15 @@ from typing import Any, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_kinds import BY_KIND
-from celadon.kube import FieldPath, GroupVersionKind
-from celadon.kube.schemas import DecodeError, codec_for, round_trip, unknown_fields
+from celadon.kube import GroupVersionKind
+from celadon.kube.go import Document
+from celadon.kube.schemas import (
+    DecodeError,
+    StrayField,
+    codec_for,
+    round_trip,
+    strict_field_errors,
+)
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 T = TypeVar("T", covariant=True)
@@ -39,7 +46,7 @@ class Decoded(Generic[T]):
 
     value: T
     document: dict[str, Any]
-    unknown_fields: tuple[FieldPath, ...] = ()
+    unknown_fields: tuple[StrayField, ...] = ()
 
 
 def decode_object(
@@ -56,7 +63,7 @@ def decode_object(
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
-    return Decoded(entry.typed(clean), clean, tuple(unknown_fields(document, gvk)))
+    return Decoded(entry.typed(clean), clean, tuple(strict_field_errors(Document(document), gvk)))
 
 
 def struct_of(kind: str, version: str) -> GroupVersionKind:

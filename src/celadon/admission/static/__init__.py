@@ -14,7 +14,7 @@ from celadon.admission.static.static_loading import (
     StaticPlugin,
     load,
 )
-from celadon.admission.static.static_manifests import is_static
+from celadon.admission.static.static_manifests import is_static, static_errors
 
 __all__ = [
     "GATE",
@@ -26,4 +26,5 @@ __all__ = [
     "StaticPlugin",
     "is_static",
     "load",
+    "static_errors",
 ]

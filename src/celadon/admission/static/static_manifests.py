@@ -116,7 +116,9 @@ def _of_webhooks(
 ) -> Iterator[StaticError]:
     for place, webhook in enumerate(configuration.webhooks):
         path = FieldPath("webhooks").index(place).child("clientConfig")
-        where = f"webhook {quote(webhook.name)} in {quote(configuration.name)} (file {quote(file)})"
+        where = f"webhook {quote(webhook.name)} in {quote(configuration.name)}"
+        if file:
+            where += f" (file {quote(file)})"
         if webhook.client_config.service is not None:
             text = (
                 f"{where}: clientConfig.service is not supported for static manifests; use "

@@ -1,9 +1,9 @@
 """The line writer: indentation, minted names, constants, and which line belongs to which node.
 
 Rules of the file: every name in the generated text is minted here from a counter; whatever comes
-from the user (strings, regexes, implementations) is kept in `constants` and reached through a
-minted global name, so that no text of the user's becomes Python source. Only numbers, booleans and
-None are written as literals, and only when their exact type allows it.
+from the user (strings, regexes, implementations) is kept apart and reached through a minted global
+name or, for texts, a minted literal (`'@3'`), so that no text of the user's becomes Python source.
+Only numbers, booleans and None are written as they are, and only when their exact type allows it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ _SCALARS = frozenset({type(None), bool, int, float, bytes})
 
 class GeneratedModule(NamedTuple):
     """The text of a module, per line the id of the node it was written for, and what its names
-    stand for: the values of the global ones, and in words the fixed ones of its main function."""
+    stand for: the values of the global ones, and in words the fixed ones of its main function.
+    `texts` are those that take the places of the literals in the compiled code."""
 
     source: str
     nodes: tuple[int, ...]
     constants: dict[str, Any]
+    texts: dict[str, str]
     parameters: Mapping[str, str]
 
 
@@ -48,6 +50,8 @@ class Emitter:
         self._counter = 0
         self._by_identity: dict[int, str] = {}
         self._strings: dict[str, str] = {}
+        self._literals: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._finished: list[tuple[list[str], list[int]]] = []
 
     def emit(self, line: str, node: int = 0) -> None:
@@ -123,6 +127,18 @@ class Emitter:
             return repr(value) if value >= 0 else f"({value!r})"
         return self.named(value)
 
+    def key(self, value: Any) -> str:
+        """The source of a constant that keys or compares: of a text, a minted literal whose place
+        it takes once the module is compiled, which is faster than a global name. Not for operands
+        that Python's compiler may compute with: beside it must stand no constant."""
+        if value.__class__ is not str:
+            return self.constant(value)
+        if value not in self._literals:
+            literal = self.name("@")
+            self._literals[value] = repr(literal)
+            self._texts[literal] = value
+        return self._literals[value]
+
     def named(self, value: object) -> str:
         """A global name for a constant, also where a literal would do: Python warns about
         `5 is True`, and `5.__class__` is no expression."""
@@ -156,4 +172,5 @@ class Emitter:
         for lines, ids in self._finished:
             text += lines
             nodes += ids
-        return GeneratedModule("\n".join(text) + "\n", tuple(nodes), self.constants, parameters)
+        source = "\n".join(text) + "\n"
+        return GeneratedModule(source, tuple(nodes), self.constants, self._texts, parameters)

@@ -59,6 +59,8 @@ def _legend(module: GeneratedModule, context: Context) -> Iterator[str]:
     for name, meaning in module.parameters.items():
         yield f"# {name} = {meaning}"
     callables = _callables(context)
+    for name, text in module.texts.items():
+        yield f"# {name!r} = {_in_one_line(_constant(text))}"
     for name, value in module.constants.items():
         if name not in EXPORTS:
             meaning = callables.get(id(value)) or _constant(value)

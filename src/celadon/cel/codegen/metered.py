@@ -87,7 +87,7 @@ class Metered:
             e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)")
             e.emit(f"return {result}, c", root.id)
         for variable, (local, node) in self._inputs.items():
-            key, missing = e.constant(variable), e.bind(unbound(variable), "u")
+            key, missing = e.key(variable), e.bind(unbound(variable), "u")
             e.emit(f"{local} = a[{key}] if {key} in a else {missing}", node)
         e.splice(captured)
         self._inputs, self._pending = outer, pending
@@ -291,13 +291,13 @@ class Metered:
         """A run of constant keys: native subscripts, the slow walk where they fail."""
         e = self.emitter
         result, node = e.name(), run[-1].node.id
-        keys = [e.constant(step.key) for step in run]
+        names = "".join(f"{e.constant(step.key)}, " for step in run)
         function = e.runtime("walk_inner_v" if inner else "walk_v")
-        walk = f"{function}({base}, ({', '.join(keys)},))"
+        walk = f"{function}({base}, ({names}))"
         if all(step.key.__class__ is str for step in run):
             self.charge(len(run))
             with e.block("try:", node):
-                e.emit(f"{result} = {base}{''.join(f'[{key}]' for key in keys)}", node)
+                e.emit(f"{result} = {base}{''.join(f'[{e.key(step.key)}]' for step in run)}", node)
             with e.block(f"except {e.runtime('Exception')}:", node):
                 self._walk(walk, result, len(run), node)
             return result
@@ -398,7 +398,7 @@ class Metered:
         step, found = steps[0], e.name()
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", step.node.id):
             missing = e.runtime("MISSING")
-            e.emit(f"{found} = {operand}.get({e.constant(step.key)}, {missing})", step.node.id)
+            e.emit(f"{found} = {operand}.get({e.key(step.key)}, {missing})", step.node.id)
             with e.block(f"if {found} is not {missing}:"):
                 e.emit("c += 1")
                 self._optional_maps(found, steps[1:], result, inner=True)
@@ -418,7 +418,7 @@ class Metered:
         else:
             base = self.value(chain.base)
         operand = self.steps(base, chain.steps) if chain.steps else base
-        result, key = e.name(), e.constant(node.field)
+        result, key = e.name(), e.key(node.field)
         may_unwrap = (
             not chain.steps
             or chain.is_optional

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.inline_forms.native_forms import (
     MeteredCall,
@@ -50,6 +51,8 @@ def general(w: MeteredWriter, node: Call) -> str:
             charge(w, node, atoms, result)
         return result
     atoms = [w.value(part) for part in parts]
+    if node.function == syntax.IN:
+        w.flush()  # Go may panic
     result = e.name()
     run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
     form = _native(w, node, atoms)

@@ -103,7 +103,7 @@ class Plain:
             e.emit(f"return {code}", root.id)
         self.prefixes.release(hoisted)
         for variable, (local, node) in self._inputs.items():
-            e.emit(f"{local} = a[{e.constant(variable)}]", node)
+            e.emit(f"{local} = a[{e.key(variable)}]", node)
         e.splice(captured)
         self._inputs = outer
 
@@ -226,7 +226,7 @@ class Plain:
                 text = e.runtime("str")
                 return f"({o}[{key}] if {key}.__class__ is {text} else {index}({o}, {key}))"
             return f"{e.runtime('index')}({code}, {key})"
-        key = e.constant(step.key)
+        key = e.key(step.key)
         if step.key.__class__ is str:
             return f"{code}[{key}]"
         if step.key.__class__ is int and step.key >= 0:
@@ -273,7 +273,7 @@ class Plain:
         dicts, missing = e.runtime("dict"), e.runtime("MISSING")
         find, tests = e.runtime(self.context.presence("find_unwrapped")), []
         for step in chain.steps[first:]:
-            key = self.atom(step.expr) if step.expr is not None else e.constant(step.key)
+            key = self.atom(step.expr) if step.expr is not None else e.key(step.key)
             operand, found = e.name(), e.name()
             if step.expr is None and step.key.__class__ is str:
                 look = f"{operand}.get({key}, {missing})"
@@ -298,7 +298,7 @@ class Plain:
             operand = self.optional_chain(chain)
         else:
             operand = self._steps(chain.base, chain.steps)
-        key = e.constant(node.field)
+        key = e.key(node.field)
         test = "has_field" if chain.is_optional else "has_unwrapped"
         dicts, has_field = e.runtime("dict"), e.runtime(self.context.presence(test))
         name, load = operand, operand

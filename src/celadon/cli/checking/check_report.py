@@ -47,11 +47,13 @@ REFUSED: Final = frozenset({State.DENIED, State.INVALID})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a field of an object, as validation says it."""
+    """What is wrong with a field of an object, as validation says it; `meant` is the field that was
+    probably meant."""
 
     place: Place
     field: str
     message: str
+    meant: str = ""
 
 
 @dataclass(frozen=True, slots=True)

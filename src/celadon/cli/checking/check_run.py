@@ -1,77 +1,32 @@
 """The main job: documents to a `Report`.
 
-In order: the policies (`policies`), the world they look at, a request per document (`requests`),
-what mutating policies and webhooks make of it, a verdict per request (the engine), what validating
-webhooks say (`celadon.cli.checking.asking`), and what all that means to a reader (here). At the end
-`silences` looks for everything that went by without a word.
+In order: the world that policies look at (`given_world`), what becomes of each document
+(`object_judging`), and what all that means to a reader (here). At the end `notices` looks for
+everything that went by without a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from celadon.admission import (
-    Action,
-    Cause,
-    Decision,
-    Engine,
-    ObjectWorld,
-    Verdict,
-)
-from celadon.cli.checking.asking.answer_sources import AnswerSettings, answer_source
-from celadon.cli.checking.asking.webhook_documents import webhook_documents
-from celadon.cli.checking.asking.webhook_rounds import Asking, Said
+from celadon.admission import ObjectWorld
+from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
+from celadon.cli.checking.asking.said import Asks, NobodyToAsk
+from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
 from celadon.cli.checking.check_findings import Findings
-from celadon.cli.checking.check_report import (
-    ClientWarning,
-    Notice,
-    ObjectResult,
-    Outcome,
-    Place,
-    Report,
-    Silence,
-    State,
-    Violation,
-    WebhookCall,
-)
+from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.manifests import Manifests
-from celadon.cli.checking.mutation.mutation_results import (
-    ignored_failure,
-    mutated,
-    violations,
-)
-from celadon.cli.checking.mutation.object_mutation import Mutators, ObjectMutation
 from celadon.cli.checking.notices import Sightings, notices, unasked
+from celadon.cli.checking.object_judging import Judge, Settings
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import (
-    PolicySet,
-    PolicySets,
-    mutating_engine,
-    validating_engine,
-)
-from celadon.cli.checking.questions import Asked, Question, ask, identity
-from celadon.cli.checking.refusals import Refusal, refusal, strictly_refused
-from celadon.cli.checking.server_remarks import all_warnings, lost_fields, remarks
-from celadon.cli.crashes import crash
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
-from celadon.kube import Status, StatusError
+from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
+from celadon.cli.checking.questions import identity
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the command line says about the whole check; `now` is the time of creation."""
-
-    question: Question
-    version: str
-    now: str
-    defaulting: bool = True
-    validation: bool = True
-    strict: bool = False
-    fail_on_warning: bool = False
-    webhooks: AnswerSettings = field(default_factory=AnswerSettings)
+if TYPE_CHECKING:
+    from celadon.cli.checking.mutation.object_mutation import Mutators
 
 
 def check(
@@ -90,14 +45,9 @@ def check(
     )
     world, problems = given_world(manifests, sets, prepare)
     webhooks = webhook_documents(documents, settings.version)
-    mutators = None
-    if settings.defaulting:
-        engine = mutating_engine(sets.mutating, settings.version)
-        mutators = Mutators(engine, world, prepare.custom_kind)
+    mutators = _mutators(sets, settings, world, prepare)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
-        asking = Asking(
-            webhooks, settings.version, source.answers, source.as_json, world, prepare, mutators
-        )
+        asking = _asking(webhooks, source, settings, world, prepare, mutators)
         report = _judged(manifests, sets, settings, step, prepare, world, asking)
     return replace(
         report,
@@ -111,6 +61,35 @@ def check(
     )
 
 
+def _mutators(
+    sets: PolicySets, settings: Settings, world: ObjectWorld, prepare: Prepare
+) -> Mutators | None:
+    """None where no policy changes anything."""
+    if not settings.defaulting or not sets.mutating.policies:
+        return None
+    from celadon.cli.checking.mutation.object_mutation import Mutators
+
+    engine = mutating_engine(sets.mutating, settings.version)
+    return Mutators(engine, world, prepare.custom_kind)
+
+
+def _asking(
+    webhooks: WebhookDocuments,
+    source: AnswerSource,
+    settings: Settings,
+    world: ObjectWorld,
+    prepare: Prepare,
+    mutators: Mutators | None,
+) -> Asks:
+    if not webhooks.count and mutators is None:
+        return NobodyToAsk()
+    from celadon.cli.checking.asking.webhook_rounds import Asking
+
+    return Asking(
+        webhooks, settings.version, source.answers, source.as_json, world, prepare, mutators
+    )
+
+
 def _judged(
     manifests: Manifests,
     sets: PolicySets,
@@ -118,13 +97,13 @@ def _judged(
     step: Callable[[int], None],
     prepare: Prepare,
     world: ObjectWorld,
-    asking: Asking,
+    asking: Asks,
 ) -> Report:
     """What becomes of the objects, and what is said about policies."""
     engine = validating_engine(sets.validating, settings.version)
     olds = {identity(one, settings.question.namespace): one for one in manifests.old}
     found = Findings(Sightings.wanted(sets))
-    judge = _Judge(engine, world, prepare, asking, sets, settings, olds, found)
+    judge = Judge(engine, world, prepare, asking, sets, settings, olds, found)
     for done, document in enumerate(manifests.admitted, 1):
         judge.take(document)
         step(done)
@@ -143,192 +122,4 @@ def _judged(
         problems=(*found.unsendable, *found.early_crashes, *found.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity."""
-
-    engine: Engine
-    world: ObjectWorld
-    prepare: Prepare
-    asking: Asking
-    sets: PolicySets
-    settings: Settings
-    olds: Mapping[tuple[str, str, str, str], Document]
-    found: Findings
-
-    def take(self, document: Document) -> None:
-        """An object's way through everything; errors of our own are not the others' trouble."""
-        found = self.found
-        try:
-            asked = ask(
-                document, self.settings.question, self.world.catalog, self.olds, self.prepare
-            )
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            asked = crash(document.file, document.line(), "preparing it", error)
-        if isinstance(asked, Problem):
-            found.unsendable.append(asked)
-            return
-        try:
-            refused = strictly_refused(asked)
-            one, said = self.asking.mutated(asked) if refused is None else (asked, Said())
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            found.early_crashes.append(asked.crash(error))
-            return
-        found.sightings.take(one)
-        found.mutations.take_mutation(said.mutation, one)
-        try:
-            found.results.append(self._result(one, said))
-        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            found.crashes.append(one.crash(error))
-
-    def _result(self, one: Asked, before: Said) -> ObjectResult:
-        """`before` is what mutating policies and webhooks have said."""
-        after = Said()
-        policies, mutating = self.sets.validating, self.sets.mutating
-        self._note_failures(before, one)
-        judged, matched = self.found.coverage.judge(self.engine, self.world, one)
-        if before.mutation is not None:
-            matched += before.mutation.matched
-        refused = self._refused_unasked(one, before)
-        verdict, said = None, before.warnings
-        if refused is not None:
-            verdict = _refusal(refused.status)
-            said = [*lost_fields(one), *said]
-        if verdict is None:
-            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
-            verdict = judged
-            _ignore(self.found.ignored, verdict, one, policies)
-            if verdict.allowed:
-                after = self.asking.validated(one)
-        calls = (*before.calls, *after.calls)
-        self._note_failed_open(calls, one)
-        found = _result(one, verdict, policies, matched, said, before, after)
-        if before.mutation is not None:
-            found = _with_mutation(found, before.mutation, mutating)
-        faults = () if refused is None else refused.faults
-        return replace(found, state=State.INVALID, faults=faults) if faults else found
-
-    def _refused_unasked(self, one: Asked, before: Said) -> Refusal | None:
-        """What becomes of it without asking a policy."""
-        found = strictly_refused(one)
-        if found is None and before.refusal is not None:
-            found = Refusal(before.refusal.status)
-        if found is None and self.settings.validation and self.settings.defaulting:
-            found = refusal(one, self.prepare)
-        return found
-
-    def _note_failures(self, before: Said, asked: Asked) -> None:
-        for one in () if before.mutation is None else before.mutation.failures:
-            if one.ignored:
-                notice = ignored_failure(one, asked.title, self.sets.mutating)
-                self.found.ignored.setdefault((one.policy, one.source), notice)
-
-    def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
-        for call in calls:
-            if call.outcome is Outcome.IGNORED:
-                text = f"{call.message}, ignored for {asked.title}"
-                notice = Notice(Silence.ERROR_IGNORED, call.place, text)
-                self.found.ignored.setdefault(call.place, notice)
-
-
-def _with_mutation(
-    result: ObjectResult, happened: ObjectMutation, policies: PolicySet
-) -> ObjectResult:
-    """The result of an object that mutating policies have changed, or refused."""
-    against = tuple(violations(happened, policies))
-    if against:
-        return replace(result, violations=against, denial=against[0])
-    return replace(result, mutated=mutated(happened, policies))
-
-
-def _refusal(found: StatusError | Status | None) -> Verdict | None:
-    """What an object is refused with before any policy sees it."""
-    if found is None:
-        return None
-    status = found.status if isinstance(found, StatusError) else found
-    return Verdict(allowed=False, code=status.code, status=status.to_json())
-
-
-def _ignore(
-    ignored: dict[Hashable, Notice], verdict: Verdict, asked: Asked, policies: PolicySet
-) -> None:
-    """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
-    for decision in verdict.decisions:
-        if decision.action is not Action.ADMIT or decision.cause is Cause.VALIDATION:
-            continue
-        rule = policies.place(decision.source, decision.policy, decision.binding)
-        text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
-        key = (decision.policy, decision.source)
-        ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
-
-
-def _result(
-    asked: Asked,
-    verdict: Verdict,
-    policies: PolicySet,
-    matched: int,
-    said: Sequence[str],
-    before: Said,
-    after: Said,
-) -> ObjectResult:
-    """`said` is what the server and mutating webhooks remark."""
-    request, document = asked.request, asked.document
-    warnings = all_warnings(said, verdict, after.warnings)
-    found = {
-        one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
-    }
-    refused = _refusal(after.refusal) or verdict
-    result = ObjectResult(
-        place=Place(document.file, document.line()),
-        api_version=request.kind.api_version,
-        kind=request.kind.kind,
-        title=asked.title,
-        namespace=request.namespace if asked.endpoint.namespaced else "",
-        name=request.name,
-        operation=request.operation.value,
-        state=State.DENIED,
-        code=refused.code,
-        sentence=refused.message,
-        status=refused.status,
-        warnings=tuple(
-            ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
-            for warning in warnings
-        ),
-        audit_annotations={
-            **before.annotations,
-            **verdict.audit_annotations,
-            **after.annotations,
-        },
-        violations=tuple(found.values()),
-        denial=None if verdict.denial is None else found[verdict.denial],
-        policies=matched,
-        webhooks=(*before.calls, *after.calls),
-    )
-    return replace(result, state=_state(result)) if refused.allowed else result
-
-
-def _state(result: ObjectResult) -> State:
-    """Of what nobody refuses."""
-    if result.unasked:
-        return State.UNASKED
-    if result.warnings:
-        return State.WARNED
-    return State.ADMITTED if result.policies or result.webhooks else State.UNTOUCHED
-
-
-def _violation(decision: Decision, policies: PolicySet) -> Violation:
-    return Violation(
-        policy=decision.policy,
-        binding=decision.binding,
-        param=decision.param,
-        field=decision.source.path.text,
-        rule=policies.place(decision.source, decision.policy, decision.binding),
-        message=decision.message,
-        actions=decision.actions,
-        is_error=decision.cause is not Cause.VALIDATION,
-        denies=decision.denies,
     )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import Cause, Engine, Note, ObjectWorld, Outcome, Verdict
-from celadon.cli.checking.mutation.object_mutation import ObjectMutation
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked
+
+if TYPE_CHECKING:
+    from celadon.cli.checking.mutation.object_mutation import ObjectMutation
 
 _MATCHED: Final = frozenset(
     {

@@ -1,6 +1,7 @@
 """Which document plays which part.
 
-A document's kind decides: policies and bindings judge, everything else exists. What was given with
+A document's kind decides: policies and bindings judge (unless they are RESOURCES that `--admit`
+names: static policies judge policies), everything else exists. What was given with
 `-f` describes the cluster and is only looked up (params, namespaces, CRDs, RBAC objects, ...); what
 was given as a RESOURCE is to be admitted, and may be looked up as well, as it would be in a cluster
 once it is there. Without any RESOURCE, the documents of `-f` that are of none of the kinds usually
@@ -151,10 +152,10 @@ def _sort(
         MUTATING_BINDING_KIND: found.mutating_bindings,
     }
     part = _part(document)
-    if part is not None:
+    kind = str(document.value["kind"])
+    if part is not None and not (is_resource and kind.lower() in parts.admit):
         judges[part].append(document)
         return
-    kind = str(document.value["kind"])
     admitted = is_resource or (alone and not _usually_looked_up(document))
     if kind.lower() in parts.lookup:
         admitted = False

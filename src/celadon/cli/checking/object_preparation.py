@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.admission.writing import errors_of
 from celadon.cli.checking.sending.endpoints import endpoint_of
@@ -29,7 +29,6 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.catalogue import ObjectIndex, guessed_resource, known_resources
-from celadon.kube.custom import CustomKind, custom_kinds
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, Draft, stored_form
 from celadon.kube.schemas import DecodeError
 from celadon.kube.writes import (
@@ -41,6 +40,9 @@ from celadon.kube.writes import (
     request_options,
     write_path,
 )
+
+if TYPE_CHECKING:
+    from celadon.kube.custom import CustomKind
 
 _GENERATED_SUFFIX: Final = "xxxxx"
 """Stands for the five random characters that the API server appends to `generateName`."""
@@ -218,6 +220,8 @@ class Prepare:
         if definition is None:
             return None
         if group_kind not in self._custom:
+            from celadon.kube.custom import custom_kinds  # late: few inputs have definitions
+
             self._custom[group_kind] = custom_kinds(definition, self.surroundings.version)
         return self._custom[group_kind].get(kind)
 

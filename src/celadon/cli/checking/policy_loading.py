@@ -22,6 +22,7 @@ from celadon.cli.checking.policy_set import (
     policy_sets,
     validating_bindings,
     validating_policies,
+    with_policies,
 )
 from celadon.cli.reading.problems import Problem
 from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
@@ -65,7 +66,7 @@ class PolicyLoader:
             known = self._known.get(name)
             given[name] = known if known is not None and known == policy else policy
         bindings = validating_bindings(policies)
-        self._engine = self._engine.replaced(given.values(), bindings).prepare()
+        self._engine = with_policies(self._engine, given.values(), bindings).prepare()
         self._known = given
 
 

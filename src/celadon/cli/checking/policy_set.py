@@ -1,14 +1,15 @@
 """Policies and bindings: decoded, defaulted and validated as the API server would on writing them.
 
 One that the API server would not accept becomes a `PolicyError` at the line of the faulty field, in
-the API server's words; the others go to the engine.
+the API server's words; the others go to the engine. Those whose names are for files of the server
+(`.static.k8s.io`) are static ones, and must be what such files may have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 from celadon.admission import (
     Engine,
@@ -16,7 +17,6 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.mutating import MutatingEngine
 from celadon.admission.registration import (
     Binding,
     Decoded,
@@ -29,16 +29,33 @@ from celadon.admission.registration import (
     validate_create,
     validate_object_meta,
 )
+from celadon.admission.static import is_static, static_errors
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
+from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.writes import request_bodies
+
+if TYPE_CHECKING:
+    from celadon.admission.mutating import MutatingEngine
 
 T = TypeVar("T")
 R = TypeVar("R", bound=RegistrationObject)
+
+
+class _Replaceable(Protocol):
+    """An engine of policies of one type."""
+
+    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
+
+    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
+
+
+E = TypeVar("E", bound=_Replaceable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +135,47 @@ def policy_set(
         binding = _registered(document, version, found)
         if isinstance(binding, Binding):
             found.bindings[binding.name] = Placed(binding, document)
+    _check_static(found)
     return found
+
+
+def _check_static(found: PolicySet) -> None:
+    """What a server could not load from files is broken."""
+    every: list[tuple[Policy | Binding, Document]] = [
+        (one.value, one.document)
+        for placed in (found.policies, found.bindings)
+        for one in placed.values()
+        if is_static(one.value)
+    ]
+    for error in static_errors([value for value, _ in every]):
+        value, document = every[error.number]
+        if isinstance(value, Policy):
+            found.broken.add(value.name)
+            found.policies.pop(value.name, None)
+        elif value.spec.policy_name in found.broken:
+            continue
+        else:
+            found.bindings.pop(value.name, None)
+        found.errors.append(document_error(document, error.path, error.text))
 
 
 def validating_engine(given: PolicySet, version: str) -> Engine:
     """Of a set of validating policies."""
-    return Engine(validating_policies(given), validating_bindings(given), version)
+    return with_policies(
+        Engine(version=version), validating_policies(given), validating_bindings(given)
+    )
+
+
+def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Binding]) -> E:
+    """An engine with these in place of its own, static ones as such; those that are the same
+    objects are not compiled again."""
+    given, bound = list(policies), list(bindings)
+    objects = engine.replaced(
+        [one for one in given if not is_static(one)], [one for one in bound if not is_static(one)]
+    )
+    return objects.with_static(
+        [one for one in given if is_static(one)], [one for one in bound if is_static(one)]
+    )
 
 
 def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
@@ -140,12 +192,14 @@ def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBindi
 
 def mutating_engine(given: PolicySet, version: str) -> MutatingEngine:
     """Of a set of mutating policies."""
+    from celadon.admission.mutating import MutatingEngine
+
     policies = (placed.value for placed in given.policies.values())
     bindings = (placed.value for placed in given.bindings.values())
-    return MutatingEngine(
+    return with_policies(
+        MutatingEngine(version=version),
         [one for one in policies if isinstance(one, MutatingAdmissionPolicy)],
         [one for one in bindings if isinstance(one, MutatingAdmissionPolicyBinding)],
-        version,
     )
 
 
@@ -208,7 +262,8 @@ def _policy_name(document: Document) -> str:
     return metadata.name(document.value)
 
 
-def _error(document: Document, path: FieldPath, message: str) -> PolicyError:
+def document_error(document: Document, path: FieldPath, message: str) -> PolicyError:
+    """What is wrong with a field of a policy, a binding or a configuration."""
     return PolicyError(
         Place(document.file, document.line(path.steps)),
         str(document.value["kind"]),
@@ -219,15 +274,19 @@ def _error(document: Document, path: FieldPath, message: str) -> PolicyError:
 
 
 def _undecodable(document: Document, error: RegistrationError) -> PolicyError:
-    return _error(document, error.path, str(error))
+    return document_error(document, error.path, str(error))
 
 
-def _unknown(document: Document, fields: Sequence[FieldPath]) -> list[PolicyError]:
+def _unknown(document: Document, fields: Sequence[StrayField]) -> list[PolicyError]:
     kind = document.value["kind"]
     head = f'{kind} in version "{_version_of(document)}" cannot be handled as a {kind}'
     return [
-        _error(document, path, f'{head}: strict decoding error: unknown field "{path}"')
-        for path in fields
+        document_error(
+            document,
+            FieldPath(*one.steps),
+            f"{head}: {request_bodies.strict_decoding_error([one.text])}",
+        )
+        for one in fields
     ]
 
 
@@ -235,6 +294,6 @@ def _invalid(document: Document, errors: Sequence[FieldError]) -> list[PolicyErr
     kind = GroupKind(ADMISSION_REGISTRATION, str(document.value["kind"]))
     name = metadata.name(document.value)
     return [
-        _error(document, error.path, status.invalid(kind, name, [error]).status.message)
+        document_error(document, error.path, status.invalid(kind, name, [error]).status.message)
         for error in errors
     ]

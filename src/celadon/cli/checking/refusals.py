@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission import Operation
-from celadon.admission.plugins import within_limits
+from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of
 from celadon.cli.checking.check_report import Fault, Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.problems import Problem
-from celadon.kube import FieldError, Status, metadata, status
+from celadon.kube import FieldError, Status, StatusError, metadata, status
+from celadon.kube.catalogue import Lookups
+from celadon.kube.defaulting import LIMIT_RANGES
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""
@@ -44,7 +45,7 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
         return Refusal(found, tuple(_faults(asked, errors)))
     if request.subresource:
         return None
-    refused = within_limits(request, prepare.surroundings.lookups)
+    refused = _limited(request, prepare.surroundings.lookups)
     return None if refused is None else Refusal(refused.status)
 
 
@@ -54,6 +55,15 @@ def strictly_refused(asked: Asked) -> Refusal | None:
     if stray is None or not stray.is_refused:
         return None
     return Refusal(stray.refusal().status, tuple(stray.faults()))
+
+
+def _limited(request: Request, lookups: Lookups) -> StatusError | None:
+    """What the LimitRanges of the namespace say."""
+    if not lookups.list(LIMIT_RANGES, request.namespace):
+        return None
+    from celadon.admission.plugins import within_limits  # late: few inputs have LimitRanges
+
+    return within_limits(request, lookups)
 
 
 def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:

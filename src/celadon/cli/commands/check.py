@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
 from celadon.cli.release_option import add_version
 from celadon.cli.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from celadon.cli.checking.asking.answer_sources import AnswerSettings
-    from celadon.cli.checking.check_run import Settings
+    from celadon.cli.checking.object_judging import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
@@ -48,14 +49,11 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon check --help` shows."""
     parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
+    add_files(parser, POLICIES, dest="cluster")
     parser.add_argument(
-        "-f",
-        "--filename",
-        action="append",
-        default=[],
-        metavar="PATH",
-        dest="cluster",
-        help="policies, bindings and what they look up; may be repeated",
+        "--admission-control-config-file",
+        metavar="FILE",
+        help="an AdmissionConfiguration: static policies and webhooks from the folders it names",
     )
     _parts(parser.add_argument_group("which document plays which part"))
     _question(parser.add_argument_group("what is asked"))
@@ -198,9 +196,14 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon check", wrong)
+    try:
+        cluster = [*options.cluster, *_static_files(options)]
+    except ValueError as error:
+        wrong = f"--admission-control-config-file: {error}"
+        return output.usage_error("celadon check", wrong)
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
-    manifests = gather(options.cluster, options.resources, options.old, parts, progress.step)
+    manifests = gather(cluster, options.resources, options.old, parts, progress.step)
     wrong = unknown_kind(parts, manifests)
     if wrong:
         return output.usage_error("celadon check", wrong)
@@ -232,8 +235,17 @@ def run(options: argparse.Namespace) -> Exit:
     return report.exit
 
 
+def _static_files(options: argparse.Namespace) -> list[str]:
+    """Raises ValueError."""
+    if not options.admission_control_config_file:
+        return []
+    from celadon.cli.reading.static_folders import static_files
+
+    return static_files(options.admission_control_config_file, options.kubernetes_version)
+
+
 def _wrong_use(options: argparse.Namespace) -> str:
-    if not options.cluster and not options.resources:
+    if not (options.cluster or options.resources or options.admission_control_config_file):
         return "nothing to check: give policies with `-f`, and manifests"
     if options.operation == "UPDATE" and not options.old:
         return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
@@ -258,7 +270,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
-    from celadon.cli.checking.check_run import Settings
+    from celadon.cli.checking.object_judging import Settings
     from celadon.cli.checking.questions import Question, user_info
 
     question = Question(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.file_option import add_files
 
 if TYPE_CHECKING:
     from celadon.cli.schemas.shown_schemas import Found, Schemas
@@ -44,14 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon schema --help` shows."""
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help="list, show or build")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a KIND or a SOURCE")
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="CustomResourceDefinitions; may be repeated",
-    )
+    add_files(parser, "CustomResourceDefinitions")
     parser.add_argument("--pack", metavar="FILE", help="a schema pack instead of the built-in one")
     parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="(default: text)")
     parser.add_argument("-r", "--recursive", action="store_true", help="fields of fields too")
@@ -86,7 +80,7 @@ def _schemas(options: argparse.Namespace) -> Schemas | None:
         output.complain(f"error: {options.pack}: {pack}")
         return None
     schemas = Schemas(pack)
-    found, problems = definitions(options.filename)
+    found, problems = definitions(options.files)
     for problem in problems:
         output.complain(f"error: {problem.text()}")
     for definition in found:

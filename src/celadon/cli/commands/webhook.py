@@ -16,6 +16,7 @@ from celadon.cli.cluster_options import (
     uses_cluster,
 )
 from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
 from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
@@ -56,15 +57,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon webhook --help` shows."""
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="append",
-        default=[],
-        metavar="PATH",
-        dest="files",
-        help="policies, bindings and what they look up: a file or a folder; may be repeated",
-    )
+    add_files(parser, f"{POLICIES}: a file or a folder")
     parser.add_argument(
         "--audit-only", action="store_true", help="deny nothing: denials become warnings"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
 from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
@@ -41,15 +42,7 @@ MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon webhook manifest --help` shows."""
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="append",
-        default=[],
-        metavar="PATH",
-        dest="files",
-        help="policies, bindings and what they look up; may be repeated",
-    )
+    add_files(parser, POLICIES)
     parser.add_argument(
         "--from-cluster",
         action="store_true",

@@ -123,7 +123,8 @@ def _mutation(mutated: Mutated) -> dict[str, Any]:
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
-    return _place(fault.place) | _filled(field=fault.field, message=fault.message)
+    said = _filled(field=fault.field, message=fault.message, meant=fault.meant)
+    return _place(fault.place) | said
 
 
 def _violation(violation: Violation, result: ObjectResult) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
+    Fault,
     Mutated,
     ObjectResult,
     Outcome,
@@ -100,7 +101,7 @@ def _part(kind: str) -> str:
 def _refusal(result: ObjectResult, look: Look) -> list[str]:
     word = result.state.value
     lines = [f"{look.paint(word, f'{word}:')} {result.sentence}"]
-    lines += [f"  field   {fault.place}  {fault.field}" for fault in result.faults]
+    lines += [f"  field   {fault.place}  {fault.field}{_meant(fault)}" for fault in result.faults]
     lines += _rule(result.denial) if result.denial is not None else []
     lines += [f"  webhook {call.place}  {call.configuration}" for call in result.denying]
     lines.append(f"  object  {result.place}  {result.title}{_as_mutated(result)}")
@@ -110,6 +111,10 @@ def _refusal(result: ObjectResult, look: Look) -> list[str]:
         lines.append(f"  also    {_by(violation)}: {_first_line(violation.message)}")
         lines += _rule(violation)
     return lines
+
+
+def _meant(fault: Fault) -> str:
+    return f", did you mean `{fault.meant}`?" if fault.meant else ""
 
 
 def _rule(violation: Violation) -> list[str]:

@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
-
-import yaml
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli.reading.json_places import Path, places
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 from celadon.goyaml import RepeatedKey
+
+if TYPE_CHECKING:
+    from celadon.cli.reading.yaml_nodes import Node
 
 _OFFSET: Final = attrgetter("offset")
 _ITEM_DEPTH: Final = 2
@@ -167,51 +168,8 @@ class Chunk:
     def node(self) -> Node:
         """The YAML document, reduced to places. Not for JSON."""
         if self._index is None:
-            self._index = _composed(self.text, self.text.count("\n", 0, self.start))
+            from celadon.cli.reading.yaml_nodes import composed
+
+            self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index
         return node
-
-
-class Node(NamedTuple):
-    """A YAML node reduced to its places: offsets of where it begins and ends, where its value is
-    (elsewhere for an alias), and of each child's key. `is_flow` is about collections."""
-
-    start: int
-    end: int
-    value: int
-    is_flow: bool
-    children: dict[Any, tuple[Node, int]]
-
-
-def _composed(text: str, line: int) -> Node:
-    """The node of the document that begins on a line (from 0).
-
-    Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
-    """
-    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-    events = iter(loader(text).get_event, None)
-    starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
-    return next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
-
-
-def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:  # noqa: ANN401 - untyped PyYAML
-    start, end = event.start_mark.index, event.end_mark.index
-    if isinstance(event, yaml.AliasEvent):
-        meant = anchors[event.anchor]
-        return Node(start, end, meant.value, meant.is_flow, meant.children)
-    children: dict[Any, tuple[Node, int]] = {}
-    last: Any = event
-    if isinstance(event, yaml.SequenceStartEvent):
-        while not isinstance(last := next(events), yaml.SequenceEndEvent):
-            child = _node(last, events, anchors)
-            children[len(children)] = (child, last.start_mark.index)
-    elif isinstance(event, yaml.MappingStartEvent):
-        while not isinstance(last := next(events), yaml.MappingEndEvent):
-            _node(last, events, anchors)
-            value = _node(next(events), events, anchors)
-            children[getattr(last, "value", None)] = (value, last.start_mark.index)
-    is_flow = bool(getattr(event, "flow_style", False))
-    node = Node(start, last.end_mark.index, start, is_flow, children)
-    if event.anchor is not None:
-        anchors[event.anchor] = node
-    return node

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES
@@ -54,14 +53,14 @@ def _identity(path: str) -> str:
 
 
 def _expand_one(argument: str) -> Iterator[str | Problem]:
-    if argument == STDIN or Path(argument).is_file():
+    if argument == STDIN or os.path.isfile(argument):
         yield argument
-    elif Path(argument).is_dir():
+    elif os.path.isdir(argument or os.curdir):
         files = sorted(_files_below(argument))
         yield from files
         if not files:
             yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
-    elif not Path(argument).exists() and _GLOB_CHARACTERS.intersection(argument):
+    elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
         matches = sorted(glob.glob(argument, recursive=True))
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
 from celadon.kube.custom.custom_defaults import defaulted
 from celadon.kube.custom.list_types import repeated_items
 from celadon.kube.custom.openapi_validation import value_errors
@@ -20,7 +21,6 @@ from celadon.kube.custom.pruning import Pruned, pruned
 from celadon.kube.custom.rules.correlation import Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
-from celadon.kube.custom.scale_paths import ScalePaths, scale_paths
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, beneath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment

@@ -25,12 +25,12 @@ class Pruned(NamedTuple):
 
 def pruned(value: Json, schema: Schema) -> Pruned:
     """For the root of a resource, whose metadata stays. What was given is not changed."""
-    dropped: list[Steps] = []
+    dropped: list[StrayField] = []
     left = _prune(value, replace(schema, embedded_resource=True), (), dropped)
-    return Pruned(left, tuple(sorted(map(StrayField, dropped), key=lambda one: one.path)))
+    return Pruned(left, tuple(sorted(dropped, key=lambda one: one.path)))
 
 
-def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[Steps]) -> Json:
+def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[StrayField]) -> Json:
     if isinstance(value, dict):
         return _members(value, schema, at, dropped)
     if not isinstance(value, list):
@@ -44,7 +44,7 @@ def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[Steps]) 
 
 
 def _members(
-    value: dict[str, Json], schema: Schema | None, at: Steps, dropped: list[Steps]
+    value: dict[str, Json], schema: Schema | None, at: Steps, dropped: list[StrayField]
 ) -> dict[str, Json]:
     made: dict[str, Json] = {}
     values = None if schema is None else schema.additional_properties
@@ -59,5 +59,5 @@ def _members(
         elif schema is not None and schema.preserve_unknown:
             made[key] = one
         else:
-            dropped.append(below)
+            dropped.append(StrayField(below, known=() if schema is None else schema.properties))
     return made

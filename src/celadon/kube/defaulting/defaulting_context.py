@@ -64,6 +64,9 @@ class PlaceholderNetwork:
         return ""
 
 
+_NO_NETWORK: Final = PlaceholderNetwork()
+
+
 @dataclass(frozen=True, slots=True)
 class DefaultingContext:
     """What a server adds of its own to one write.
@@ -82,7 +85,7 @@ class DefaultingContext:
     plugins: frozenset[str] = DEFAULT_PLUGINS
     cluster: Lookups = EMPTY
     extra_token_sources: Sequence[JsonObject] = ()
-    network: ServiceNetwork = field(default_factory=PlaceholderNetwork)
+    network: ServiceNetwork = _NO_NETWORK
 
 
 def service_ca_source(config_map: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from celadon.cel.value_functions import parse_duration as parse_go_duration
 from celadon.kube.errors import MalformedText
 
 _SECOND: Final = 1_000_000_000
@@ -33,6 +32,9 @@ class DurationError(MalformedText):
 
 def parse_duration(text: str) -> int:
     """Nanoseconds. Raises `DurationError`."""
+    # late: few texts are durations, and the names of Kubernetes need no language.
+    from celadon.cel.value_functions import parse_duration as parse_go_duration
+
     written_as_in_go = parse_go_duration(text)
     if written_as_in_go is not None:
         return written_as_in_go.nanoseconds

@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.cel.value_functions import netaddr
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 
@@ -281,6 +280,8 @@ def _parse_ip_literal(host: bytes) -> bytes:
         address = _unescape(inside, Part.HOST)
     else:
         address = _unescape(inside[:zone], Part.HOST) + _unescape(inside[zone:], Part.ZONE)
+    from celadon.cel.value_functions import netaddr  # late: few hosts are addresses in brackets
+
     try:
         addr = netaddr.parse_addr(_text(address))
     except netaddr.AddrError as error:

@@ -53,6 +53,12 @@ class DerReader:
         """The next value as something to read from."""
         return DerReader(self.content(tag))
 
+    def skip(self) -> None:
+        """Whatever follows."""
+        if self.is_empty:
+            raise DerError("nothing left")
+        self.content(self._data[self._at])
+
     def integer(self) -> int:
         content = self.content(INTEGER)
         if not content:

@@ -7,7 +7,6 @@ that has no order (NaN, mixed kinds) counts as in order, an element that has non
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import gt
 from typing import Any, Final
 
 from celadon.cel.extend import (
@@ -44,8 +43,8 @@ _ZEROS: Final[dict[str, Any]] = {
     "duration": Duration(0),
 }
 _ADDABLE: Final = frozenset({int, Uint, float, Duration})
-_INTEGERS: Final = {int}
-_TEXTS: Final = {str}
+#: Classes whose values are in order by Python's own operators.
+_PLAIN: Final = frozenset({int, str})
 _ANY: Final = types.type_param("T")
 
 
@@ -63,8 +62,19 @@ def _check_comparable(element: object) -> None:
 
 
 def _is_sorted(elements: list[Any]) -> bool:
-    if set(map(type, elements)) in (_INTEGERS, _TEXTS):
-        return not any(map(gt, elements, elements[1:]))
+    if elements and (kind := elements[0].__class__) in _PLAIN:
+        before = elements[0]
+        for element in elements:
+            if element.__class__ is not kind:
+                return _is_any_sorted(elements)
+            if element < before:
+                return False
+            before = element
+        return True
+    return _is_any_sorted(elements)
+
+
+def _is_any_sorted(elements: list[Any]) -> bool:
     for i, element in enumerate(elements):
         _check_comparable(element)
         if i and _order(elements[i - 1], element) > 0:

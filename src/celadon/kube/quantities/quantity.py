@@ -17,7 +17,7 @@ import decimal
 import enum
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final
 
@@ -101,7 +101,8 @@ _DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES
 _BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
 
 
-# House rule 9: not frozen, because arithmetic takes four times as long then. Nobody assigns to one.
+# House rule 9: not frozen, because arithmetic takes four times as long then. Nobody assigns to one
+# but `as_decimal`, which remembers what it computed.
 @dataclass(slots=True, eq=False)
 class Quantity:
     """A number with the format it prints in. Compare with `compare`, never with `==`.
@@ -115,6 +116,7 @@ class Quantity:
     format: Format = Format.DECIMAL_SI
     exact: Decimal | None = None
     text: str = ""
+    _decimal: Decimal | None = field(default=None, init=False, repr=False)
 
     def as_int64(self) -> int | None:
         """The value, where upstream takes it for an integer: only in the small form."""
@@ -135,10 +137,12 @@ class Quantity:
 
     def as_decimal(self) -> Decimal:
         """The exact value, without its format."""
-        if self.exact is not None:
-            return self.exact
-        whole = Decimal(self.mantissa)
-        return EXACT.scaleb(whole, Decimal(self.scale)) if self.scale else whole
+        if self._decimal is None:
+            self._decimal = self.exact
+            if self._decimal is None:
+                whole = Decimal(self.mantissa)
+                self._decimal = EXACT.scaleb(whole, Decimal(self.scale)) if self.scale else whole
+        return self._decimal
 
     def approximate_float(self) -> float:
         """Mantissa and power of ten multiplied as float64, which may be off in the last place."""
@@ -159,8 +163,8 @@ class Quantity:
                 mine = self.mantissa * 10**apart if apart > 0 else self.mantissa
                 theirs = other.mantissa * 10**-apart if apart < 0 else other.mantissa
                 return (mine > theirs) - (mine < theirs)
-        left, right = self.as_decimal(), other.as_decimal()
-        return (left > right) - (left < right)
+        left, right = self.exact or self.as_decimal(), other.exact or other.as_decimal()
+        return -1 if left < right else int(left > right)
 
     def add(self, other: Quantity) -> Quantity:
         """The sum, in the format of this quantity unless this is zero."""
@@ -169,7 +173,8 @@ class Quantity:
         small = _small_sum(self, other, other.mantissa)
         if small is not None:
             return Quantity(small[0], small[1], chosen)
-        return _of_exact(_exactly(EXACT.add, self.as_decimal(), other.as_decimal()), chosen)
+        left, right = self.exact or self.as_decimal(), other.exact or other.as_decimal()
+        return Quantity(0, 0, chosen, _exactly(EXACT.add, left, right))
 
     def sub(self, other: Quantity) -> Quantity:
         """The difference, in the format of this quantity unless this is zero. Upstream adds the

@@ -31,8 +31,8 @@ from celadon.kube.schemas.schema_model import (
 from celadon.kube.schemas.schema_packing import REFERENCE_PREFIX
 from celadon.kube.schemas.schema_packing import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
-from celadon.kube.schemas.strict_fields import StrayField
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, round_trip, unknown_fields
+from celadon.kube.schemas.strict_fields import StrayField, strict_field_errors
+from celadon.kube.schemas.typed_objects import StructCodec, codec_for, round_trip
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
 __all__ = [
@@ -63,5 +63,5 @@ __all__ = [
     "round_trip",
     "schema_for",
     "schema_type",
-    "unknown_fields",
+    "strict_field_errors",
 ]

@@ -7,7 +7,7 @@ another complaint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.go.go_text import quote
@@ -19,21 +19,36 @@ MOST: Final = 100
 """Complaints that a decoder collects."""
 
 
+LIKENESS: Final = 0.8
+"""How much alike, from 0 to 1, a misspelt name is to the right one: one letter in five is wrong."""
+
 Steps = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
 
 
 class StrayField(NamedTuple):
-    """A field that its kind does not have or, if it `is_repeated`, that a document has twice."""
+    """A field that its kind does not have or, if it `is_repeated`, that a document has twice.
+    `known` are the fields that there are in its place."""
 
     steps: Steps
     is_repeated: bool = False
+    known: Collection[str] = ()
 
     @property
     def path(self) -> str:
         """`spec.containers[0].imge`."""
         steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self.steps)
         return "".join(steps).removeprefix(".")
+
+    @property
+    def likely(self) -> str:
+        """The field that was probably meant; empty if none is much like it."""
+        import difflib  # late: few documents have such fields
+
+        names = {name.lower(): name for name in self.known}
+        word = str(self.steps[-1]).lower()
+        found = difflib.get_close_matches(word, names, n=1, cutoff=LIKENESS)
+        return names[found[0]] if found else ""
 
     @property
     def text(self) -> str:
@@ -122,7 +137,7 @@ def _members(
     for key, item in document.members(obj):
         where = (*at, key)
         if fields is not None and key not in fields:
-            _note(StrayField(where), found)
+            _note(StrayField(where, known=fields), found)
             continue
         if key in seen:
             _note(StrayField(where, is_repeated=True), found)

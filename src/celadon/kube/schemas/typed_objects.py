@@ -22,7 +22,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.fieldpath import ROOT, FieldPath, MapKey
+from celadon.kube.fieldpath import MapKey
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs, schema_model, typed_values
 from celadon.kube.schemas.pack_schemas import component_name
@@ -369,36 +369,3 @@ def round_trip(obj: object, gvk: GroupVersionKind) -> dict[str, Any] | None:
     made = decode(codec, obj)
     codec.complete(made)
     return made
-
-
-def unknown_fields(obj: object, gvk: GroupVersionKind) -> list[FieldPath]:
-    """Paths of the fields that the kind does not have, in the order of the document.
-
-    For objects that `decode` accepts; what does not fit the kind otherwise is not looked at.
-    """
-    codec = codec_for(gvk)
-    found: list[FieldPath] = []
-    if codec is not None:
-        _find_unknown(obj, {"ref": codec.name}, ROOT, found)
-    return found
-
-
-def _find_unknown(value: object, node: object, path: FieldPath, found: list[FieldPath]) -> None:
-    if not isinstance(node, dict):
-        return
-    if "ref" in node and node["ref"] in SPECIAL:
-        return
-    if "ref" in node and isinstance(value, dict):
-        fields = struct_codec(node["ref"]).field_nodes
-        for key, item in value.items():
-            where = path.child(key)
-            if key in fields:
-                _find_unknown(item, fields[key], where, found)
-            else:
-                found.append(where)
-    elif "items" in node and isinstance(value, list):
-        for i, item in enumerate(value):
-            _find_unknown(item, node["items"], path.index(i), found)
-    elif "values" in node and isinstance(value, dict):
-        for key, item in value.items():
-            _find_unknown(item, node["values"], path.child(key), found)

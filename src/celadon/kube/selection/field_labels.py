@@ -7,13 +7,15 @@ have their own words for a field they do not know. As k8s.io/kubernetes
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from celadon.kube.catalogue.resources import Resource
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind
 from celadon.kube.selection.field_selectors import FieldSelector
 from celadon.kube.selection.label_selectors import SelectorError
+
+if TYPE_CHECKING:
+    from celadon.kube.catalogue.resources import Resource
 
 STANDARD: Final = frozenset({"metadata.name", "metadata.namespace"})
 ALIASES: Final = {(GroupKind("", "Pod"), "spec.host"): "spec.nodeName"}

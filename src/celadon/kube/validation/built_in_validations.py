@@ -26,6 +26,7 @@ from celadon.kube.validation.cluster import (
     stored_versions,
     trust_bundles,
 )
+from celadon.kube.validation.devices import claim_statuses, resource_claims, resource_slices
 from celadon.kube.validation.networking import (
     endpoint_slices,
     endpoints_objects,
@@ -35,6 +36,12 @@ from celadon.kube.validation.networking import (
 )
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods import pod_specs, pod_updates
+from celadon.kube.validation.statuses import (
+    job_statuses,
+    object_statuses,
+    pod_statuses,
+    workload_statuses,
+)
 from celadon.kube.validation.storage import (
     persistent_volumes,
     storage_claims,
@@ -67,25 +74,40 @@ CORE: Final[Mapping[str, Validation]] = {
     "Event": Validation(events.core_event, None),
     "LimitRange": Validation(cluster_rules.limit_range),
     "Namespace": Validation(
-        cluster_rules.namespace, CLUSTER_LABEL, lambda _, __: iter(()), revisit=_CHANGED
+        cluster_rules.namespace,
+        CLUSTER_LABEL,
+        lambda _, __: iter(()),
+        object_statuses.namespace_status,
+        _CHANGED,
     ),
     "Node": Validation(nodes.node, CLUSTER, nodes.node_update, nodes.node_changes),
     "PersistentVolume": Validation(
         persistent_volumes.persistent_volume, CLUSTER, persistent_volumes.persistent_volume_update
     ),
-    "PersistentVolumeClaim": Validation(storage_claims.claim, update=storage_claims.claim_update),
-    "Pod": Validation(pod_specs.pod, update=pod_updates.pod_update),
+    "PersistentVolumeClaim": Validation(
+        storage_claims.claim,
+        update=storage_claims.claim_update,
+        status=object_statuses.claim_status,
+    ),
+    "Pod": Validation(pod_specs.pod, update=pod_updates.pod_update, status=pod_statuses.pod_status),
     "PodTemplate": Validation(
         lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {})
     ),
-    "ReplicationController": Validation(controllers.replication_controller, revisit=_CHANGED),
+    "ReplicationController": Validation(
+        controllers.replication_controller,
+        status=workload_statuses.replication_controller_status,
+        revisit=_CHANGED,
+    ),
     "ResourceQuota": Validation(
         cluster_rules.resource_quota,
         update=cluster_rules.resource_quota_update,
+        status=object_statuses.quota_status,
         revisit=_CHANGED,
     ),
     "Secret": Validation(config_data.secret, update=config_data.secret_update),
-    "Service": Validation(services.service, SERVICE, services.service_update),
+    "Service": Validation(
+        services.service, SERVICE, services.service_update, object_statuses.service_status
+    ),
     "ServiceAccount": Validation(),
 }
 APPS: Final[Mapping[str, Validation]] = {
@@ -95,16 +117,29 @@ APPS: Final[Mapping[str, Validation]] = {
         revisit=_CHANGED,
     ),
     "DaemonSet": Validation(
-        controllers.daemon_set, update=controllers.daemon_set_update, revisit=_CHANGED
+        controllers.daemon_set,
+        update=controllers.daemon_set_update,
+        status=workload_statuses.daemon_set_status,
+        revisit=_CHANGED,
     ),
     "Deployment": Validation(
-        controllers.deployment, update=controllers.deployment_update, revisit=_CHANGED
+        controllers.deployment,
+        update=controllers.deployment_update,
+        status=workload_statuses.deployment_status,
+        revisit=_CHANGED,
     ),
     "ReplicaSet": Validation(
-        controllers.replica_set, update=controllers.replica_set_update, revisit=_CHANGED
+        controllers.replica_set,
+        update=controllers.replica_set_update,
+        status=workload_statuses.replica_set_status,
+        revisit=_CHANGED,
     ),
     "StatefulSet": Validation(
-        controllers.stateful_set, LABEL, controllers.stateful_set_update, revisit=_CHANGED
+        controllers.stateful_set,
+        LABEL,
+        controllers.stateful_set_update,
+        workload_statuses.stateful_set_status,
+        _CHANGED,
     ),
 }
 CERTIFICATES: Final[Mapping[str, Validation]] = {
@@ -141,7 +176,9 @@ NETWORKING: Final[Mapping[str, Validation]] = {
         service_ranges.ip_address, ADDRESS, service_ranges.ip_address_update, revisit=_CHANGED
     ),
     "Ingress": Validation(
-        ingresses.ingress, update=lambda obj, _: ingresses.ingress_in_general(obj)
+        ingresses.ingress,
+        update=lambda obj, _: ingresses.ingress_in_general(obj),
+        status=object_statuses.ingress_status,
     ),
     "IngressClass": Validation(ingresses.ingress_class, CLUSTER, ingresses.ingress_class_update),
     "NetworkPolicy": Validation(ingresses.network_policy, revisit=_CHANGED),
@@ -156,6 +193,33 @@ RBAC: Final[Mapping[str, Validation]] = {
     ),
     "Role": Validation(role_rules.role, ANY_SEGMENT),
     "RoleBinding": Validation(role_rules.role_binding, ANY_SEGMENT, role_rules.role_binding_update),
+}
+DEVICES: Final[Mapping[str, Validation]] = {
+    "DeviceClass": Validation(resource_claims.device_class, CLUSTER),
+    "DeviceTaintRule": Validation(
+        resource_slices.taint_rule,
+        CLUSTER,
+        resource_slices.taint_rule_update,
+        resource_slices.taint_rule_status,
+        _CHANGED,
+    ),
+    "ResourceClaim": Validation(
+        resource_claims.claim,
+        update=resource_claims.fixed_spec,
+        status=claim_statuses.claim_status,
+    ),
+    "ResourceClaimTemplate": Validation(
+        resource_claims.claim_template, update=resource_claims.fixed_spec, revisit=_CHANGED
+    ),
+    "ResourcePoolStatusRequest": Validation(
+        resource_slices.pool_status_request, CLUSTER, resource_claims.fixed_spec, revisit=_CHANGED
+    ),
+    "ResourceSlice": Validation(
+        resource_slices.resource_slice,
+        CLUSTER,
+        resource_slices.resource_slice_update,
+        revisit=_CHANGED,
+    ),
 }
 STORAGE: Final[Mapping[str, Validation]] = {
     "CSIDriver": Validation(storage_drivers.driver, None, storage_drivers.driver_update),
@@ -186,13 +250,18 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         status=api_services.api_service_status,
     ),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
-        autoscaling.autoscaler, update=autoscaling.autoscaler_update, revisit=_CHANGED
+        autoscaling.autoscaler,
+        update=autoscaling.autoscaler_update,
+        status=workload_statuses.autoscaler_status,
+        revisit=_CHANGED,
     ),
     GroupKind("autoscaling", "Scale"): Validation(autoscaling.scale),
     GroupKind("batch", "CronJob"): Validation(
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),
-    GroupKind("batch", "Job"): Validation(jobs.job, update=jobs.job_update, revisit=_CHANGED),
+    GroupKind("batch", "Job"): Validation(
+        jobs.job, update=jobs.job_update, status=job_statuses.job_status, revisit=_CHANGED
+    ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(leases.lease, revisit=_CHANGED),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
         leases.lease_candidate, CANDIDATE, leases.lease_candidate_update, revisit=_CHANGED
@@ -212,7 +281,12 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         runtime_classes.runtime_class_update,
         revisit=_CHANGED,
     ),
-    GroupKind("policy", "PodDisruptionBudget"): Validation(cluster_rules.disruption_budget, None),
+    GroupKind("policy", "PodDisruptionBudget"): Validation(
+        cluster_rules.disruption_budget,
+        None,
+        status=workload_statuses.budget_status,
+        revisit=Revisit.NEVER,
+    ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         cluster_rules.priority_class,
         CLUSTER,
@@ -238,6 +312,7 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
             "flowcontrol.apiserver.k8s.io": FLOW_CONTROL,
             "networking.k8s.io": NETWORKING,
             RBAC_GROUP: RBAC,
+            "resource.k8s.io": DEVICES,
             "storage.k8s.io": STORAGE,
         }.items()
         for kind, validation in kinds.items()
@@ -246,5 +321,6 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
     (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
+    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_statuses.ephemeral_containers,
 }
 """What is looked at in an update through a subresource, besides the metadata."""

@@ -23,6 +23,8 @@ NEGATIVE: Final = "must be greater than or equal to 0"
 NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
 
+HIDDEN_VALUE: Final = "<value omitted>"
+"""Instead of what is too long to be shown."""
 DRIVER_NAME_MAX_BYTES: Final = 63
 
 

@@ -16,6 +16,7 @@ _WILDCARD: Final = r"\*\." + _SUBDOMAIN
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _CONFIG_KEY_PATTERN: Final = re.compile(_CONFIG_KEY)
 _HEADER: Final = "[-A-Za-z0-9]+"
+_C_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _PERCENT: Final = "[0-9]+%"
 _HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _UNDERSCORED: Final = r"[a-z0-9_]([-_a-z0-9]*[a-z0-9])?"
@@ -73,6 +74,17 @@ def environment_name(value: str) -> list[str]:
             "a valid environment variable name must consist only of printable ASCII characters "
             "other than '='"
         ]
+    return []
+
+
+def c_identifier(value: str) -> list[str]:
+    """A letter or `_` first, then digits too."""
+    if re.fullmatch(_C_IDENTIFIER, value) is None:
+        text = (
+            "a valid C identifier must start with alphabetic character or '_', followed by a "
+            "string of alphanumeric characters or '_'"
+        )
+        return [_examples(text, _C_IDENTIFIER, "my_name", "MY_NAME", "MyName")]
     return []
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from celadon.kube import metadata, name_rules
-from celadon.kube.custom.string_formats import known_format
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
@@ -78,6 +77,8 @@ def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 
 def _unknown_formats(definition: JsonObject) -> list[str]:
+    # late: few objects are definitions.
+
     found: dict[str, None] = {}
     for version in (definition.get("spec") or {}).get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
@@ -87,6 +88,9 @@ def _unknown_formats(definition: JsonObject) -> list[str]:
 
 
 def _formats_in(schema: JsonObject) -> Iterator[str]:
+    # late: few objects are definitions.
+    from celadon.kube.custom.string_formats import known_format
+
     name = schema.get("format")
     if name and schema.get("type") == "string" and not known_format(name):
         yield name

@@ -12,10 +12,8 @@ from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
-from celadon.kube.well_known_values import INGRESS_CLASS
+from celadon.kube.well_known_values import INGRESS_CLASS, TOPOLOGY_HINTS, TOPOLOGY_MODE
 
-TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
-TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
 ENDPOINTS_MANAGER: Final = (
     "endpoints.kubernetes.io/managed-by",
     frozenset({"endpoint-controller"}),

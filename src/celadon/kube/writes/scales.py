@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.catalogue.resources import SCALE
-from celadon.kube.custom.scale_paths import ScalePaths
+from celadon.kube.catalogue.scale_paths import ScalePaths
 from celadon.kube.json_copies import fresh
 
 SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")

@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.catalogue.lookups import Lookups
 from celadon.kube.catalogue.resources import Catalog, known_resources
-from celadon.kube.custom.custom_kinds import CustomKind
-from celadon.kube.custom.definitions.definition_validation import definition_errors
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.defaulting.write_stages import has_identity
 from celadon.kube.fieldpath import FieldError
@@ -37,6 +35,9 @@ from celadon.kube.validation.validated_kinds import (
     validate_update,
 )
 from celadon.kube.writes.write_targets import Target
+
+if TYPE_CHECKING:
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 
@@ -135,6 +136,9 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
         if group_kind == _DEFINITION:
+            # late: few objects are definitions.
+            from celadon.kube.custom.definitions.definition_validation import definition_errors
+
             errors += definition_errors(obj, surroundings.version)
         if not errors and stored and not covered:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)

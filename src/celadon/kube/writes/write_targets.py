@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from celadon.kube.catalogue.resources import Resource
-from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
+
+if TYPE_CHECKING:
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import yaml
-
 from celadon.kube import User
 from celadon.serve.requests.request_info import RequestInfo
 
@@ -133,6 +131,8 @@ def _is_path(pattern: str, path: str) -> bool:
 
 def read_audit_policy(text: str) -> AuditPolicy:
     """YAML or JSON. Raises AuditPolicyError."""
+    import yaml  # late: few servers have such a policy
+
     try:
         given = yaml.safe_load(text)
     except yaml.YAMLError as error:

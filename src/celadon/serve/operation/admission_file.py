@@ -6,8 +6,6 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import GATE
@@ -34,6 +32,8 @@ def folder_problem(path: str) -> str:
 
 
 def _document(path: Path) -> object:
+    import yaml  # late: few servers have such a file
+
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:

@@ -2,8 +2,8 @@
 
 The names are upstream's where upstream has them, ours begin with `celadon_`. As k8s.io/apiserver
 `pkg/endpoints/metrics`, `pkg/admission/metrics`, `pkg/cel/metrics`, `pkg/audit/metrics.go`,
-`pkg/admission/plugin/policy/validating/metrics`, `pkg/admission/plugin/manifest/metrics`,
-`pkg/storage/etcd3/metrics`.
+`pkg/admission/plugin/policy/{validating,mutating}/metrics`,
+`pkg/admission/plugin/manifest/metrics`, `pkg/storage/etcd3/metrics`.
 """
 
 from __future__ import annotations
@@ -160,6 +160,19 @@ POLICY_CHECK_SECONDS: Final = Description(
     "labeled by policy and further including binding and enforcement action taken.",
     ("policy", "policy_binding", "error_type", "enforcement_action"),
     "BETA",
+)
+MUTATION_CHECKS: Final = Description(
+    "apiserver_mutating_admission_policy_check_total",
+    "Mutation admission policy check total, labeled by policy and further identified by binding.",
+    ("policy", "policy_binding", "error_type"),
+    "ALPHA",
+)
+MUTATION_CHECK_SECONDS: Final = Description(
+    "apiserver_mutating_admission_policy_check_duration_seconds",
+    "Mutation admission latency for individual mutation expressions in seconds, labeled by "
+    "policy and binding.",
+    ("policy", "policy_binding", "error_type"),
+    "ALPHA",
 )
 STATIC_RELOADS: Final = Description(
     "apiserver_manifest_admission_config_controller_automatic_reloads_total",

@@ -16,9 +16,11 @@ from celadon.admission import Action, Cause, Decision, Verdict
 from celadon.serve.operation.server_metrics import ServerMetrics
 
 VALIDATING_POLICIES: Final = "ValidatingAdmissionPolicy"
+MUTATING_POLICIES: Final = "MutatingAdmissionPolicy"
 ALLOWED: Final = "allowed"
 DENIED: Final = "denied"
 ERROR: Final = "error"
+NO_ERROR: Final = "no_error"
 ERROR_TYPES: Final = (
     ("compilation", "compile_error"),
     ("validation failed due to running out of cost budget", "out_of_budget"),
@@ -71,9 +73,39 @@ class PolicyTimer:
 
     def _check(self, decision: Decision, seconds: float) -> None:
         for action in _enforced(decision):
-            labels = (decision.policy, decision.binding, _error_type(decision), action)
+            labels = (decision.policy, decision.binding, _error_type(decision.message), action)
             self._metrics.policy_checks.add(labels)
             self._metrics.policy_check_seconds.observe(seconds, labels)
+
+
+class MutationTimer:
+    """An observer of engines of mutating policies: one for each mutation that was tried, whatever
+    the failure policy makes of an error."""
+
+    __slots__ = ("_clock", "_last", "_metrics")
+
+    def __init__(self, metrics: ServerMetrics, clock: Callable[[], float] = perf_counter) -> None:
+        self._metrics = metrics
+        self._clock = clock
+        self._last = 0.0
+
+    def begin(self) -> float:
+        """Before something is measured; when it was."""
+        self._last = now = self._clock()
+        return now
+
+    def mutated(self, policy: str, binding: str, failure: str) -> None:
+        """Called by the engine."""
+        now = self._clock()
+        seconds, self._last = now - self._last, now
+        labels = (policy, binding, _error_type(failure) if failure else NO_ERROR)
+        self._metrics.mutation_checks.add(labels)
+        self._metrics.mutation_check_seconds.observe(seconds, labels)
+
+    def ended(self, began: float, operation: str, *, rejected: bool) -> None:
+        """After a round."""
+        labels = (MUTATING_POLICIES, "admit", operation, str(rejected).lower())
+        self._metrics.admission_seconds.observe(self._clock() - began, labels)
 
 
 def _enforced(decision: Decision) -> Iterable[str]:
@@ -87,8 +119,6 @@ def _enforced(decision: Decision) -> Iterable[str]:
     return tuple(action.lower() for action in decision.actions)
 
 
-def _error_type(decision: Decision) -> str:
-    return next(
-        (name for prefix, name in ERROR_TYPES if decision.message.startswith(prefix)),
-        "invalid_error",
-    )
+def _error_type(message: str) -> str:
+    found = (name for prefix, name in ERROR_TYPES if message.startswith(prefix))
+    return next(found, "invalid_error")

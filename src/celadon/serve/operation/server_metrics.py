@@ -99,6 +99,8 @@ class ServerMetrics:
         self.audit_errors = Counter(table.AUDIT_ERRORS)
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
         self.webhooks = WebhookCounts()
+        self.mutation_checks = Counter(table.MUTATION_CHECKS)
+        self.mutation_check_seconds = Histogram(table.MUTATION_CHECK_SECONDS, table.CHECK_BOUNDS)
         self.policy_checks = Counter(table.POLICY_CHECKS)
         self.policy_check_seconds = Histogram(table.POLICY_CHECK_SECONDS, table.CHECK_BOUNDS)
         self.compilation_seconds = Histogram(table.COMPILATION_SECONDS, table.COMMON_BOUNDS)
@@ -121,6 +123,8 @@ class ServerMetrics:
             ),
             Gauge(table.LONG_RUNNING, lambda: self._watches),
             *self.static_reloads.families(),
+            self.mutation_check_seconds,
+            self.mutation_checks,
             self.request_seconds,
             self.terminations,
             self.requests,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.kube import metadata
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.publication.discovery import discovery_answer
 from celadon.serve.publication.health import HealthCheck, health_answer
-from celadon.serve.publication.openapi import OpenApi, openapi_answer
 from celadon.serve.publication.published_apis import PublishedApis
 from celadon.serve.publication.root_paths import root_answer
 from celadon.serve.publication.server_version import ServerVersion, version_answer
 from celadon.serve.views.served_resources import Served
+
+if TYPE_CHECKING:
+    from celadon.serve.publication.openapi import OpenApi
 
 HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
@@ -37,14 +39,14 @@ class Publications:
         self._metrics = metrics
         self._now = now
         self._served: Served | None = None
+        self._openapi: OpenApi | None = None
 
     def answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         """None for paths that nobody answers."""
         if served is not self._served:
             self._served = served
             self._apis = PublishedApis(served.catalog)
-            definitions = {metadata.name(one): one for one in served.definitions}
-            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+            self._openapi = None
         first, _, rest = request.path.strip("/").partition("/")
         if not first:
             return root_answer(self._apis, {root: self._checks(root) for root in HEALTH_ROOTS})
@@ -55,5 +57,16 @@ class Publications:
         if first == "version":
             return version_answer(request, self._version)
         if first == "openapi":
-            return openapi_answer(request, self._openapi, self._now())
+            return self._openapi_answer(request, served)
         return discovery_answer(request, self._apis, self._address)
+
+    def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
+        from celadon.serve.publication.openapi import (  # late: not every client asks for it
+            OpenApi,
+            openapi_answer,
+        )
+
+        if self._openapi is None:
+            definitions = {metadata.name(one): one for one in served.definitions}
+            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+        return openapi_answer(request, self._openapi, self._now())

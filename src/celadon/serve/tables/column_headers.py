@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import pkgutil
-import tomllib
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -52,4 +51,6 @@ def _descriptions() -> Mapping[str, Mapping[str, str]]:
     read = pkgutil.get_data("celadon.serve.tables", "column_descriptions.toml")
     if read is None:
         raise ImportError("column_descriptions.toml of celadon.serve.tables cannot be read")
+    import tomllib  # late: nobody may ask for a table
+
     return tomllib.loads(read.decode())

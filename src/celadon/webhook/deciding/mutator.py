@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.admission import Request, Verdict, World
+from celadon.admission.mutating import MutationNotes
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.defaulting import DefaultingContext
@@ -25,16 +26,18 @@ ALLOWED: Final = Verdict()
 
 
 class Mutator:
-    """`patch` is what comes of it, when there is a verdict that allows. `findings` and `times` are
-    those of validating policies, of which there are none here."""
+    """`patch` is what comes of it, when there is a verdict that allows; `notes` are what policies
+    did, or failed to do. `findings` and `times` are those of validating policies, of which there
+    are none here."""
 
-    __slots__ = ("_request", "_rules", "_world", "findings", "patch", "times")
+    __slots__ = ("_request", "_rules", "_world", "findings", "notes", "patch", "times")
 
     def __init__(self, request: Request, rules: MutationRules, world: World) -> None:
         self._request = request
         self._rules = rules
         self._world = world
         self.patch: Sequence[JsonObject] = ()
+        self.notes = MutationNotes()
         self.findings: list[Finding] = []
         self.times: list[tuple[str, float]] = []
 
@@ -59,6 +62,7 @@ class Mutator:
         context = DefaultingContext(user=asked.user, cluster=self._world)
         kinds = MutatedKinds(context, self._rules.custom)
         rounds = self._rules.engine.rounds(self._world, kinds)
+        self.notes = rounds.notes
         made = rounds.run(asked, 0)
         if rounds.wants_another:
             made = rounds.run(dataclasses.replace(asked, object=made, size=None), 1)

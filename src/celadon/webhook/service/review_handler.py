@@ -8,11 +8,12 @@ this server is an HTTP error (docs/decisions/0019-webhook-answers.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import Final, TypeAlias
 
 from celadon.admission import Request, Verdict
+from celadon.kube import JsonObject
 from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
 from celadon.webhook.deciding.audit_only import without_denial
 from celadon.webhook.deciding.decider import Decider
@@ -133,7 +134,10 @@ class ReviewHandler:
             metrics.found(findings)
         if decider is not None and decider.times:
             metrics.timed(decider.times)
-        patch = decider.patch if isinstance(decider, Mutator) else ()
+        patch: Sequence[JsonObject] = ()
+        if isinstance(decider, Mutator):
+            patch = decider.patch
+            metrics.mutated(decider.notes)
         answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
         seconds = perf_counter() - arrived
         metrics.reviewed(path, review.request.operation.value, verdict, seconds)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from celadon.admission import Action, Verdict
+from celadon.admission.mutating import MutationNotes
 from celadon.serve.operation import (
     Counter,
     Description,
@@ -56,6 +57,12 @@ ERRORS: Final = Description(
     "made of that.",
     ("policy",),
 )
+MUTATIONS: Final = Description(
+    "celadon_webhook_policy_mutations_total",
+    "Mutations of policies, those of the second round included: applied, failed, ignored (failed, "
+    "and the failure policy ignores that).",
+    ("policy", "binding", "result"),
+)
 POLICY_SECONDS: Final = Description(
     "celadon_webhook_policy_duration_seconds",
     f"How long policies took, measured in one of {TIMED_EVERY} reviews.",
@@ -81,6 +88,7 @@ class WebhookMetrics:
         self.refused = Counter(REFUSED)
         self.decisions = Counter(DECISIONS)
         self.errors = Counter(ERRORS)
+        self.mutations = Counter(MUTATIONS)
         self.policy_seconds = Histogram(POLICY_SECONDS, _POLICY_BOUNDS)
         self.would_deny = Counter(WOULD_DENY)
         self._source = source
@@ -121,6 +129,16 @@ class WebhookMetrics:
                 for action in actions:
                     self.decisions.add((decision.policy, decision.binding, action.lower()))
 
+    def mutated(self, notes: MutationNotes) -> None:
+        """What mutating policies did to an object."""
+        for change in notes.changes:
+            self.mutations.add((change.policy, change.binding, "applied"))
+        for failure in notes.failures:
+            result = "ignored" if failure.ignored else "failed"
+            self.mutations.add((failure.policy, failure.binding, result))
+        for policy in dict.fromkeys(failure.policy for failure in notes.failures):
+            self.errors.add((policy,))
+
     def timed(self, times: Iterable[tuple[str, float]]) -> None:
         """How long policies took."""
         for policy, seconds in times:
@@ -157,6 +175,7 @@ class WebhookMetrics:
             ),
             *self._policy_gauges(),
             self.decisions,
+            self.mutations,
             self.policy_seconds,
             self.errors,
             self.review_seconds,

@@ -169,9 +169,13 @@ def test_what_does_not_change(resource: str, kind: str, path: str) -> None:
     assert not found("CEL083", mutating("p", replacing(f"/{path}"), resource=resource))
 
 
-def test_null_is_no_way_to_remove() -> None:
+def test_what_helps_against_misfits() -> None:
     (one,) = found("CEL080", mutating("p", "Object{metadata: Object.metadata{labels: null}}"))
     assert one.help == "leave it out: a configuration cannot remove a field"
+    (one,) = found("CEL080", mutating("p", C % "args: ['a']"))
+    assert one.help == "use a JSON patch"
+    (one,) = found("CEL080", mutating("p", "Object{metadata: Object.spec{}}"))
+    assert one.help == "name it so"
 
 
 LABEL = "Object{metadata: Object.metadata{labels: {'a': '%s'}}}"

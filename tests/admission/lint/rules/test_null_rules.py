@@ -138,6 +138,9 @@ def test_long_chains_of_variables(body: str) -> None:
         ("has(object.metadata.labels)", True),
         ("object.?metadata.labels.hasValue()", False),
         ("oldObject.metadata.name != ''", False),
+        ("oldObject == null ? object.spec.replicas > 1 : true", False),
+        ("oldObject != null || object.spec.replicas > 1", False),
+        ("oldObject == null || object.spec.replicas > 1", True),
     ],
 )
 def test_object_on_delete(text: str, speaks: bool) -> None:
@@ -156,6 +159,7 @@ def test_operations_of_match_conditions() -> None:
         ("oldObject.spec.replicas > 1", True),
         ("oldObject == null || oldObject.spec.replicas > 1", False),
         ("request.operation == 'CREATE' || oldObject.spec.replicas > 1", False),
+        ("object == null && oldObject.spec.replicas > 1", False),
         ("oldObject.?spec.replicas.hasValue()", False),
         ("object.spec.replicas > 1", False),
     ],
@@ -234,3 +238,56 @@ def test_authorizer_in_annotations() -> None:
     given = policy(auditAnnotations=[{"key": "k", "valueExpression": f"  {check}"}])
     (one,) = found("CEL023", given)
     assert (one.spot.field, one.spot.offset) == ("spec.auditAnnotations[0].valueExpression", 12)
+
+
+@pytest.mark.parametrize(
+    ("resource", "group", "speaks"),
+    [("pods", "", False), ("nodes", "", True), ("*", "*", True)],
+)
+def test_requests_of_clustered_kinds_have_no_namespace(
+    resource: str, group: str, speaks: bool
+) -> None:
+    rule = {
+        "apiGroups": [group],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": [resource],
+    }
+    spec = {"matchConstraints": {"resourceRules": [rule]}}
+    assert bool(about("CEL025", "request.namespace == 'a'", **spec)) is speaks
+
+
+def test_top_level_fields_may_be_absent_too() -> None:
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+    }
+    spec = {"matchConstraints": {"resourceRules": [rule]}}
+    assert about("CEL025", "object.data.x == 'a'", **spec)
+    assert about("CEL025", "object.immutable", **spec) == [(AT, 6)]
+    assert about("CEL025", "object.kind == 'a' && object.metadata.name == 'b'", **spec) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "guard"),
+    [
+        (
+            "object.spec.paused",
+            "a Deployment need not have `object.spec.paused`; without it the expression fails with "
+            "`no such key: paused`",
+            "has(object.spec.paused)",
+        ),
+        (
+            "has(object.metadata.labels) && object.metadata.labels['a-b'] == 'x'",
+            "a Deployment need not have `object.metadata.labels.a-b`; without it the expression "
+            "fails with `no such key: a-b`",
+            "'a-b' in object.metadata.labels",
+        ),
+    ],
+)
+def test_what_is_said_of_fields(text: str, message: str, guard: str) -> None:
+    one = found("CEL025", policy(validations=[{"expression": text}]))[0]
+    assert one.message == message
+    assert one.help == f"guard it with `{guard}`, or read it with `?` and `orValue`"

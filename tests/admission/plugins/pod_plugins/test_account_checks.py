@@ -121,6 +121,8 @@ def test_ephemeral_containers() -> None:
         f'secret.secretName="b" {NOT_ALLOWED}'
     )
     assert refusal("ServiceAccount", asked(new, old), world(account())) == ""
+    knowing = {**account(), "secrets": [{"name": "b"}]}
+    assert refusal("ServiceAccount", asking, world(knowing)) == ""
 
 
 @pytest.mark.parametrize(

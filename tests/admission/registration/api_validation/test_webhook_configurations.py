@@ -257,3 +257,22 @@ def test_requirements(requirement: dict[str, Any], message: str) -> None:
     selector = {"matchExpressions": [{"key": "k", **requirement}]}
     at = f"{W}.objectSelector.matchExpressions[0]"
     assert errors(hook(objectSelector=selector)) == ([at + message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "messages"),
+    [
+        ("", []),
+        ("/", []),
+        ("/a/b/", []),
+        ("//", ["segment[0] may not be empty"]),
+        ("a", ["must start with a '/'", "segment[0] may not be empty"]),
+        ("/a//b", ["segment[1] may not be empty"]),
+        ("/a/B", ["segment[1]: a lowercase RFC 1123 subdomain must consist of"]),
+    ],
+)
+def test_paths_of_services(path: str, messages: list[str]) -> None:
+    found = errors(service(path=path))
+    assert len(found) == len(messages)
+    for one, message in zip(found, messages, strict=True):
+        assert one.startswith(f'{W}.clientConfig.service.path: Invalid value: "{path}": {message}')

@@ -54,7 +54,7 @@ def test_strict_is_what_kubectl_asks_for(capsys: pytest.CaptureFixture[str]) -> 
         f"invalid: {HEAD}yaml: unmarshal errors:\n"
         '    line 8: key "k" already set in map, unknown field "metadata.lables"\n'
         "  field   a.yaml:8  k\n"
-        "  field   a.yaml:5  metadata.lables\n"
+        "  field   a.yaml:5  metadata.lables, did you mean `labels`?\n"
         "  object  a.yaml:1  ConfigMap default/a\n"
     )
 

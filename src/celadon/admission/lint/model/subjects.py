@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from celadon.admission.lint.model.access_facts import Access
+from celadon.admission.lint.model.corrections import Renamed
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.type_mistakes import Mistake
@@ -24,9 +25,9 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.kube import FieldError, FieldPath, GroupVersionKind
+from celadon.kube import FieldError, GroupVersionKind
 from celadon.kube.catalogue import Catalog
-from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.schemas import Schema, StrayField, schema_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +43,17 @@ class Settings:
 @dataclass(frozen=True)
 class Registered:
     """One document of the group `admissionregistration.k8s.io`, of whatever kind. `value` is None
-    if it cannot be decoded; `failure` says why and where."""
+    if it cannot be decoded; `failure` says why and where. `source` is corrected: the fields of
+    `renamed` were written otherwise."""
 
     document: int
     kind: GroupVersionKind
     source: Mapping[str, Any]
     value: RegistrationObject | None = None
     failure: RegistrationError | None = None
-    unknown_fields: tuple[FieldPath, ...] = ()
+    unknown_fields: tuple[StrayField, ...] = ()
     errors: tuple[FieldError, ...] = ()
+    renamed: tuple[Renamed, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from celadon.kube.library import environment, previous_minor
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"
+_DROPPED: Final = "the API server drops it, or refuses the object under strict validation"
 _CURRENT: Final = f"{ADMISSION_REGISTRATION}/v1"
 _BEHIND: Final = frozenset(
     {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
@@ -43,9 +44,10 @@ def _explained(given: Registered, error: FieldError) -> Iterator[Report]:
 
 def _unknown(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
-        for path in one.unknown_fields:
-            help = "the API server drops it, or refuses the object under strict validation"
-            yield Report(Spot(one.document, path), f"there is no field `{path}`", help)
+        for field in one.unknown_fields:
+            meant = f", did you mean `{field.likely}`?" if field.likely else ""
+            message = f"there is no field `{field.path}`{meant}"
+            yield Report(Spot(one.document, FieldPath(*field.steps)), message, _DROPPED)
 
 
 def _duplicates(bundle: Bundle) -> Iterator[Report]:

@@ -1,4 +1,4 @@
-"""CEL090: policies for the files of an API server."""
+"""CEL090: policies and webhooks for the files of an API server."""
 
 from __future__ import annotations
 
@@ -14,28 +14,34 @@ from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicyBinding,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
+    WebhookConfiguration,
 )
+from celadon.admission.static.static_loading import VERSION
 from celadon.admission.static.static_manifests import is_static, static_errors
+from celadon.kube import FieldPath
 
 _TYPES: Final = (
     (ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding),
     (MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding),
+    (WebhookConfiguration,),
 )
+_REFUSED: Final = "a server that finds this in its files does not start"
 
 
 def _not_loadable(bundle: Bundle) -> Iterator[Report]:
     for types in _TYPES:
         given = [
-            (one.document, one.value)
+            (one, one.value)
             for one in bundle.registered
             if isinstance(one.value, types) and is_static(one.value)
         ]
+        for one, _ in given:
+            if one.kind.version != VERSION:
+                text = f"unsupported resource type *{one.kind.version}.{one.kind.kind}"
+                yield Report(Spot(one.document, FieldPath("apiVersion")), text, _REFUSED)
         for error in static_errors([value for _, value in given]):
-            yield Report(
-                Spot(given[error.number][0], error.path),
-                error.text,
-                "a server that finds this in its files does not start",
-            )
+            spot = Spot(given[error.number][0].document, error.path)
+            yield Report(spot, error.text, _REFUSED)
 
 
 _POLICY: Final = """\
@@ -66,7 +72,8 @@ RULES: Final = (
         Severity.ERROR,
         "The name ends with `.static.k8s.io`: the object is for the files of an API server "
         "(`staticManifestsDir`), and could not be loaded from there. Such policies have no "
-        "params, and their bindings name policies of the same files.",
+        "params, their bindings name policies of the same files, webhooks have URLs, and all are "
+        "written in v1.",
         _POLICY + "  policyName: replicas\n",
         _POLICY + "  policyName: replicas.static.k8s.io\n",
         _not_loadable,

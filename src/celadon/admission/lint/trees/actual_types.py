@@ -90,9 +90,8 @@ class ActualTypes:
         for kind in self.kinds(case):
             for one, issue, node in self._check(case, kind, trees):
                 key = (one.path, issue.offset, _without_names(issue.message, kind))
-                before = found.get(key)
-                kinds = (kind,) if before is None else (*before.kinds, kind)
-                found[key] = Mistake(one, issue, node, kinds)
+                before = found.setdefault(key, Mistake(one, issue, node, ()))
+                found[key] = replace(before, kinds=(*before.kinds, kind))
         return list(found.values())
 
     def _type(self, kind: GroupVersionKind) -> SchemaType | None:

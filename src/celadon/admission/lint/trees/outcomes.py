@@ -30,6 +30,11 @@ from celadon.cel.syntax import (
 ROOTS: Final = frozenset({"object", "oldObject", "request", "params", "namespaceObject"})
 _VARIABLES: Final = "variables"
 OPERATION: Final = ("request", "operation")
+_NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
+    ("object",): frozenset({"DELETE"}),
+    ("oldObject",): frozenset({"CREATE", "CONNECT"}),
+}
+"""The operations on which a variable is null; on the others it is not."""
 
 
 class Outcomes(NamedTuple):
@@ -161,7 +166,7 @@ class Names:
         if right.__class__ is not Literal:
             return UNKNOWN
         if right.value is None:
-            return Outcomes(NOTHING, there(self.path(left)))
+            return _null(self.path(left))
         if right.value.__class__ is bool:
             found = self.outcomes(left)
             return found if right.value else found.negated()
@@ -182,6 +187,16 @@ class Names:
             return UNKNOWN
         key = _text(element)
         return UNKNOWN if key is None else Outcomes(there((*base, key)))
+
+
+def _null(path: Path | None) -> Outcomes:
+    """Of what is null or is not; whether an object is, depends on the operation."""
+    there_is = there(path)
+    if path not in _NULL_ON:
+        return Outcomes(NOTHING, there_is)
+    without = _NULL_ON[path]
+    is_there = there_is.and_(Facts(operations=OPERATIONS - without))
+    return Outcomes(Facts(operations=without), is_there)
 
 
 def _operations(named: Set[str | None]) -> Outcomes:

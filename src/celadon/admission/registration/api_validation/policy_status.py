@@ -6,7 +6,6 @@ from typing import Final
 
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath
 from celadon.kube.go import trim_space
-from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 from celadon.kube.validation import conditions
 
 _PATH: Final = FieldPath("status")
@@ -30,6 +29,9 @@ def _expression_warning(warning: JsonObject, path: FieldPath) -> list[FieldError
     if not trim_space(reference):
         errors.append(fieldpath.required(path.child("fieldRef")))
         return errors
+    # late: only a status refers to fields.
+    from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
+
     try:
         parse_jsonpath(f"{{{reference}}}")
     except JSONPathError as error:

@@ -35,7 +35,8 @@ def _in(w: PlainWriter, node: Call) -> str | None:
         return f"(({t} := {code}) in {test} and {t}.__class__ is not {bools})"
     if c.certain(element) in (str, None):
         # a string equals only a string; abstract list elements raise
-        x, t, o = w.atom(element), e.name(), w.value(container)
+        x = e.key(c.constant(element)) if c.is_constant(element) else w.atom(element)
+        t, o = e.name(), w.value(container)
         dicts, lists, slow = e.runtime("dict"), e.runtime("list"), e.runtime("contains")
         test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
         if c.certain(element) is None:

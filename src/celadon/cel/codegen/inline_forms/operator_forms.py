@@ -67,7 +67,7 @@ def _equals_constant(
     if value is None or kind is bool:
         return f"({w.value(node)} {'is not' if negated else 'is'} {value})"
     if kind is str:
-        return f"({w.value(node)} {operator} {e.constant(value)})"
+        return f"({w.value(node)} {operator} {e.key(value)})"
     if kind is int and -EXACT < value < EXACT:
         if value not in (0, 1) or w.context.certain(node) is int:
             return f"({w.value(node)} {operator} {e.constant(value)})"

@@ -14,7 +14,7 @@ from celadon.cel.codegen.inline_forms.native_forms import (
 )
 from celadon.cel.codegen.writer_protocols import PlainWriter, Writer
 from celadon.cel.declarations import Inline
-from celadon.cel.syntax import Call, ListLiteral
+from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.values.exchange.format_clauses import Broken, parse
 
 
@@ -25,7 +25,7 @@ def _method(name: str) -> PlainForm:
         certain = w.context.certain(arg)
         if certain is str:
             code = w.value(receiver)
-            return f"{code}.{name}({w.value(arg)})"
+            return f"{code}.{name}({_text(w, arg)})"
         if certain is not None:
             return None
         e, x, y = w.emitter, w.atom(receiver), w.atom(arg)
@@ -33,6 +33,12 @@ def _method(name: str) -> PlainForm:
         return f"({x}.{name}({y}) if {y}.__class__ is {e.runtime('str')} else {slow})"
 
     return write
+
+
+def _text(w: PlainWriter, node: Expr) -> str:
+    """The value of an argument that is a text."""
+    c = w.context
+    return w.emitter.key(c.constant(node)) if c.is_constant(node) else w.value(node)
 
 
 def _metered_method(name: str) -> NativeForm:
@@ -54,8 +60,8 @@ def _contains(w: PlainWriter, node: Call) -> str | None:
         return None
     if certain is str is w.context.certain(receiver):
         return f"({w.value(arg)} in {w.value(receiver)})"
-    x, t = w.atom(arg), e.name()
-    slow = e.bind(w.context.impl(node), "f")
+    x = _text(w, arg) if w.context.is_constant(arg) else w.atom(arg)
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
     text = e.runtime("str")
     test = f"({t} := {w.value(receiver)}).__class__ is {text}"
     if certain is None:

@@ -79,7 +79,8 @@ def containers_equal(a: Any, b: Any) -> bool:
     structure (`[v, v]` of `[w, w]` of ...) are small and yet endless: where there are many pairs,
     none is looked at twice."""
     pending = [(a, b)]
-    unwatched, seen = _MOST_UNWATCHED, set[tuple[int, int]]()
+    unwatched = _MOST_UNWATCHED
+    seen: set[tuple[int, int]] = set()
     while pending:
         a, b = pending.pop()
         unwatched -= 1
@@ -95,9 +96,12 @@ def containers_equal(a: Any, b: Any) -> bool:
             find_in_b = b.get
             for key, x in a.items():
                 y = find_in_b(key, MISSING)
-                if x.__class__ is str is y.__class__:
+                kind = x.__class__
+                if kind is str is y.__class__:
                     if x != y:
                         return False
+                elif kind is dict is y.__class__:
+                    pending.append((x, y))
                 elif y is MISSING or not _is_equal_so_far(x, y, pending):
                     return False
         else:

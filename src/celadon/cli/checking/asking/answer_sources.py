@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission import World
-from celadon.admission.webhooks import AsJson
-from celadon.cli.checking.asking.recorded_answers import recorded_answers
-from celadon.cli.checking.asking.webhook_rounds import Answers, NoAnswers
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
+
+if TYPE_CHECKING:
+    from celadon.admission.webhooks import AsJson, Call, NoReply, Reply
+
+
+class Answers(Protocol):
+    """What knows the answers of webhooks."""
+
+    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
+        """What came of each call; None for a webhook that is not asked."""
+        ...
+
+
+class NoAnswers:
+    """Nobody is asked."""
+
+    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
+        """None for each."""
+        return [None] * len(calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +62,8 @@ def answer_source(
 ) -> Iterator[AnswerSource]:
     """What answers for the webhooks of these names, until the block ends."""
     if settings.folder:
+        from celadon.cli.checking.asking.recorded_answers import recorded_answers
+
         found = recorded_answers(settings.folder)
         yield AnswerSource(found, _json, tuple(found.problems), tuple(found.unused(webhooks)))
     elif settings.calls:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission.registration import (
     Decoded,
@@ -16,13 +16,16 @@ from celadon.admission.registration import (
     decode_webhooks,
     validate_create,
 )
-from celadon.admission.webhooks import Hook, HookSet
+from celadon.admission.static import is_static, static_errors
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.checking.manifests import group_of
-from celadon.cli.checking.policy_set import Placed, accepted
+from celadon.cli.checking.policy_set import Placed, accepted, document_error
 from celadon.cli.reading.documents import Document
 from celadon.kube import FieldError, FieldPath
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+if TYPE_CHECKING:
+    from celadon.admission.webhooks import Hook, HookSet
 
 KINDS: Final = {"MutatingWebhookConfiguration": True, "ValidatingWebhookConfiguration": False}
 """Whether the webhooks of a kind are mutating ones."""
@@ -44,7 +47,14 @@ class WebhookDocuments:
 
     def hooks(self, version: str, *, mutating: bool) -> HookSet:
         """The webhooks of one kind, whose conditions are in the CEL of a release."""
-        return HookSet((one.value for one in self.of(mutating=mutating).values()), version)
+        from celadon.admission.webhooks import HookSet
+
+        given = [one.value for one in self.of(mutating=mutating).values()]
+        return HookSet(
+            [one for one in given if not is_static(one)],
+            version,
+            static=[one for one in given if is_static(one)],
+        )
 
     def place(self, hook: Hook, *, mutating: bool) -> Place:
         """Where a webhook is written."""
@@ -78,9 +88,16 @@ def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDoc
             continue
         mutating = KINDS[document.value["kind"]]
         one = accepted(document, _decoding(mutating=mutating), _complaints(version), found.errors)
-        if one is not None:
+        if one is not None and not _static_errors(one, found.errors):
             found.of(mutating=mutating)[one.value.name] = one
     return found
+
+
+def _static_errors(one: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:
+    """Whether there are any: what keeps a server from loading it from its files."""
+    wrong = list(static_errors([one.value], one.document.file)) if is_static(one.value) else []
+    errors += [document_error(one.document, error.path, error.text) for error in wrong]
+    return bool(wrong)
 
 
 def _decoding(*, mutating: bool) -> Callable[[object, str], Decoded[WebhookConfiguration]]:

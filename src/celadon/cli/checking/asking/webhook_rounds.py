@@ -12,29 +12,27 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from celadon.admission import ObjectWorld, Operation, Request
 from celadon.admission.webhooks import (
     NO_ERROR,
     AsJson,
-    Call,
     CallRecord,
     Hook,
     MutatingPhase,
-    NoReply,
-    Reply,
     ValidatingPhase,
     WebhookNotes,
     patch_annotation,
 )
+from celadon.cli.checking.asking.answer_sources import Answers
+from celadon.cli.checking.asking.said import Said
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments
 from celadon.cli.checking.check_report import Outcome, WebhookCall
 from celadon.cli.checking.mutation.object_mutation import (
     Mutators,
-    ObjectMutation,
     PolicyMutation,
 )
 from celadon.cli.checking.object_preparation import Prepare
@@ -44,35 +42,6 @@ from celadon.kube.defaulting import Draft, run_plugins
 from celadon.kube.writes import write_path
 
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
-
-
-class Answers(Protocol):
-    """What knows the answers of webhooks."""
-
-    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """What came of each call; None for a webhook that is not asked."""
-        ...
-
-
-class NoAnswers:
-    """Nobody is asked."""
-
-    def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """None for each."""
-        return [None] * len(calls)
-
-
-@dataclass(slots=True)
-class Said:
-    """What the webhooks of one type have made of a request; `refusal` is what its client would be
-    told. Warnings are as they came."""
-
-    calls: list[WebhookCall] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    annotations: dict[str, str] = field(default_factory=dict)
-    refusal: StatusError | None = None
-    mutation: ObjectMutation | None = None
-    """What mutating policies have made of the object, if there are any for it."""
 
 
 class Asking:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from celadon.admission.mutating import Change, MutationFailure
+from typing import TYPE_CHECKING
+
 from celadon.cli.checking.check_report import Mutated, MutationStep, Notice, Silence, Violation
-from celadon.cli.checking.mutation.object_mutation import ObjectMutation
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.kube.writes import patch_between
+
+if TYPE_CHECKING:
+    from celadon.admission.mutating import Change, MutationFailure
+    from celadon.cli.checking.mutation.object_mutation import ObjectMutation
 
 
 def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | None:

@@ -49,7 +49,7 @@ class StrayFields:
         """Each of them, and where it stands."""
         return [
             *(Fault(self._place(one), one.shown.strip('"'), one.complaint) for one in self.keys),
-            *(Fault(self._line(one), one.path, one.text) for one in self.fields),
+            *(Fault(self._line(one), one.path, one.text, one.likely) for one in self.fields),
         ]
 
     def problem(self) -> Problem:

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/apis/coordination/validation`. What is wrong with a st
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from celadon.kube import fieldpath, semver
 from celadon.kube.fieldpath import NamedText
@@ -16,7 +16,7 @@ from celadon.kube.validation.field_checks import NEGATIVE, SPEC, Errors, each, i
 
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
-_UNSET: Final = semver.Version(0, 0, 0)
+_UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
 
 
@@ -53,15 +53,15 @@ def lease_candidate(obj: JsonObject) -> Errors:
         yield fieldpath.required(at)
     elif _version(binary) is None:
         yield fieldpath.invalid(at, binary, NO_VERSION)
-    lowest = _version(emulated) or _UNSET
-    if binary and emulated and (_version(binary) or _UNSET).compare(lowest) < 0:
+    lowest = _precedence(emulated)
+    if binary and emulated and _precedence(binary) < lowest:
         why = "must be greater than or equal to `emulationVersion`"
         yield fieldpath.invalid(at, binary, why)
     strategy = spec.get("strategy") or ""
     if not strategy:
         yield fieldpath.required(SPEC.child("strategy"))
         return
-    if strategy == OLDEST and lowest.compare(_UNSET) == 0:
+    if strategy == OLDEST and lowest == _UNSET:
         why = f"must be specified when `strategy` is '{OLDEST}'"
         yield fieldpath.required(SPEC.child("emulationVersion"), why)
     yield from _strategy(strategy)
@@ -73,6 +73,12 @@ def _version(text: str) -> semver.Version | None:
         return semver.parse(text)
     except semver.SemverError:
         return None
+
+
+def _precedence(text: str) -> tuple[Any, ...]:
+    """That of the lowest version for what is no version."""
+    found = _version(text)
+    return _UNSET if found is None else found.precedence()
 
 
 def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:

@@ -12,6 +12,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
+    HIDDEN_VALUE,
     IMMUTABLE,
     NEGATIVE,
     SPEC,
@@ -47,7 +48,7 @@ def controller_revision(obj: JsonObject) -> Errors:
         yield fieldpath.required(root.child("data"), "data is mandatory")
     elif not isinstance(obj["data"], dict):
         why = "data must be a valid JSON object"
-        yield fieldpath.invalid(root.child("data"), "<value omitted>", why)
+        yield fieldpath.invalid(root.child("data"), HIDDEN_VALUE, why)
     yield from not_negative(obj, root, "revision")
 
 

@@ -15,13 +15,19 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.keys.certificate_authorities import Authority, authority_of
 from celadon.kube.keys.pem_blocks import pem_blocks
 from celadon.kube.validation.cluster.signing_requests import signer_name
-from celadon.kube.validation.field_checks import IMMUTABLE, SPEC, Errors, dns_subdomain, immutable
+from celadon.kube.validation.field_checks import (
+    HIDDEN_VALUE,
+    IMMUTABLE,
+    SPEC,
+    Errors,
+    dns_subdomain,
+    immutable,
+)
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 
 BUNDLE_BYTES: Final = 1024 * 1024
 UID_BYTES: Final = 128
-OMITTED: Final = "<value omitted>"
 SHORTEST: Final = 3600
 LONGEST: Final = 91 * 24 * 3600
 LONGEST_OF_KUBERNETES: Final = 24 * 3600
@@ -96,7 +102,7 @@ def _anchors(text: str) -> Errors:
                 listed = " ".join(map(str, found))
                 faults.append(f"duplicate trust anchor (indices [{listed}])")
     for fault in faults:
-        yield fieldpath.invalid(_BUNDLE, OMITTED, fault)
+        yield fieldpath.invalid(_BUNDLE, HIDDEN_VALUE, fault)
 
 
 def certificate_request(obj: JsonObject) -> Errors:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube import fieldpath
+from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
@@ -28,12 +29,13 @@ from celadon.kube.validation.networking.service_addresses import (
 )
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
 from celadon.kube.validation.pods.probes import port_or_name
-from celadon.kube.well_known_values import WITH_NODE_PORTS
+from celadon.kube.well_known_values import TOPOLOGY_HINTS, TOPOLOGY_MODE, WITH_NODE_PORTS
 
 TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 AFFINITIES: Final = ("ClientIP", "None")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
 DISTRIBUTIONS: Final = ("PreferClose", "PreferSameNode", "PreferSameZone")
+KUBELET_PORT: Final = 10250
 MAX_AFFINITY_SECONDS: Final = 86400
 SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
@@ -44,6 +46,7 @@ def service(obj: JsonObject) -> Errors:
     """What is wrong with a Service, besides its metadata."""
     spec = obj.get("spec") or {}
     kind = spec.get("type") or ""
+    yield from _topology(metadata.annotations(obj))
     if not spec.get("ports") and not is_headless(spec) and kind != "ExternalName":
         yield fieldpath.required(SPEC.child("ports"))
     yield from _by_type(spec, kind)
@@ -74,7 +77,23 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from service(obj)
 
 
+def _topology(notes: Mapping[str, str]) -> Errors:
+    """The annotation and the one it replaces say the same."""
+    mode, hints = notes.get(TOPOLOGY_MODE), notes.get(TOPOLOGY_HINTS)
+    if mode is not None and hints is not None and mode != hints:
+        at = FieldPath("metadata", "annotations").key(TOPOLOGY_MODE)
+        detail = f"must match annotations[{TOPOLOGY_HINTS}] when both are specified"
+        yield fieldpath.invalid(at, mode, detail)
+
+
 def _by_type(spec: JsonObject, kind: str) -> Errors:
+    if kind == "LoadBalancer":
+        for at, port in items(spec, "ports", SPEC):
+            if port.get("port") == KUBELET_PORT:
+                detail = (
+                    f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
+                )
+                yield fieldpath.invalid(at, KUBELET_PORT, detail)
     if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)

@@ -32,6 +32,13 @@ def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
     return _diff(internal_value(old, "VolumeSource"), internal_value(new, "VolumeSource"))
 
 
+def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of ephemeral containers."""
+    return _diff(
+        internal_value(old, "EphemeralContainer"), internal_value(new, "EphemeralContainer")
+    )
+
+
 def _diff(old: JsonObject, new: JsonObject) -> str:
     return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Final
 
@@ -151,6 +152,15 @@ def count_indexes(text: str, completions: int) -> int:
             raise IndexesError(f"non-increasing order, previous: {last}, current: {start}")
         total, last = total + end - start + 1, end
     return total
+
+
+def intervals(text: str, completions: int) -> list[tuple[int, int]]:
+    """The first and last index of each interval that is one; others are left out."""
+    found: list[tuple[int, int]] = []
+    for one in text.split(",") if text else ():
+        with contextlib.suppress(IndexesError):
+            found.append(_interval(one, completions))
+    return found
 
 
 def _interval(text: str, completions: int) -> tuple[int, int]:

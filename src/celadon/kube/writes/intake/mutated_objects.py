@@ -6,10 +6,9 @@ fields go, what does not fit is the mutator's fault and so a 500.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celadon.kube import metadata, status
-from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import Draft, drafted
 from celadon.kube.go.go_text import json_text
@@ -20,6 +19,9 @@ from celadon.kube.schemas.typed_objects import codec_for, decode, round_trip, st
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.writes.intake import request_bodies
+
+if TYPE_CHECKING:
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 
 class OtherKind(StatusError):

@@ -1,14 +1,14 @@
-"""A data file with many policies: what a server has kept of one, again and again by other names.
+"""Data files with many objects: what a server has kept of one, again and again by other names.
 
-Writing them one by one through a server would take a minute, most of it for compiling each to see
-whether it can be stored.
+Writing them one by one through a server would take a minute; of policies, most of it for compiling
+each to see whether it can be stored.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from bench.server.loads import run_load
 from celadon.store import Put, Store, Transaction, open_sqlite
 
 REGISTRY: Final = "/registry/admissionregistration.k8s.io"
+CONFIG_MAPS: Final = f"/registry/core/configmaps/{workloads.NAMESPACE}"
 _AT_ONCE: Final = 100
 
 
@@ -29,10 +30,28 @@ def write_policies(folder: Path, count: int) -> Path:
     with open_sqlite(str(path)) as store:
         policy = _stored(store, f"{REGISTRY}/validatingadmissionpolicies/")
         binding = _stored(store, f"{REGISTRY}/validatingadmissionpolicybindings/")
-        writes = list(_writes(policy, binding, count))
-        for start in range(0, len(writes), _AT_ONCE):
-            store.submit(Transaction((), tuple(writes[start : start + _AT_ONCE]))).result()
+        _write(store, list(_writes(policy, binding, count)))
     return path
+
+
+def write_config_maps(folder: Path, path: Path, count: int) -> None:
+    """The file, with `count` ConfigMaps of one namespace."""
+    with processes.celadon(folder, "--data", str(path)) as server:
+        run_load(server, workloads.namespaces() + workloads.config_maps("full", 1), 1)
+    with open_sqlite(str(path)) as store:
+        one = _stored(store, f"{CONFIG_MAPS}/full")
+        named = (f"full-{number}" for number in range(1, count))
+        writes = [_put(CONFIG_MAPS, name, {**one, **_content(name)}) for name in named]
+        _write(store, writes)
+
+
+def _content(name: str) -> dict[str, Any]:
+    return {"data": workloads.config_map(name)["data"]}
+
+
+def _write(store: Store, writes: Sequence[Put]) -> None:
+    for start in range(0, len(writes), _AT_ONCE):
+        store.submit(Transaction((), tuple(writes[start : start + _AT_ONCE]))).result()
 
 
 def _stored(store: Store, prefix: str) -> dict[str, Any]:
@@ -47,12 +66,12 @@ def _writes(policy: dict[str, Any], binding: dict[str, Any], count: int) -> Iter
         expression = TEMPLATES[number % len(TEMPLATES)].format(n=number + 1)
         rule = {**policy["spec"]["validations"][0], "expression": expression}
         spec = {**policy["spec"], "validations": [rule]}
-        yield _put("validatingadmissionpolicies", name, {**policy, "spec": spec})
+        yield _put(f"{REGISTRY}/validatingadmissionpolicies", name, {**policy, "spec": spec})
         spec = {**binding["spec"], "policyName": name}
-        yield _put("validatingadmissionpolicybindings", name, {**binding, "spec": spec})
+        yield _put(f"{REGISTRY}/validatingadmissionpolicybindings", name, {**binding, "spec": spec})
 
 
-def _put(resource: str, name: str, obj: dict[str, Any]) -> Put:
+def _put(collection: str, name: str, obj: dict[str, Any]) -> Put:
     meta = {**obj["metadata"], "name": name, "uid": str(uuid.uuid4())}
     value = json.dumps({**obj, "metadata": meta}, separators=(",", ":")).encode()
-    return Put(f"{REGISTRY}/{resource}/{name}", value)
+    return Put(f"{collection}/{name}", value)

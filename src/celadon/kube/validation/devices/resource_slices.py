@@ -1,0 +1,301 @@
+"""ResourceSlices: the devices of a pool, and who can reach them. Taints that others put on devices.
+
+As k8s.io/kubernetes `pkg/apis/resource/validation`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.devices.device_capacities import capacity
+from celadon.kube.validation.devices.device_parts import (
+    IDENTIFIER_BYTES,
+    Item,
+    binding_conditions,
+    distinct,
+    limited,
+    name_of,
+    pool_name,
+    qualified_identifier,
+    taint,
+)
+from celadon.kube.validation.field_checks import (
+    DRIVER_NAME_MAX_BYTES,
+    NOT_POSITIVE,
+    SPEC,
+    Errors,
+    at_most,
+    dns_label,
+    dns_subdomain,
+    driver_name,
+    entries,
+    immutable,
+)
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.status_conditions import conditions
+
+MAX_DEVICES: Final = 128
+MAX_SPECIAL_DEVICES: Final = 64
+"""Where one has taints or consumes counters."""
+MAX_PROPERTIES: Final = 32
+MAX_TAINTS: Final = 16
+MAX_COUNTER_SETS: Final = 8
+MAX_COUNTERS: Final = 32
+MAX_CONSUMPTIONS: Final = 2
+MAX_RULE_CONDITIONS: Final = 8
+VALUE_BYTES: Final = 64
+PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + IDENTIFIER_BYTES
+LABEL_BYTES: Final = 63
+ONE_PLACE: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+)
+ONE_PLACE_EACH: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
+    "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+)
+NO_PLACE_EACH: Final = (
+    "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set "
+    "to true in the ResourceSlice spec"
+)
+TRUE_OR_UNSET: Final = "must be either unset or set to true"
+ONE_VALUE: Final = "exactly one value must be specified"
+KINDS_OF_VALUES: Final = (
+    *("int", "bool", "string", "version", "ints", "bools", "strings", "versions"),
+)
+_NUMBER: Final = "(0|[1-9][0-9]*)"
+_PRERELEASE: Final = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_SEMVER: Final = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+)
+_STATUS: Final = FieldPath("status")
+
+
+def resource_slice(obj: JsonObject) -> Errors:
+    """What is wrong with a new ResourceSlice, besides its metadata."""
+    return _slice(obj.get("spec") or {}, None)
+
+
+def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Its driver, pool and node stay."""
+    return _slice(obj.get("spec") or {}, old.get("spec") or {})
+
+
+def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
+    pool, at = spec.get("pool") or {}, SPEC.child("pool")
+    yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
+    yield from pool_name(at.child("name"), name_of(pool))
+    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
+    if count <= 0:
+        yield fieldpath.invalid(at.child("resourceSliceCount"), count, NOT_POSITIVE)
+    if generation < 0:
+        why = "must be greater than or equal to zero"
+        yield fieldpath.invalid(at.child("generation"), generation, why)
+    if before is not None:
+        yield from immutable(at.child("name"), name_of(pool), name_of(before.get("pool") or {}))
+        yield from immutable(SPEC.child("driver"), spec.get("driver"), before.get("driver"))
+        yield from immutable(SPEC.child("nodeName"), spec.get("nodeName"), before.get("nodeName"))
+    yield from _place(spec)
+    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+        yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
+    yield from _devices(spec, before or {})
+    yield from distinct(
+        SPEC.child("sharedCounters"),
+        spec.get("sharedCounters"),
+        MAX_COUNTER_SETS,
+        _counter_set,
+        name_of,
+    )
+
+
+def _place(spec: JsonObject) -> Errors:
+    places: list[str] = []
+    name = spec.get("nodeName")
+    if name == "":
+        why = "must be either unset or set to a non-empty string"
+        yield fieldpath.invalid(SPEC.child("nodeName"), name, why)
+    elif name is not None:
+        places.append("`nodeName`")
+        yield from dns_subdomain(SPEC.child("nodeName"), name)
+    selector, at = spec.get("nodeSelector"), SPEC.child("nodeSelector")
+    if selector is not None:
+        places.append("`nodeSelector`")
+        yield from node_selector(at, selector)
+        terms = selector.get("nodeSelectorTerms") or []
+        if len(terms) != 1:
+            shown = [internal_value(one, "NodeTerm") for one in terms] or None
+            why = "must have exactly one node selector term"
+            yield fieldpath.invalid(at.child("nodeSelectorTerms"), shown, why)
+    for field in ("allNodes", "perDeviceNodeSelection"):
+        if spec.get(field):
+            places.append(f"`{field}`")
+        elif spec.get(field) is not None:
+            yield fieldpath.invalid(SPEC.child(field), spec[field], TRUE_OR_UNSET)
+    if not places:
+        yield fieldpath.required(SPEC, ONE_PLACE)
+    elif len(places) > 1:
+        shown_places = f"{{{', '.join(places)}}}"
+        yield fieldpath.invalid(SPEC, shown_places, f"{ONE_PLACE}, but multiple fields are set")
+
+
+def _devices(spec: JsonObject, before: JsonObject) -> Errors:
+    devices = spec.get("devices") or ()
+    special = any(one.get("taints") or one.get("consumesCounters") for one in devices)
+    old = {name_of(one): one for one in before.get("devices") or ()}
+    placed = bool(spec.get("perDeviceNodeSelection"))
+
+    def device(path: FieldPath, given: JsonObject) -> Errors:
+        yield from _device(path, given, old.get(name_of(given)))
+        yield from _device_place(path, given, placed=placed)
+        yield from binding_conditions(path, given)
+
+    limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
+    yield from distinct(SPEC.child("devices"), devices, limit, device, name_of)
+
+
+def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:
+    yield from dns_label(path.child("name"), name_of(device))
+    count = len(device.get("attributes") or ()) + len(device.get("capacity") or ())
+    if count > MAX_PROPERTIES:
+        why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
+        yield fieldpath.invalid(path, count, why)
+    shared = bool(device.get("allowMultipleAllocations"))
+
+    def amount(at: FieldPath, given: JsonObject) -> Errors:
+        return capacity(at, given, shared=shared)
+
+    for field, rule in (("attributes", _attribute), ("capacity", amount)):
+        for name, value in entries(device, field):
+            at = path.child(field).key(shortened(name, PROPERTY_NAME_BYTES))
+            yield from qualified_identifier(at, name)
+            yield from rule(at, value)
+    if before is None or before.get("taints") != device.get("taints"):
+        yield from limited(path.child("taints"), device.get("taints"), MAX_TAINTS, taint)
+    yield from distinct(
+        path.child("consumesCounters"),
+        device.get("consumesCounters"),
+        MAX_CONSUMPTIONS,
+        _consumption,
+        lambda one: one.get("counterSet") or "",
+    )
+
+
+def shortened(name: str, limit: int) -> str:
+    """The key of a map in a path: without its middle if it is too long."""
+    if len(name) <= limit:
+        return name
+    left = limit - len("...")
+    return f"{name[: (left + 1) // 2]}...{name[len(name) - left // 2 :]}"
+
+
+def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
+    given = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
+    for kind in given:
+        values = attribute[kind] if kind.endswith("s") else [attribute[kind]]
+        for index, value in enumerate(values):
+            at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
+            yield from _text(at, value, is_version=kind.startswith("version"))
+    if len(given) != 1:
+        yield fieldpath.invalid(path, attribute if given else "", ONE_VALUE)
+
+
+def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
+    if not isinstance(value, str):
+        return
+    if is_version and _SEMVER.fullmatch(value) is None:
+        why = "must be a string compatible with semver.org spec 2.0.0"
+        yield fieldpath.invalid(path, value, why)
+    if len(value.encode()) > VALUE_BYTES:
+        yield fieldpath.too_long(path, VALUE_BYTES)
+
+
+def _counters(path: FieldPath, given: JsonObject) -> Errors:
+    counters, at = given.get("counters") or {}, path.child("counters")
+    if not counters:
+        yield fieldpath.required(at)
+    elif len(counters) > MAX_COUNTERS:
+        yield from at_most(at, counters, MAX_COUNTERS)
+    else:
+        for name in sorted(counters):
+            yield from dns_label(at.key(shortened(name, LABEL_BYTES)), name)
+
+
+def _named_counters(field: str) -> Item:
+    def rule(path: FieldPath, given: JsonObject) -> Errors:
+        name = given.get(field) or ""
+        if name:
+            yield from dns_label(path.child(field), name)
+        else:
+            yield fieldpath.required(path.child(field))
+        yield from _counters(path, given)
+
+    return rule
+
+
+_counter_set: Final = _named_counters("name")
+_consumption: Final = _named_counters("counterSet")
+
+
+def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Errors:
+    fields = ("nodeName", "nodeSelector", "allNodes")
+    given = [field for field in fields if device.get(field) is not None]
+    if not placed:
+        if given:
+            yield fieldpath.invalid(path, None, NO_PLACE_EACH)
+        return
+    places: list[str] = []
+    for field in given:
+        value, at = device[field], path.child(field)
+        if value == "":
+            yield fieldpath.invalid(at, value, "must not be empty")
+            continue
+        if value is False:
+            yield fieldpath.invalid(at, value, TRUE_OR_UNSET)
+            continue
+        places.append(f"`{field}`")
+        if field == "nodeName":
+            yield from dns_subdomain(at, value)
+        elif field == "nodeSelector":
+            yield from node_selector(at, value)
+    if not places:
+        yield fieldpath.required(path, ONE_PLACE_EACH)
+    elif len(places) > 1:
+        yield fieldpath.invalid(path, f"{{{', '.join(places)}}}", ONE_PLACE_EACH)
+
+
+def taint_rule(obj: JsonObject) -> Errors:
+    """What is wrong with a new DeviceTaintRule, besides its metadata."""
+    return _taint_rule(obj.get("spec") or {}, None)
+
+
+def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one."""
+    return _taint_rule(obj.get("spec") or {}, (old.get("spec") or {}).get("taint") or {})
+
+
+def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
+    chosen, at = spec.get("deviceSelector") or {}, SPEC.child("deviceSelector")
+    for field, rule in (("driver", driver_name), ("pool", pool_name), ("device", dns_label)):
+        if chosen.get(field) is not None:
+            yield from rule(at.child(field), chosen[field])
+    yield from taint(SPEC.child("taint"), spec.get("taint") or {}, before)
+
+
+def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """A handful of conditions."""
+    status = obj.get("status") or {}
+    yield from conditions(_STATUS, status)
+    yield from at_most(_STATUS.child("conditions"), status.get("conditions"), MAX_RULE_CONDITIONS)
+
+
+def pool_status_request(obj: JsonObject) -> Errors:
+    """What is wrong with a ResourcePoolStatusRequest, besides its metadata."""
+    spec = obj.get("spec") or {}
+    yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
+    if spec.get("poolName") is not None:
+        yield from pool_name(SPEC.child("poolName"), spec["poolName"])

@@ -1,0 +1,100 @@
+"""What is reported about namespaces, quotas, claims, and what is reached from outside.
+
+As k8s.io/kubernetes `pkg/apis/{core,networking}/validation`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    Errors,
+    dns_subdomain,
+    each,
+    entries,
+    items,
+    supported,
+)
+from celadon.kube.validation.networking.ingresses import NO_ADDRESS
+from celadon.kube.validation.pods.resource_lists import quantity_value, quota_resource_name
+
+ADDRESS_MODES: Final = ("Proxy", "VIP")
+_STATUS: Final = FieldPath("status")
+_BALANCER: Final = _STATUS.child("loadBalancer")
+
+
+def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """The phase says whether a namespace goes away."""
+    phase = (obj.get("status") or {}).get("phase") or ""
+    deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
+    wanted = "Terminating" if deleted else "Active"
+    if phase != wanted:
+        why = f"may only be '{wanted}' if `deletionTimestamp` is {'not ' * deleted}empty"
+        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), why)
+
+
+def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """What may be used, and what is."""
+    for field in ("hard", "used"):
+        for name, text in entries(obj.get("status") or {}, field):
+            at = _STATUS.child(field).key(name)
+            yield from quota_resource_name(at, name)
+            yield from quantity_value(at, name, text)
+
+
+def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """What a claim got."""
+    if not (obj.get("spec") or {}).get("accessModes"):
+        yield fieldpath.required(FieldPath("Spec", "accessModes"))
+    for field in ("capacity", "allocatedResources"):
+        for name, text in entries(obj.get("status") or {}, field):
+            amount = parse(text)
+            if amount.sign < 0:
+                at = _STATUS.child(field).key(name)
+                why = "must be a valid resource quantity"
+                yield fieldpath.invalid(at, amount.as_int64(), why)
+
+
+def service_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Where a balancer listens; only a Service that wants one has any."""
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    kind = (obj.get("spec") or {}).get("type")
+    if kind != "LoadBalancer" and balancer.get("ingress"):
+        why = "may only be used when `spec.type` is 'LoadBalancer'"
+        yield fieldpath.forbidden(_BALANCER.child("ingress"), why)
+        return
+    for at, ingress in items(balancer, "ingress", _BALANCER):
+        address, mode = ingress.get("ip"), ingress.get("ipMode")
+        where = at.child("ipMode")
+        if address:
+            yield from each(at.child("ip"), address, text_rules.ip_address(address))
+        if address and mode is None:
+            yield fieldpath.required(where, "must be specified when `ip` is set")
+        elif mode is not None and not address:
+            yield fieldpath.forbidden(where, "may not be specified when `ip` is not set")
+        elif mode is not None:
+            yield from supported(where, mode, ADDRESS_MODES)
+        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+
+
+def ingress_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Where an Ingress is reached."""
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    for at, ingress in items(balancer, "ingress", _BALANCER):
+        address = ingress.get("ip")
+        if address:
+            yield from each(at.child("ip"), address, text_rules.ip_address(address))
+        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+
+
+def _host(path: FieldPath, name: str) -> Errors:
+    if not name:
+        return
+    yield from dns_subdomain(path, name)
+    if text_rules.address(name) is not None:
+        yield fieldpath.invalid(path, name, NO_ADDRESS)

@@ -1,0 +1,92 @@
+"""What is said against the status of namespaces, quotas, claims, and what is reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.statuses import object_statuses
+from celadon.kube.validation.validation_rows import Update
+
+Json = dict[str, Any]
+
+
+def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
+    return {"spec": {"type": kind}, "status": {"loadBalancer": {"ingress": list(ingress)}}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "expected"),
+    [
+        (object_statuses.namespace_status, {"status": {"phase": "Active"}}, []),
+        (
+            object_statuses.namespace_status,
+            {"status": {"phase": "Terminating"}},
+            [
+                'status.Phase: Invalid value: "Terminating": may only be \'Active\' if '
+                "`deletionTimestamp` is empty"
+            ],
+        ),
+        (
+            object_statuses.namespace_status,
+            {"metadata": {"deletionTimestamp": "x"}, "status": {"phase": "Active"}},
+            [
+                'status.Phase: Invalid value: "Active": may only be \'Terminating\' if '
+                "`deletionTimestamp` is not empty"
+            ],
+        ),
+        (
+            object_statuses.quota_status,
+            {"status": {"hard": {"pods": "1.5"}, "used": {"cpu": "-1"}}},
+            [
+                'status.hard[pods]: Invalid value: "1500m": must be an integer',
+                'status.used[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+            ],
+        ),
+        (
+            object_statuses.claim_status,
+            {"spec": {}, "status": {"capacity": {"storage": "-1"}}},
+            [
+                "Spec.accessModes: Required value",
+                "status.capacity[storage]: Invalid value: -1: must be a valid resource quantity",
+            ],
+        ),
+        (object_statuses.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
+        (
+            object_statuses.service_status,
+            reached({"ip": "10.0.0.1"}, kind="ClusterIP"),
+            [
+                "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is "
+                "'LoadBalancer'"
+            ],
+        ),
+        (
+            object_statuses.service_status,
+            reached({"ip": "x"}, {"ipMode": "VIP"}, {"ip": "10.0.0.1", "ipMode": "x"},
+                    {"hostname": "10.0.0.1"}),
+            [
+                'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP '
+                "address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+                "status.loadBalancer.ingress[0].ipMode: Required value: must be specified when "
+                "`ip` is set",
+                "status.loadBalancer.ingress[1].ipMode: Forbidden: may not be specified when `ip` "
+                "is not set",
+                'status.loadBalancer.ingress[2].ipMode: Unsupported value: "x": supported values: '
+                '"Proxy", "VIP"',
+                'status.loadBalancer.ingress[3].hostname: Invalid value: "10.0.0.1": must be a DNS '
+                "name, not an IP address",
+            ],
+        ),
+        (
+            object_statuses.ingress_status,
+            reached({"ip": "x", "hostname": "a.example.com"}),
+            [
+                'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP '
+                "address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_complaints(rule: Update, value: Json, expected: list[str]) -> None:
+    assert list(map(str, rule(value, value))) == expected

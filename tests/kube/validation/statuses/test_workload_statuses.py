@@ -1,0 +1,82 @@
+"""What is said against what controllers count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.statuses import workload_statuses
+from celadon.kube.validation.validation_rows import Update
+
+Json = dict[str, Any]
+DEPLOYMENT = workload_statuses.deployment_status
+REPLICA_SET = workload_statuses.replica_set_status
+STATEFUL_SET = workload_statuses.stateful_set_status
+DAEMON_SET = workload_statuses.daemon_set_status
+FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
+
+
+@pytest.mark.parametrize(
+    ("rule", "status", "old", "expected"),
+    [
+        (DEPLOYMENT, {**FULL, "updatedReplicas": 3, "collisionCount": 1}, {}, []),
+        (
+            DEPLOYMENT,
+            {"replicas": 1, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 3},
+            {"collisionCount": 1},
+            [
+                "status.updatedReplicas: Invalid value: 2: cannot be greater than status.replicas",
+                "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
+                "status.availableReplicas: Invalid value: 3: cannot be greater than "
+                "status.replicas",
+                "status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas",
+                "status.collisionCount: Invalid value: -1: cannot be decremented",
+            ],
+        ),
+        (
+            REPLICA_SET,
+            {"fullyLabeledReplicas": 1, "observedGeneration": -1},
+            {},
+            [
+                "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0",
+                "status.fullyLabeledReplicas: Invalid value: 1: cannot be greater than "
+                "status.replicas",
+            ],
+        ),
+        (workload_statuses.replication_controller_status, FULL, {}, []),
+        (
+            STATEFUL_SET,
+            {"replicas": 1, "availableReplicas": 1, "collisionCount": 0},
+            {"collisionCount": 1},
+            [
+                "status.availableReplicas: Invalid value: 1: cannot be greater than "
+                "status.readyReplicas",
+                "status.collisionCount: Invalid value: 0: cannot be decremented",
+            ],
+        ),
+        (
+            DAEMON_SET,
+            {"numberReady": -1},
+            {},
+            ["status.numberReady: Invalid value: -1: must be greater than or equal to 0"],
+        ),
+        (
+            workload_statuses.autoscaler_status,
+            {"desiredReplicas": -1},
+            {},
+            ["status.desiredReplicas: Invalid value: -1: must be greater than or equal to 0"],
+        ),
+        (
+            workload_statuses.budget_status,
+            {"expectedPods": -1, "conditions": [{"type": "A", "status": "True", "reason": "R"}]},
+            {},
+            [
+                "status.conditions[0].lastTransitionTime: Required value",
+                "status.expectedPods: Invalid value: -1: must be greater than or equal to 0",
+            ],
+        ),
+    ],
+)
+def test_counts(rule: Update, status: Json, old: Json, expected: list[str]) -> None:
+    assert list(map(str, rule({"status": status}, {"status": old}))) == expected
