@@ -95,12 +95,13 @@ def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
             return value
         return [_inner(one, data) for one in value]
     if isinstance(value, Mapping):
+        is_plain = _is_plain(value)
+        if is_plain and shape is dict and _is_plain(value.values()):
+            return value
         if _may_be_data(value.values()) and value in data:
             return value
-        if not _is_plain(value):
+        if not is_plain:
             raise MutationRefused("invalid return type: *dynamic.ObjectVal")
-        if shape is dict and _is_plain(value.values()):
-            return value
         return {key: _inner(one, data) for key, one in value.items()}
     return _inner(value, data)
 

@@ -14,60 +14,59 @@ from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
 
 
 class ChangedParts:
-    """`settled` are the identities of the topmost lists and maps that both objects have."""
+    """`settled` has the identities of all that both objects share, and of more that is scalar."""
 
     __slots__ = ("settled",)
 
     def __init__(self) -> None:
         self.settled: set[int] = set()
 
-    def read(
-        self, made: Mapping[str, Any], live: Mapping[str, Any], codec: StructCodec
-    ) -> dict[str, Any]:
-        """A new struct, which shares what is settled. DecodeError and Mismatch where a value does
-        not fit; their paths are not those of the object."""
-        nodes = codec.field_nodes
-        found: dict[str, Any] = {}
-        for name, value in made.items():
-            old = live.get(name)
-            if value is old:
-                self._settle(value)
-                found[name] = value
-            elif name in nodes:
-                self._read_field(found, name, value, old, codec)
-        for name, empty in codec.empty().items():
-            found.setdefault(name, empty)
-        return found
+    def read(self, made: dict[str, Any], live: Mapping[str, Any], codec: StructCodec) -> None:
+        """Reads what is new in a struct, in place; `made` shares nothing else with anybody that it
+        does not share with `live`. DecodeError and Mismatch where a value does not fit; their paths
+        are not those of the object."""
+        old = live.get
+        self.settled.update(map(id, live.values()))
+        for name in [name for name, value in made.items() if value is not old(name)]:
+            self._read_field(made, name, old(name), codec)
 
-    def _settle(self, value: object) -> None:
-        if value.__class__ is dict or value.__class__ is list:
-            self.settled.add(id(value))
-
-    def _read_field(
-        self, found: dict[str, Any], name: str, value: Any, old: Any, codec: StructCodec
-    ) -> None:
-        node = codec.field_nodes[name]
-        if isinstance(node, dict) and value.__class__ is old.__class__:
-            ref = node.get("ref", "")
-            if value.__class__ is dict and ref and ref not in schema_model.SPECIAL_COMPONENTS:
-                found[name] = self.read(value, old, struct_codec(ref))
+    def _read_field(self, made: dict[str, Any], name: str, old: Any, codec: StructCodec) -> None:
+        value, node = made[name], codec.field_nodes[name]
+        if value and isinstance(node, dict) and value.__class__ is old.__class__:
+            inner = _struct_of(node)
+            if value.__class__ is dict and inner:
+                self.read(value, old, struct_codec(inner))
                 return
-            if value.__class__ is list and value and "items" in node:
-                found[name] = self._read_items(name, value, old, codec)
+            items = node.get("items")
+            if value.__class__ is list and isinstance(items, dict) and _struct_of(items):
+                self._read_items(value, old, _struct_of(items))
                 return
         read = codec.decode({name: with_go_number(value, node)})
         if name in read:
-            found[name] = read[name]
+            made[name] = read[name]
+        else:
+            del made[name]
 
-    def _read_items(
-        self, name: str, items: list[Any], old: list[Any], codec: StructCodec
-    ) -> list[Any]:
-        """Those that are new are read as a list of their own."""
-        known = {id(item) for item in old if item.__class__ is dict or item.__class__ is list}
-        new = [item for item in items if id(item) not in known]
-        node = codec.field_nodes[name]
-        read = iter(codec.decode({name: with_go_number(new, node)})[name] if new else ())
-        for item in items:
-            if id(item) in known:
-                self._settle(item)
-        return [item if id(item) in known else next(read) for item in items]
+    def _read_items(self, items: list[Any], old: list[Any], struct: str) -> None:
+        """An item is read beside the one of its name, if each has one: then that is what it was
+        merged with. Others are read as a whole."""
+        codec = struct_codec(struct)
+        shared = set(map(id, old))
+        self.settled |= shared
+        named = {item.get("name"): item for item in old if item.__class__ is dict}
+        if len(named) < len(old):
+            named = {}
+        for i, item in enumerate(items):
+            if id(item) in shared:
+                continue
+            before = named.get(item.get("name")) if item.__class__ is dict else None
+            if before is None:
+                items[i] = codec.decode(with_go_number(item, {"ref": struct}))
+            else:
+                self.read(item, before, codec)
+
+
+def _struct_of(node: Mapping[str, Any]) -> str:
+    """The component whose fields are known; empty for other shapes."""
+    name: str = node.get("ref", "")
+    return "" if name in schema_model.SPECIAL_COMPONENTS else name

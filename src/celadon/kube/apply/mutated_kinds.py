@@ -20,7 +20,7 @@ from celadon.kube.apply.atomic_parts import atomic_parts
 from celadon.kube.apply.changed_parts import ChangedParts
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
-from celadon.kube.apply.typed.conformity import joined, misfits
+from celadon.kube.apply.typed.conformity import fits, joined, misfits
 from celadon.kube.apply.typed.merge_types import ItemError, MergeType
 from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
@@ -100,10 +100,9 @@ class MutatedKinds:
         if can_share(made, live, kind, self.context):
             parts = ChangedParts()
             with suppress(DecodeError, Mismatch):  # which are to be told of the whole
-                read = parts.read(made, live, codec)
-                read["apiVersion"], read["kind"] = kind.api_version, kind.kind
-                default_unsettled(read, kind, self.context, parts.settled)
-                return read
+                parts.read(made, live, codec)
+                default_unsettled(made, kind, self.context, parts.settled)
+                return made
         return drafted(with_go_numbers(made, kind), kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
@@ -171,6 +170,16 @@ def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
 def _require_mergeable(
     type_: MergeType, live: JsonObject, config: JsonObject, custom: CustomKind | None
 ) -> None:
+    if not fits(type_, config):
+        _refuse_misfits(type_, config)
+    if custom is not None:  # what was decoded into a Go type fits
+        errors = misfits(type_, live, duplicates=True)
+        if errors:
+            text = f"failed to convert original object to typed object: {joined(errors)}"
+            raise _not_applied(text)
+
+
+def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:
     errors = misfits(type_, config)
     if errors:
         raise _not_applied(f"failed to convert patch object to typed object: {joined(errors)}")
@@ -180,11 +189,6 @@ def _require_mergeable(
             "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
             + ", ".join(atomic)
         )
-    if custom is not None:  # what was decoded into a Go type fits
-        errors = misfits(type_, live, duplicates=True)
-        if errors:
-            text = f"failed to convert original object to typed object: {joined(errors)}"
-            raise _not_applied(text)
 
 
 def _not_applied(why: str) -> MutationRefused:

@@ -64,12 +64,11 @@ def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, .
     What is done to the items of a list is done item by item then. If `sharing`, nothing happens in
     the settled parts of an object."""
     made: list[Apply] = []
+    way = _sharing_way if sharing else _way
     for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):
         inner = [(steps[1:], apply) for steps, apply in group]
         if first:
-            made.append(
-                _through(first[0], in_order(grouped(inner, sharing=sharing)), sharing=sharing)
-            )
+            made.append(way(first[0], in_order(grouped(inner, sharing=sharing))))
         else:
             made += [apply for _, apply in inner]
     return tuple(made)
@@ -87,10 +86,8 @@ def in_order(rules: tuple[Apply, ...]) -> Apply:
     return apply
 
 
-def _through(step: Step, apply: Apply, *, sharing: bool) -> Apply:
+def _way(step: Step, apply: Apply) -> Apply:
     name = step.name
-    if sharing:
-        apply = _unless_settled(apply)
 
     def field(obj: Any, run: Run) -> None:
         child = obj.get(name)
@@ -112,9 +109,21 @@ def _through(step: Step, apply: Apply, *, sharing: bool) -> Apply:
     return {Each.FIELD: field, Each.ITEMS: items, Each.VALUES: values}[step.each]
 
 
-def _unless_settled(apply: Apply) -> Apply:
-    def entered(obj: Any, run: Run) -> None:
-        if id(obj) not in run.settled:
-            apply(obj, run)
+def _sharing_way(step: Step, apply: Apply) -> Apply:
+    """As `_way`, past what is settled."""
+    name = step.name
 
-    return entered
+    def field(obj: Any, run: Run) -> None:
+        child = obj.get(name)
+        if child is not None and id(child) not in run.settled:
+            apply(child, run)
+
+    def each(obj: Any, run: Run) -> None:
+        children = obj.get(name)
+        if children and id(children) not in run.settled:
+            settled = run.settled
+            for child in children.values() if children.__class__ is dict else children:
+                if id(child) not in settled:
+                    apply(child, run)
+
+    return field if step.each is Each.FIELD else each

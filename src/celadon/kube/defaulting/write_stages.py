@@ -210,7 +210,8 @@ def default_unsettled(
     run = _start(made, context)
     run.settled = settled
     rules = sharing_rules(gvk, run.gates)
-    assert codec is not None and rules is not None, f"{gvk} does not share"
+    assert codec is not None, f"{gvk} is built in"
+    assert rules is not None, f"{gvk} does not share"
     for rule in rules.rules:
         rule(made, run)
     codec.complete(made, settled)
