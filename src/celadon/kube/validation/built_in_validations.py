@@ -147,6 +147,7 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         signing_requests.certificate_signing_request,
         CLUSTER_ANY,
         signing_requests.certificate_signing_request_update,
+        signing_requests.request_status,
     ),
     "ClusterTrustBundle": Validation(
         trust_bundles.trust_bundle, trust_bundles.bundle_naming, trust_bundles.trust_bundle_update
@@ -321,6 +322,9 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
     (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
+    (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
+        signing_requests.request_approval
+    ),
     (GroupKind("", "Pod"), "ephemeralcontainers"): pod_statuses.ephemeral_containers,
 }
 """What is looked at in an update through a subresource, besides the metadata."""

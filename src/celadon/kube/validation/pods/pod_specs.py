@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.kube import fieldpath
+from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
@@ -22,6 +22,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pod_annotations import pod_annotations, profiles_match
 from celadon.kube.validation.pods.pod_containers import Surroundings, containers, trimmed_image
 from celadon.kube.validation.pods.resource_lists import (
     container_resource_name,
@@ -32,7 +33,7 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
+from celadon.kube.well_known_values import PREEMPTION_POLICIES
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -56,6 +57,7 @@ def pod(obj: JsonObject) -> Errors:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         detail = "cannot be set until all schedulingGates have been cleared"
         yield fieldpath.forbidden(SPEC.child("nodeName"), detail)
+    yield from profiles_match(SPEC, metadata.annotations(obj), spec)
 
 
 def pod_in_general(obj: JsonObject) -> Errors:
@@ -63,7 +65,7 @@ def pod_in_general(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
-    yield from _annotations(notes, meta.get("annotations") or {}, spec)
+    yield from pod_annotations(notes, meta.get("annotations") or {}, spec)
     yield from pod_spec(SPEC, spec, pod_name=meta.get("name") or "", in_pod=True)
     if not spec.get("serviceAccountName"):
         yield from _tokens_without_account(spec)
@@ -84,8 +86,10 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     meta, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from template_metadata(path, template)
-    yield from _annotations(path.child("annotations"), meta.get("annotations") or {}, spec)
+    annotations = meta.get("annotations") or {}
+    yield from pod_annotations(path.child("annotations"), annotations, spec)
     yield from pod_spec(path.child("spec"), spec)
+    yield from profiles_match(path.child("spec"), annotations, spec)
     if spec.get("ephemeralContainers"):
         at = path.child("spec", "ephemeralContainers")
         yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
@@ -96,12 +100,6 @@ def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     meta = template.get("metadata") or {}
     yield from labels(path.child("labels"), meta.get("labels"))
     yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
-
-
-def _annotations(path: FieldPath, notes: JsonObject, spec: JsonObject) -> Errors:
-    if MIRROR_POD in notes and not spec.get("nodeName"):
-        detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
 
 
 def pod_spec(

@@ -23,6 +23,7 @@ from celadon.kube.validation.field_checks import (
     items,
     qualified_name,
 )
+from celadon.kube.validation.pod_annotations import annotation_changes
 from celadon.kube.validation.pods.pod_spec_diffs import ephemeral_container_diff
 from celadon.kube.validation.pods.pod_specs import pod_in_general
 from celadon.kube.well_known_values import MIRROR_POD
@@ -36,6 +37,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with the status of a pod."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
+    yield from annotation_changes(obj, old)
     for at, condition in items(status, "conditions", METADATA):
         kind = condition.get("type") or ""
         if kind not in SYSTEM_CONDITIONS:
@@ -119,6 +121,7 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(FieldPath(""), "static pods do not support ephemeral containers")
         return
     yield from pod_in_general(obj)
+    yield from annotation_changes(obj, old)
     at = SPEC.child("ephemeralContainers")
     given = {one.get("name"): one for one in _ephemeral(obj)}
     for one in _ephemeral(old):
