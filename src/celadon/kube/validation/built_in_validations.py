@@ -11,7 +11,7 @@ from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import pod_subresources, text_rules
 from celadon.kube.validation.cluster import (
     api_services,
     cluster_rules,
@@ -325,6 +325,7 @@ OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
     (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
         signing_requests.request_approval
     ),
-    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_statuses.ephemeral_containers,
+    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_subresources.ephemeral_containers,
+    (GroupKind("", "Pod"), "resize"): pod_subresources.resize,
 }
 """What is looked at in an update through a subresource, besides the metadata."""
