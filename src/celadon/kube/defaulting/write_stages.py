@@ -154,6 +154,10 @@ class Draft:
         """Of a kind that only a CustomResourceDefinition can define."""
         return self.codec.name == schema_model.OBJECT_META
 
+    def complete(self) -> None:
+        """Adds the fields that are always written: they are zero, and so as good as absent."""
+        _complete(self.made, self.codec)
+
     def form(self) -> dict[str, Any]:
         """What the object looks like at this point, as a copy that belongs to the caller."""
         shown: dict[str, Any] = fresh(self.made)
