@@ -16,7 +16,7 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.roles import bootstrap_roles
-from celadon.kube.writes import Target, write_path
+from celadon.kube.writes import Target, draft_of, write_path
 from celadon.serve.access.initial_objects import (
     authentication_config_map,
     default_service_account,
@@ -76,8 +76,9 @@ async def create_initial_objects(
         if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
-            made = write_path.created(obj, target, context)
-            kept = in_order({**write_path.stored_object(made, target, context), **_status(obj)})
+            draft = write_path.begin_create(draft_of(obj, target, context), target)
+            made = write_path.finish_create(draft)
+            kept = in_order({**write_path.stored_new(draft, made, target), **_status(obj)})
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
 

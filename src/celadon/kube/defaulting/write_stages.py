@@ -211,8 +211,13 @@ def settle_owners(draft: Draft) -> None:
 
 def run_plugins(draft: Draft) -> None:
     """The built-in mutating plugins, in their order."""
-    draft.run.is_disturbed = True
-    _apply(draft.run, draft.gvk, PLUGINS)
+    run = draft.run
+    rules = compiled(draft.gvk, PLUGINS, run.gates, run.context.plugins)
+    if not rules:
+        return
+    run.is_disturbed = True
+    for rule in rules:
+        rule(run.root, run)
     settle_plugins(draft)
 
 
