@@ -11,6 +11,7 @@ from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
+    choice_in,
     dns_label,
     dns_subdomain,
     each,
@@ -102,6 +103,17 @@ def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
 
 
+_SELDOM: Final = frozenset(
+    {
+        *("activeDeadlineSeconds", "affinity", "dnsConfig", "hostAliases", "hostUsers"),
+        *("hostname", "nodeName", "os", "overhead", "preemptionPolicy", "priorityClassName"),
+        *("readinessGates", "runtimeClassName", "schedulingGates", "serviceAccountName"),
+        *("subdomain", "tolerations", "topologySpreadConstraints"),
+    }
+)
+"""Fields of `_seldom`, which is not asked where there is none of them."""
+
+
 def pod_spec(
     path: FieldPath, spec: JsonObject, *, pod_name: str = "", in_pod: bool = False
 ) -> Errors:
@@ -110,7 +122,8 @@ def pod_spec(
         yield fieldpath.required(path.child("terminationGracePeriodSeconds"))
     usable, errors = volumes(path, spec, pod_name, in_pod=in_pod)
     yield from errors
-    yield from _resource_claims(path, spec)
+    if "resourceClaims" in spec:
+        yield from _resource_claims(path, spec)
     around = Surroundings(
         volumes=usable,
         claims=[one["name"] for one in spec.get("resourceClaims") or () if one.get("name")],
@@ -123,11 +136,17 @@ def pod_spec(
         at = path.child("resources")
         yield from requirements(at, spec["resources"], around.claims, pod_resource_name)
     yield from _host_network(path, spec, in_pod=in_pod)
-    restart = path.child("restartPolicy")
-    yield from required_choice(restart, spec.get("restartPolicy"), RESTART_POLICIES)
-    yield from required_choice(path.child("dnsPolicy"), spec.get("dnsPolicy"), DNS_POLICIES)
-    yield from labels(path.child("nodeSelector"), spec.get("nodeSelector"))
+    yield from choice_in(spec, "restartPolicy", RESTART_POLICIES, path)
+    yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
+    if spec.get("nodeSelector"):
+        yield from labels(path.child("nodeSelector"), spec["nodeSelector"])
     yield from pod_security_context(path.child("securityContext"), spec)
+    if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
+        yield from _seldom(path, spec)
+
+
+def _seldom(path: FieldPath, spec: JsonObject) -> Errors:
+    """What comes last, and most pods have nothing of."""
     yield from affinity(path.child("affinity"), spec.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
