@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon.cel.codegen.inline_forms import container_forms
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
-from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
+from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
 from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values.operations.container_access import contains as is_in
@@ -19,7 +19,7 @@ _HASHED = ({str}, {int}, {bytes})
 
 
 def _same_hashed_kind(a: list[Any], b: list[Any]) -> bool:
-    return {x.__class__ for x in a} | {x.__class__ for x in b} in _HASHED
+    return set(map(type, a)).union(map(type, b)) in _HASHED
 
 
 def contains(a: list[Any], b: list[Any]) -> bool:
@@ -51,7 +51,10 @@ def _cost(factor: int) -> CostRule:
     def bound(one: Argument, other: Argument) -> Polynomial:
         return one.size * other.size * factor + 1
 
-    return CostRule(tracked, estimated, bound=bound)
+    def written(one: SizeSource, other: SizeSource) -> SizeSource:
+        return f"1 + {factor} * {one} * {other}"
+
+    return CostRule(tracked, estimated, bound=bound, written=written)
 
 
 def _function(
