@@ -33,9 +33,8 @@ def check(
     manifests: Manifests, sets: PolicySets, settings: Settings, step: Callable[[int], None]
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done."""
-    documents = (*manifests.looked_up, *manifests.admitted)
     prepare = Prepare(
-        documents,
+        manifests.existing,
         settings.question.user,
         settings.now,
         settings.version,
@@ -44,7 +43,7 @@ def check(
         field_validation=settings.question.field_validation,
     )
     world, problems = given_world(manifests, sets, prepare)
-    webhooks = webhook_documents(documents, settings.version)
+    webhooks = webhook_documents(manifests.existing, settings.version)
     mutators = _mutators(sets, settings, world, prepare)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
