@@ -7,6 +7,7 @@ everything that went by without a word.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_judging import Judge, Settings
 from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
 from celadon.cli.checking.questions import identity
 
@@ -47,7 +49,8 @@ def check(
     mutators = _mutators(sets, settings, world, prepare)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
-        report = _judged(manifests, sets, settings, step, prepare, world, asking)
+        alone = not webhooks.count
+        report = _judged(manifests, sets, settings, step, prepare, world, asking, alone=alone)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -97,15 +100,19 @@ def _judged(
     prepare: Prepare,
     world: ObjectWorld,
     asking: Asks,
+    *,
+    alone: bool,
 ) -> Report:
-    """What becomes of the objects, and what is said about policies."""
+    """What becomes of the objects, and what is said about policies. `alone`: there are no webhooks
+    that may have to be asked, about one object after the other."""
     engine = validating_engine(sets.validating, settings.version)
     olds = {identity(one, settings.question.namespace): one for one in manifests.old}
     found = Findings(Sightings.wanted(sets))
     judge = Judge(engine, world, prepare, asking, sets, settings, olds, found)
-    for done, document in enumerate(manifests.admitted, 1):
-        judge.take(document)
-        step(done)
+    done = itertools.count(1)
+    workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
+    for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):
+        found.add(one)
     if found.sightings.any:
         found.mutations.count_silent(sets.mutating)
     mutations = found.mutations if settings.defaulting else None

@@ -56,6 +56,14 @@ class Sightings:
         if self.wants_namespaces and endpoint.namespaced and namespace not in self.namespaces:
             self.namespaces[namespace] = _place(one, ("metadata", "namespace"))
 
+    def add(self, following: Sightings) -> None:
+        """Takes in what was met behind these."""
+        self.any = self.any or following.any
+        for kind, guessed in following.guessed.items():
+            self.guessed.setdefault(kind, guessed)
+        for namespace, place in following.namespaces.items():
+            self.namespaces.setdefault(namespace, place)
+
 
 def _place(one: Asked, path: Path) -> Place:
     return Place(one.document.file, one.document.line(path))
