@@ -16,14 +16,14 @@ from celadon.admission import ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
-from celadon.cli.checking.check_findings import Findings
 from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given_world import given_world
+from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.object_judging import Judge, Settings
+from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
-from celadon.cli.checking.object_judging import Judge, Settings
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
 from celadon.cli.checking.questions import identity
 

@@ -15,7 +15,7 @@ from celadon.cli.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from celadon.cli.checking.asking.answer_sources import AnswerSettings
-    from celadon.cli.checking.object_judging import Settings
+    from celadon.cli.checking.judging.object_judging import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
@@ -278,7 +278,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
-    from celadon.cli.checking.object_judging import Settings
+    from celadon.cli.checking.judging.object_judging import Settings
     from celadon.cli.checking.questions import Question, user_info
 
     question = Question(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.checking import parallel_judging
-from celadon.cli.checking.check_findings import Findings
+from celadon.cli.checking.judging import parallel_judging
+from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.notices import Sightings
-from celadon.cli.checking.parallel_judging import judged_in_order, workers_for
 from celadon.cli.main import main
 from celadon.cli.output import FORMATS
 from celadon.cli.reading.document_archive import BLOCK, DocumentArchive

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from typing import BinaryIO, Final, NoReturn
 
-from celadon.cli.checking.check_findings import Findings
+from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.reading.document_archive import DocumentArchive
 from celadon.cli.reading.documents import Document
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Verdict
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
 from celadon.cli.checking.asking.said import Asks, Said
-from celadon.cli.checking.check_findings import Findings
 from celadon.cli.checking.check_report import (
     ClientWarning,
     Notice,
@@ -23,6 +22,7 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
+from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.mutation.mutation_results import (
     ignored_failure,
     mutated,
