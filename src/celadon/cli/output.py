@@ -1,6 +1,6 @@
 """The only module that writes to standard output and standard error.
 
-Reports come in any of five formats, all made from the same value. Colour is used on a terminal
+Reports come in several formats, all made from the same value. Colour is used on a terminal
 unless `--no-color` or the environment's NO_COLOR say otherwise. Unreadable inputs are also said on
 standard error when the report itself is for people.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celadon.cli.linting.lint_report import LintReport
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
-FORMATS: Final = ("table", "json", "yaml", "github", "junit")
+FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
 _BEAT: Final = 0.1
@@ -125,13 +125,14 @@ def show_report(
 
 
 def _renderer(format: str) -> Callable[[Report], str]:
-    from celadon.cli.formats import check_data, check_github, check_junit
+    from celadon.cli.formats import check_data, check_github, check_junit, check_sarif
 
     renderers = {
         "json": check_data.render_json,
         "yaml": check_data.render_yaml,
         "github": check_github.render,
         "junit": check_junit.render,
+        "sarif": check_sarif.render,
     }
     return renderers[format]
 

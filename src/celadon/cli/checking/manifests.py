@@ -24,6 +24,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import NOTHING_EXCLUDED, Exclusion
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube.catalogue import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
@@ -77,14 +78,16 @@ def gather(
     old: Sequence[str],
     parts: Parts,
     step: Callable[[int], None],
+    exclusion: Exclusion = NOTHING_EXCLUDED,
 ) -> Manifests:
-    """Reads everything. `step` is told how many documents there are so far. Keys that occur twice
-    are for an API server to complain about, in what is to be admitted."""
+    """Reads everything but what is excluded. `step` is told how many documents there are so far.
+    Keys that occur twice are for an API server to complain about, in what is to be admitted."""
     found = Manifests()
     reader = DocumentReader(keeps_repeated=True)
-    given = _read(cluster, reader, found, step)
-    to_admit = _read(resources, reader, found, step)
-    found.old = [one for one in _read(old, reader, found, step) if _part(one) is None]
+    given = _read(sources.expand(cluster, exclusion), reader, found, step)
+    to_admit = _read(sources.expand(resources, exclusion), reader, found, step)
+    now = _read(sources.expand(old, exclusion), reader, found, step)
+    found.old = [one for one in now if _part(one) is None]
     for document in given:
         _sort(found, document, parts, is_resource=False, alone=not resources)
     params = _param_kinds((*found.policies, *found.mutating_policies))
@@ -99,21 +102,23 @@ def gather(
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
     """What nobody sends to a server must be unambiguous."""
-    for document in [one for one in documents if one.repeated]:
-        documents.remove(document)
+    wrong = [one for one in documents if one.repeated]
+    if wrong:
+        documents[:] = [one for one in documents if not one.repeated]
+    for document in wrong:
         first = document.repeated[0]
         line = document.chunk.first_line + first.line - 1
         problems.append(Problem(document.file, line, first.complaint))
 
 
 def _read(
-    arguments: Sequence[str],
+    files: Iterable[str | Problem],
     reader: DocumentReader,
     found: Manifests,
     step: Callable[[int], None],
 ) -> list[Document]:
     documents: list[Document] = []
-    for file in sources.expand(arguments):
+    for file in files:
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)

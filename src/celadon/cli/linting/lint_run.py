@@ -15,7 +15,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
@@ -29,11 +29,11 @@ class LintInput:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read(arguments: Sequence[str]) -> LintInput:
-    """Everything that the arguments name."""
+def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
+    """Everything that the arguments name, but what is to be left out."""
     found = LintInput()
     reader = DocumentReader()
-    for file in sources.expand(arguments):
+    for file in sources.expand(arguments, Exclusion(exclude)):
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)
