@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
@@ -137,19 +138,37 @@ def _renderer(format: str) -> Callable[[Report], str]:
     return renderers[format]
 
 
-def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class LintLooks:
+    """How findings are shown to people. `quiet` leaves out what does not fail the run, and the
+    summary; with `statistics` there are only numbers."""
+
+    no_color: bool = False
+    quiet: bool = False
+    statistics: bool = False
+
+
+def show_lint(report: LintReport, format: str, looks: LintLooks) -> None:
     """Findings in one of `LINT_FORMATS`."""
     from celadon.cli.formats import lint_ci, lint_data
 
+    if looks.quiet:
+        report = report.only_failing()
+    if format == "text":
+        report = plain_text.for_people(report)
+        for problem in report.problems:
+            complain(f"error: {problem.text()}")
+    if looks.statistics:
+        from celadon.cli.formats import lint_statistics
+
+        write(lint_statistics.render(report, as_json=format == "json"))
+        return
     if format == "text":
         from celadon.cli.formats import lint_human
         from celadon.cli.formats.check_human import Look
 
-        report = plain_text.for_people(report)
-        for problem in report.problems:
-            complain(f"error: {problem.text()}")
-        color = use_color(sys.stdout, forbidden=no_color)
-        write(lint_human.render(report, Look(color=color)))
+        color = use_color(sys.stdout, forbidden=looks.no_color)
+        write(lint_human.render(report, Look(color, verbosity=-1 if looks.quiet else 0)))
         return
     renderers = {
         "json": lint_data.render_json,

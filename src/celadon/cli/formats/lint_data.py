@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from celadon.admission.lint import RULES, Severity
+from celadon.admission.lint import Rule, Severity
 from celadon.cli.formats import sarif
 from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.linting.lint_report import LintReport, LocatedFinding
 
 _SARIF_LEVELS: Final = {
@@ -57,12 +58,11 @@ def _finding(one: LocatedFinding) -> dict[str, Any]:
 
 def render_sarif(report: LintReport) -> str:
     """One run; every rule is described, whether it found something or not."""
-    rules = [_rules(number) for number in range(len(RULES))]
+    rules = [_rule(one) for one in EVERY_RULE]
     return sarif.document(rules, [_result(one) for one in report.findings], report.problems)
 
 
-def _rules(number: int) -> dict[str, Any]:
-    rule = RULES[number]
+def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.code,
         "name": rule.name,
