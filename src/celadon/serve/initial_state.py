@@ -17,10 +17,8 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.roles import bootstrap_roles
-            draft = write_path.begin_create(draft_of(obj, target, context), target)
-            made = write_path.finish_create(draft)
-            status = _status(obj, context.now)
-            kept = in_order({**write_path.stored_new(draft, made, target), **status})
+from celadon.kube.writes import Target, draft_of, write_path
+from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 from celadon.serve.access.initial_objects import (
     authentication_config_map,
     default_service_account,
@@ -82,15 +80,10 @@ async def create_initial_objects(
         if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
-<<<<<<< HEAD
-            made = write_path.created(obj, target, context)
-            status = _status(obj, context.now)
-            kept = in_order({**write_path.stored_object(made, target, context), **status})
-=======
             draft = write_path.begin_create(draft_of(obj, target, context), target)
             made = write_path.finish_create(draft)
-            kept = in_order({**write_path.stored_new(draft, made, target), **_status(obj)})
->>>>>>> fast
+            status = _status(obj, context.now)
+            kept = in_order({**write_path.stored_new(draft, made, target), **status})
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
 

@@ -26,6 +26,7 @@ from celadon.cli.reading.document_archive import DocumentArchive, Kind
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import NOTHING_EXCLUDED, Exclusion
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
@@ -88,15 +89,16 @@ def gather(
     old: Sequence[str],
     parts: Parts,
     step: Callable[[int], None],
+    exclusion: Exclusion = NOTHING_EXCLUDED,
 ) -> Manifests:
-    """Reads everything. `step` is told how many documents there are so far. Keys that occur twice
-    are for an API server to complain about, in what is to be admitted."""
+    """Reads everything but what is excluded. `step` is told how many documents there are so far.
+    Keys that occur twice are for an API server to complain about, in what is to be admitted."""
     found = Manifests()
     reader = DocumentReader(keeps_repeated=True)
     count = itertools.count(1)
 
     def documents(arguments: Sequence[str]) -> Iterator[Document]:
-        for document in _read(arguments, reader, found):
+        for document in _read(sources.expand(arguments, exclusion), reader, found):
             step(next(count))
             yield document
 
@@ -118,15 +120,19 @@ def gather(
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
     """What nobody sends to a server must be unambiguous."""
-    for document in [one for one in documents if one.repeated]:
-        documents.remove(document)
+    wrong = [one for one in documents if one.repeated]
+    if wrong:
+        documents[:] = [one for one in documents if not one.repeated]
+    for document in wrong:
         first = document.repeated[0]
         line = document.chunk.first_line + first.line - 1
         problems.append(Problem(document.file, line, first.complaint))
 
 
-def _read(arguments: Sequence[str], reader: DocumentReader, found: Manifests) -> Iterator[Document]:
-    for file in sources.expand(arguments):
+def _read(
+    files: Iterable[str | Problem], reader: DocumentReader, found: Manifests
+) -> Iterator[Document]:
+    for file in files:
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)

@@ -86,6 +86,14 @@ def _parts(group: argparse._ArgumentGroup) -> None:
         help="objects of these kinds are to be admitted, even among -f",
     )
     group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does; may be "
+        "repeated",
+    )
+    group.add_argument(
         "--policy",
         action="append",
         default=[],
@@ -200,6 +208,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.checking.check_run import check
     from celadon.cli.checking.manifests import Parts, gather, unknown_kind
     from celadon.cli.checking.policy_set import only, policy_sets
+    from celadon.cli.reading.sources import Exclusion
 
     wrong = _wrong_use(options)
     if wrong:
@@ -211,7 +220,9 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon check", wrong)
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
-    manifests = gather(cluster, options.resources, options.old, parts, progress.step)
+    manifests = gather(
+        cluster, options.resources, options.old, parts, progress.step, Exclusion(options.exclude)
+    )
     wrong = unknown_kind(parts, manifests)
     if wrong:
         return output.usage_error("celadon check", wrong)
