@@ -130,7 +130,8 @@ def variable_type(result: types.Type) -> types.Type:
 
 
 def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
-    return ObjectType(VARIABLES_TYPE, dict(fields))
+    """What `variables` is; it grows with the fields that it is given."""
+    return ObjectType(VARIABLES_TYPE, fields)
 
 
 def variable_types(
