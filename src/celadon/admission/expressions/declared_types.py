@@ -118,7 +118,7 @@ _KEPT: Final = frozenset(
 )
 
 
-_MOST_LEVELS: Final = 50
+_MOST_LEVELS: Final = 20
 """Lists in lists whose types a variable keeps. Of deeper ones, which only a chain of variables can
 make, cel-go knows the whole type; what looks into types here would need too deep a stack."""
 
