@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook clean
+.PHONY: demo test conformance check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -47,6 +47,10 @@ fuzz: $(VENV)/.developed
 # A million damaged reviews for the webhook: each gets a review or a 4xx; half an hour or so.
 fuzz-webhook: $(VENV)/.developed
 	$(BIN)/python -m tests.faults.fuzzed_webhook
+
+# Inputs that mean harm: each within its bounds of time and memory; then damaged ones, an hour or so.
+hostile: $(VENV)/.developed
+	$(BIN)/python -m tests.hostile --mutated 100000
 
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py

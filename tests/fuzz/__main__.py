@@ -5,8 +5,8 @@
     python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
         --ca-file ca.crt --token "$TOKEN"               a real API server decides
 
-Prints what disagrees, made as small as it goes, and exits with 1 if anything did. The same seed
-gives the same texts.
+Prints what disagrees, made as small as it goes. Exits with 1 if anything did, with 2 if the server
+cannot be asked. The same seed gives the same texts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ MAKERS = {"policies": scenarios.policy_scenario, "schemas": scenarios.schema_sce
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    try:
+        return _search(options)
+    except OSError as failure:
+        sys.stderr.write(f"error: {failure}\n")
+        return 2
+
+
+def _search(options: argparse.Namespace) -> int:
     until = time.monotonic() + options.seconds if options.seconds else None
     found = 0
     for name in options.campaigns or CAMPAIGNS:

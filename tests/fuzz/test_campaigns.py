@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -25,6 +26,10 @@ FOUND_BEFORE = (
     "has([optional.of({'a': 1})][0].a)",
     "[1.5].map(x, object.sl.distinct())",
     "[optional.of({'a': {'b': 1}})].map(x, x.a[object.s])",
+    "object.?zz.?a.orValue(optional.none())[dyn('')]",
+    "[optional.of(quantity('1Gi'))].map(x, x).size()",
+    "semver(dyn([]))",
+    "dyn(b'') in {true: 1}",
 )
 
 
@@ -67,6 +72,42 @@ def test_a_server_that_decides_otherwise_is_noticed() -> None:
         assert "allowed=False" in difference(running, scenario)
     finally:
         running.close()
+
+
+class Strange(InProcess):
+    """A server that knows nobody."""
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        return Reply(401, {"message": "Unauthorized"})
+
+
+class Slow(InProcess):
+    """A server that needs time: names are not free at once, nor are definitions served."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        self.asked[path] += 1
+        if method == "POST" and self.asked[path] <= 3:
+            return Reply(404 if "dryRun" in path else 409, {"message": "not yet"})
+        return super().call(method, path, body)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Strange, "401: Unauthorized"), (Slow, "")])
+def test_what_is_not_about_the_scenario(kind: type[InProcess], expected: str) -> None:
+    running = kind()
+    try:
+        details = difference(running, scenarios.schema_scenario(1))
+        assert details == (expected and f"the server answers {expected}")
+    finally:
+        running.close()
+
+
+def test_a_server_that_cannot_be_reached(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policies", "--count", "1", "--server", "https://127.0.0.1:1"]) == 2
+    assert "Connection refused" in capsys.readouterr().err
 
 
 def test_a_wrong_program_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,7 @@ UNDERSTOOD = [
     "a: x y  # comment\n",
     "a: 'it is: fine' # yes\n",
     "a: b#c\n",
+    "a: :8080\nb:\n- :80 # odd\n- :x:y\n",
     "a: x é ü\n",
     "a-b_c.d/e: 0x10\n",
     "a:\n- b:\n  - c\n  d:\n- e: |\n    text\n  f: g\n",

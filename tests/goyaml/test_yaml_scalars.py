@@ -94,3 +94,9 @@ def test_whole_keeps_what_is_no_integer() -> None:
 def test_long_integers_do_not_cost_quadratic_time() -> None:
     with pytest.raises(NotJsonError):
         integer_or_double("9" * 100_000)
+
+
+@pytest.mark.parametrize("text", ["0x" + "f" * 100_000, "-0b" + "1" * 100_000, "0o" + "7" * 9000])
+def test_numbers_that_are_longer_than_python_writes(text: str) -> None:
+    with pytest.raises(NotJsonError):
+        resolve_plain(text)

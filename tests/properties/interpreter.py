@@ -103,7 +103,9 @@ class Interpreter:
         value, optional = self.qualified(node, names, branch)
         if value is MISSING:
             return NONE
-        return Optional(value) if optional and not failed(value) else value
+        if optional and failed(value) and self.operand(node) is not None:
+            return value
+        return Optional(value) if optional else value
 
     def qualified(self, node: Expr, names: Mapping[str, Any], branch: bool) -> tuple[Any, bool]:
         """A name with selects and indexes: 1 for the attribute, 1 for each step that is applied.

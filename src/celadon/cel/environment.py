@@ -144,6 +144,13 @@ class Environment:
     def program(self, checked: CheckedAst, name: str = "expression") -> Program:
         """Generate and load. Raises `ProgramError` when constant folding fails. `name` appears in
         tracebacks."""
+        return Program(self._planned(checked), name)
+
+    def refuse_unrunnable(self, checked: CheckedAst) -> None:
+        """Raises `ProgramError` as `program` does, without making one."""
+        self._planned(checked)
+
+    def _planned(self, checked: CheckedAst) -> Context:
         constants = constant_identifiers(checked, self.declarations)
         functions = self.declarations.functions
         folded: dict[int, Any] = {}
@@ -154,7 +161,7 @@ class Environment:
                 constants,
                 strict_map_keys=self.switches.strict_map_keys,
             )
-        context = Context(
+        return Context(
             checked,
             folded,
             functions,
@@ -163,7 +170,6 @@ class Environment:
             self.declarations.find_object,
             self._impls,
         )
-        return Program(context, name)
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:
         """What an evaluation can cost at least and at most, before anything is folded. `sizes`

@@ -38,6 +38,9 @@ UNLIMITED = (1 << 64) - 1
 
 Activation = Mapping[str, Any]
 
+#: Cost of evaluations that are repeated only to say where their error came up.
+_MAX_REPEATED: Final = 100_000
+
 #: Longest name of a program that its file name shows, in characters.
 _MAX_NAME: Final = 300
 _numbers: Final = count(1)
@@ -134,11 +137,14 @@ class Program:
 
     def locate(self, activation: Activation, error: EvaluationError) -> Issues:
         """An evaluation error as an issue at the place in the source where it came up, for people
-        to read: `locate(...).display()`. The evaluation is repeated to find the place."""
+        to read: `locate(...).display()`. The evaluation is repeated to find the place, unless that
+        would take long."""
         ast = self._context.checked.ast
-        from celadon.cel.partial.partial_evaluation import origin  # late: few ask for it
+        node = None
+        if error.cost is not None and error.cost <= _MAX_REPEATED:
+            from celadon.cel.partial.partial_evaluation import origin  # late: few ask for it
 
-        node = origin(self._context, activation)
+            node = origin(self._context, activation)
         issues = Issues(ast.source)
         issues.add(error.message, None if node is None else ast.positions.get(node), node)
         return issues

@@ -510,7 +510,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "iterate_v": iterate_v,
     "len": len,
     "list": list,
-    "list_classes": LIST_CLASSES,
     "list_with_optionals": list_with_optionals,
     "make_map": make_map,
     "make_strict_map": make_strict_map,

@@ -13,6 +13,7 @@ from celadon.cel.values.remembered_texts import Remembered
 from celadon.cel.values.times.timestamps import (
     civil_from_days,
     format_timestamp,
+    go_duration,
     parse_duration,
     parse_timestamp,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "duration_to_string",
     "equal",
     "format_timestamp",
+    "go_duration",
     "is_comparable",
     "netaddr",
     "notation",

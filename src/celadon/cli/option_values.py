@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from celadon.cel.value_functions import parse_duration
-
 
 def count(text: str) -> int:
     """A number from 0 on."""
@@ -16,6 +14,8 @@ def count(text: str) -> int:
 
 def seconds(text: str) -> float:
     """A duration as Go writes it, in seconds."""
+    from celadon.cel.value_functions import parse_duration  # late: few options are durations
+
     found = parse_duration(text)
     if found is None or found.nanoseconds < 0:
         raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")

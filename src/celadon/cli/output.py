@@ -1,6 +1,6 @@
 """The only module that writes to standard output and standard error.
 
-Reports come in any of five formats, all made from the same value. Colour is used on a terminal
+Reports come in several formats, all made from the same value. Colour is used on a terminal
 unless `--no-color` or the environment's NO_COLOR say otherwise. Unreadable inputs are also said on
 standard error when the report itself is for people.
 """
@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from celadon.cli.linting.lint_report import LintReport
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
-FORMATS: Final = ("table", "json", "yaml", "github", "junit")
+FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
 _BEAT: Final = 0.1
@@ -125,30 +126,49 @@ def show_report(
 
 
 def _renderer(format: str) -> Callable[[Report], str]:
-    from celadon.cli.formats import check_data, check_github, check_junit
+    from celadon.cli.formats import check_data, check_github, check_junit, check_sarif
 
     renderers = {
         "json": check_data.render_json,
         "yaml": check_data.render_yaml,
         "github": check_github.render,
         "junit": check_junit.render,
+        "sarif": check_sarif.render,
     }
     return renderers[format]
 
 
-def show_lint(report: LintReport, format: str, *, no_color: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class LintLooks:
+    """How findings are shown to people. `quiet` leaves out what does not fail the run, and the
+    summary; with `statistics` there are only numbers."""
+
+    no_color: bool = False
+    quiet: bool = False
+    statistics: bool = False
+
+
+def show_lint(report: LintReport, format: str, looks: LintLooks) -> None:
     """Findings in one of `LINT_FORMATS`."""
     from celadon.cli.formats import lint_ci, lint_data
 
+    if looks.quiet:
+        report = report.only_failing()
+    if format == "text":
+        report = plain_text.for_people(report)
+        for problem in report.problems:
+            complain(f"error: {problem.text()}")
+    if looks.statistics:
+        from celadon.cli.formats import lint_statistics
+
+        write(lint_statistics.render(report, as_json=format == "json"))
+        return
     if format == "text":
         from celadon.cli.formats import lint_human
         from celadon.cli.formats.check_human import Look
 
-        report = plain_text.for_people(report)
-        for problem in report.problems:
-            complain(f"error: {problem.text()}")
-        color = use_color(sys.stdout, forbidden=no_color)
-        write(lint_human.render(report, Look(color=color)))
+        color = use_color(sys.stdout, forbidden=looks.no_color)
+        write(lint_human.render(report, Look(color, verbosity=-1 if looks.quiet else 0)))
         return
     renderers = {
         "json": lint_data.render_json,

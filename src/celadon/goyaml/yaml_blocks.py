@@ -40,9 +40,10 @@ _CHARACTERS: Final = (
     r"[ -~\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _STRANGE: Final = re.compile(_CHARACTERS.replace("[ ", "[^\n "))
-# The first character of plain text: none that YAML gives a meaning, or a dash that is no item.
+# The first character of plain text: none that YAML gives a meaning, or a dash that is no item and a
+# colon that ends no key.
 _PLAIN: Final = (
-    r"(?:[A-Za-z0-9_./$\\^(;+]|-(?=[^\s]))(?:[^\s:#]|:(?=[^\s])|(?<=[^\s])\#|[ ]+(?=[^\s#]))*"
+    r"(?:[A-Za-z0-9_./$\\^(;+]|[-:](?=[^\s]))(?:[^\s:#]|:(?=[^\s])|(?<=[^\s])\#|[ ]+(?=[^\s#]))*"
 )
 _QUOTED: Final = r"\"[^\"\\\n]*\"|'[^'\n]*'"
 _FLOW_ITEM: Final = rf"(?:{_QUOTED}|[A-Za-z0-9_./][A-Za-z0-9_./-]*)"

@@ -82,7 +82,8 @@ def _in_range(value: int) -> int | float:
     try:
         return float(value)
     except OverflowError:
-        raise NotJsonError(str(value)) from None
+        # in decimal, Python refuses to write long ones
+        raise NotJsonError(hex(value)) from None
 
 
 def integer_or_double(digits: str) -> int | float:

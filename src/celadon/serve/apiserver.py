@@ -52,7 +52,7 @@ class ApiServer:
         self.served = core.served
         self.controllers = assembly.controllers_of(core, self.perform)
         authenticator = assembly.authenticator_of(core, access)
-        admission = assembly.admission_of(core, self.perform, self._caller)
+        self._admission = admission = assembly.admission_of(core, self.perform, self._caller)
         self._layers = RequestLayers(
             core,
             authenticator,
@@ -93,6 +93,7 @@ class ApiServer:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
         await self._caller.aclose()
+        await self._admission.images.aclose()
         self.objects.store.close()
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from celadon.admission.plugins import EVENT_RATE_LIMIT, PluginChain
+from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, PluginChain
 from celadon.admission.static import StaticObjects
 from celadon.kube import User
 from celadon.kube.well_known_values import SERVICES
@@ -31,6 +31,7 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation.policy_timer import MutationTimer, PolicyTimer
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.admitting.event_rates import EventRates
+from celadon.serve.rest.admitting.image_policy import ImagePolicy
 from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.mutation_rounds import Mutation
 from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
@@ -123,6 +124,9 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
         event_rates=EventRates(limits, time.monotonic),
+        images=ImagePolicy(
+            told.image_policy if IMAGE_POLICY in plugins.names else None, time.monotonic, time.time
+        ),
     )
 
 

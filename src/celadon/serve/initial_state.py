@@ -1,4 +1,5 @@
-"""What a new server has before the first request: namespaces, roles, what there is of its network.
+"""What a new server has before the first request: namespaces, roles, flow control, what there is of
+its network.
 
 Objects that are there already stay as they are: after a restart nothing is done.
 """
@@ -16,7 +17,8 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.roles import bootstrap_roles
-from celadon.kube.writes import Target, write_path
+from celadon.kube.writes import Target, draft_of, write_path
+from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 from celadon.serve.access.initial_objects import (
     authentication_config_map,
     default_service_account,
@@ -44,7 +46,9 @@ def initial_objects() -> Sequence[JsonObject]:
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
     service = kubernetes_service(FIRST_ADDRESS, API_PORT)
-    return (*namespaces, *accounts, *initial_priority_classes(), *bootstrap_roles(), service)
+    flow_control = (*priority_levels(), *flow_schemas())
+    others = (*initial_priority_classes(), *bootstrap_roles(), *flow_control, service)
+    return (*namespaces, *accounts, *others)
 
 
 def objects_of_server(address: str, client_ca: str, now: str) -> Iterator[JsonObject]:
@@ -76,12 +80,17 @@ async def create_initial_objects(
         if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
-            made = write_path.created(obj, target, context)
-            kept = in_order({**write_path.stored_object(made, target, context), **_status(obj)})
+            draft = write_path.begin_create(draft_of(obj, target, context), target)
+            made = write_path.finish_create(draft)
+            status = _status(obj, context.now)
+            kept = in_order({**write_path.stored_new(draft, made, target), **status})
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
 
 
-def _status(obj: JsonObject) -> JsonObject:
-    """Which no client could have given it."""
-    return {"status": obj["status"]} if "status" in obj else {}
+def _status(obj: JsonObject, now: str) -> JsonObject:
+    """Which no client could have given it; conditions without a time are from now."""
+    if "status" not in obj:
+        return {}
+    conditions = [{"lastTransitionTime": now, **one} for one in obj["status"]["conditions"]]
+    return {"status": {**obj["status"], "conditions": conditions}}

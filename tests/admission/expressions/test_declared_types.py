@@ -42,3 +42,13 @@ def test_names(params: types.Type | None, authorizer: bool) -> None:
     always = {"object", "oldObject", "request", "namespaceObject"}
     asked = {"authorizer", "authorizer.requestResource"} if authorizer else set()
     assert found.keys() == always | asked | ({"params"} if params is not None else set())
+
+
+def test_types_of_lists_in_lists_are_known_so_deep() -> None:
+    deep = types.INT
+    for _ in range(3000):
+        deep = variable_type(types.list_of(deep))
+    shown = str(deep)
+    assert shown.startswith("list(list(list(")
+    assert shown.rstrip(")").endswith("(dyn")
+    assert 10 < shown.count("list") < 100

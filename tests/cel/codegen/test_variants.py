@@ -159,6 +159,12 @@ o.?zz.optMap(x, x + 1).orValue(9)
 o.?map.optFlatMap(x, x.?k)
 optional.none().value()
 optional.ofNonZeroValue(0).hasValue()
+o.?zz.?a.orValue(optional.none())[dyn('')]
+o.?zz.or(optional.of(optional.of(o))).orValue(1)['f']
+[dyn(optional.of({'a': 1})), o][0][dyn('a')]
+{'k': dyn(optional.of(o)), 'l': o}.k[dyn('f')]
+[optional.of(quantity('1Gi'))].map(x, x).size()
+[optional.of(ip('1.2.3.4'))].filter(x, true).size()
 o.nul.f
 null == o.nul
 """
@@ -262,6 +268,9 @@ quantity('2Gi') == quantity('1.5Gi').add(quantity('512Mi'))
 quantity(o.text).add(1)
 quantity(o.f)
 quantity('x')
+quantity(dyn([]))
+quantity(dyn(1))
+isQuantity(dyn({}))
 isQuantity('x')
 isQuantity(o.f)
 isQuantity(o.nul)

@@ -636,3 +636,12 @@ def test_quiet_says_what_is_strict(capsys: pytest.CaptureFixture[str], tmp_path:
     assert code == 3
     assert "strict: there is no ValidatingAdmissionPolicy" in out
     assert run(capsys, "check", path, "-q")[:2] == (0, "")
+
+
+def test_files_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("all/drafts").mkdir(parents=True)
+    write(Path("all/a.json"), GOOD)
+    write(Path("all/drafts/b.json"), BAD)
+    assert check(capsys, "all")[0] == 1
+    assert check(capsys, "all", "--exclude", "drafts")[0] == 0
+    assert check(capsys, "all/drafts/b.json", "--exclude", "drafts")[0] == 1

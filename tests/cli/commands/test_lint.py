@@ -385,3 +385,98 @@ def test_a_fixed_file_keeps_its_bytes(
     path.write_bytes(mixed)
     lint(capsys, "b.yaml", "--fix", "--select", "deny-with-warn")
     assert path.read_bytes() == mixed
+
+
+OPTIONAL = "object.metadata.labels.team == 'x'"
+
+
+def test_quiet_says_only_what_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.yaml").write_text(policy(OPTIONAL))
+    assert lint(capsys, "p.yaml", "-q") == (0, "")
+    code, out = lint(capsys, "p.yaml", "-q", "--fail-on", "warn")
+    assert code == 1
+    assert out.startswith("p.yaml:14:32: warning CEL025 ")
+    assert out.endswith("(optional-field)\n")
+
+
+def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
+    first = policy(OPTIONAL)
+    old = first.replace("k8s.io/v1", "k8s.io/v1beta1").replace("name: limit", "name: other")
+    Path("p.yaml").write_text(f"{first}---\n{old}")
+    code, out = lint(capsys, "p.yaml", "--statistics")
+    assert code == 0
+    assert out == (
+        "2  CEL025  optional-field   warning\n"
+        "1  CEL004  old-api-version  warning  (1 can be fixed with --fix)\n"
+    )
+    _, out = lint(capsys, "p.yaml", "--statistics", "-o", "json")
+    assert [one["count"] for one in json.loads(out)] == [2, 1]
+
+
+def test_diff_shows_what_fix_would_change(capsys: pytest.CaptureFixture[str]) -> None:
+    text = policy("object.spec.replicas <= 5").replace("k8s.io/v1", "k8s.io/v1beta1")
+    Path("p.yaml").write_text(text)
+    code, out = lint(capsys, "p.yaml", "--diff")
+    assert code == 1
+    assert out.startswith("--- p.yaml\n+++ p.yaml\n@@ -1,4 +1,4 @@\n-apiVersion: ")
+    assert "\n+apiVersion: admissionregistration.k8s.io/v1\n" in out
+    assert Path("p.yaml").read_text() == text
+    assert lint(capsys, "p.yaml", "--fix")[0] == 0
+    assert lint(capsys, "p.yaml", "--diff") == (0, "")
+    assert main(["lint", "p.yaml", "--diff", "--fix"]) == 2
+
+
+@pytest.mark.parametrize("where", ["option", "file"])
+def test_ignores_per_file(capsys: pytest.CaptureFixture[str], where: str) -> None:
+    for folder in ("legacy", "fresh"):
+        Path(folder).mkdir()
+        Path(folder, "p.yaml").write_text(policy(OPTIONAL))
+    words = ["legacy", "fresh", "-o", "json", "--ignore", "CEL003"]
+    if where == "option":
+        words += ["--per-file-ignores", "legacy:optional-field"]
+    else:
+        text = '[lint.per-file-ignores]\n"legacy/*.yaml" = ["CEL02"]\n'
+        Path("celadon.toml").write_text(text)
+    _, out = lint(capsys, *words)
+    assert [one["file"] for one in json.loads(out)["findings"]] == ["fresh/p.yaml"]
+
+
+@pytest.mark.parametrize("given", ["legacy", ":CEL025", "x:CEL999"])
+def test_ignores_per_file_that_are_none(given: str) -> None:
+    assert main(["lint", "p.yaml", "--per-file-ignores", given]) == 2
+
+
+def test_files_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("drafts").mkdir()
+    Path("drafts", "p.yaml").write_text("a: b: c")
+    Path("q.yaml").write_text(policy("object.spec.replicas <= 5"))
+    assert lint(capsys, ".")[0] == 2
+    assert lint(capsys, ".", "--exclude", "drafts")[0] == 0
+    Path("celadon.toml").write_text('[lint]\nexclude = ["drafts"]\n')
+    assert lint(capsys, ".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("comment", "words", "said"),
+    [
+        ("# celadon: ignore[CEL025]", (), []),
+        ("# celadon: ignore", (), []),
+        ("# celadon: ignore-file[CEL025]", (), []),
+        ("# celadon: ignore[CEL041]", (), ["CEL025", "CEL099"]),
+        ("# celadon: ignore[CEL025, CEL041]", (), ["CEL099"]),
+        ("# celadon: ignore[CEL041]", ("--ignore", "CEL041"), ["CEL025"]),
+        ("# celadon: ignore[CEL041]", ("--ignore", "unused-comment"), ["CEL025"]),
+        ("# celadon: ignore[CEL04]", ("--select", "CEL02,CEL04,CEL099"), ["CEL025", "CEL099"]),
+        ("# celadon: ignore[CEL04]", ("--select", "CEL02,CEL041,CEL099"), ["CEL025"]),
+    ],
+)
+def test_comments_that_silence_nothing(
+    capsys: pytest.CaptureFixture[str], comment: str, words: tuple[str, ...], said: list[str]
+) -> None:
+    text = policy(f"{OPTIONAL}  {comment}")
+    assert [one.split()[1] for one in findings(capsys, text, *words)] == said
+
+
+def test_where_an_unused_comment_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    text = policy("object.spec.replicas <= 5  # celadon: ignore[CEL025]")
+    assert findings(capsys, text) == ["14:44 CEL099"]

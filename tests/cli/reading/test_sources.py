@@ -10,7 +10,7 @@ import pytest
 
 from celadon.cli.reading import sources
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text, expand, read
+from celadon.cli.reading.sources import Exclusion, Text, expand, read
 
 
 @pytest.fixture
@@ -71,3 +71,31 @@ def test_standard_input_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "MAX_FILE_BYTES", 3)
     Stdin.buffer = io.BytesIO(b"a: 1\n")
     assert read("-") == Problem("<stdin>", 0, "larger than 0 MiB", "split it into several files")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        ((), ["a.yaml", "b/c.yaml", "b/d/e.yaml"]),
+        (("b",), ["a.yaml"]),
+        (("./b/",), ["a.yaml"]),
+        (("d",), ["a.yaml", "b/c.yaml"]),
+        (("*/e.yaml",), ["a.yaml", "b/c.yaml"]),
+        (("c.yaml", "a.*"), ["b/d/e.yaml"]),
+        (("?",), ["a.yaml"]),
+    ],
+)
+def test_exclusion(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    patterns: tuple[str, ...],
+    left: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b" / "d").mkdir(parents=True)
+    for name in ("a.yaml", "b/c.yaml", "b/d/e.yaml"):
+        (tmp_path / name).touch()
+    found = [str(one) for one in expand(["."], Exclusion(patterns))]
+    assert [one.removeprefix("./") for one in found] == left
+    assert [*expand(["**/*.yaml"], Exclusion(patterns))] == left
+    assert [*expand(["a.yaml"], Exclusion(patterns))] == ["a.yaml"]

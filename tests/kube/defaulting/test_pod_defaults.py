@@ -14,9 +14,9 @@ from celadon.kube.defaulting.pod_defaults import (
     pod_ips,
     pod_level_resources,
     pod_status,
-    qos_class,
     requests_from_limits,
 )
+from celadon.kube.quantities.qos_classes import qos_class
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 

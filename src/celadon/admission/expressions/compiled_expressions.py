@@ -45,7 +45,8 @@ class ExpressionError:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression: a program, or an error. `text` is as it was written, `source` the
+    """A compiled expression: a program, or an error, or neither where only the question was whether
+    it is right. `text` is as it was written, `source` the
     field it was written in, as far as the compiler was told."""
 
     text: str
@@ -83,9 +84,11 @@ def compile_expression(
     allowed: tuple[types.Type, ...] = ANY_RESULT,
     source: Source = WHOLE,
     owner: str = "",
+    *,
+    runs: bool = True,
 ) -> Expression:
     """`allowed` are the result types; none at all allows everything. Tracebacks call the program by
-    its owner and its source."""
+    its owner and its source. What only has to be right, and never `runs`, gets no program."""
 
     def broken(detail: str, *, issues: Iterable[Issue] = (), internal: bool = False) -> Expression:
         error = ExpressionError(detail, internal, tuple(issues))
@@ -99,8 +102,12 @@ def compile_expression(
     result = checked.type
     if allowed and result not in allowed:
         return broken(_wrong_type(result, allowed))
+    program = None
     try:
-        program = env.program(checked, f"{owner} {source}".strip() or "expression")
+        if runs:
+            program = env.program(checked, f"{owner} {source}".strip() or "expression")
+        else:
+            env.refuse_unrunnable(checked)
     except ProgramError as error:
         return broken(f"program instantiation failed: {error}", internal=True)
     return Expression(text, program, None, result, source)
@@ -117,15 +124,23 @@ class PolicyScope:
 
     `owner` is the name of the policy, which tracebacks show with the field that an expression is
     in (`validations[0]`). `version` is the server's; expressions are compiled as new ones, at the
-    version before, unless `stored` says that the stored object already has them. A policy without
+    version before, unless `stored` says that the stored object already has them; those that need
+    not `runs` get no programs. A policy without
     variables has no `variables` at all; one with variables has it from the first of them on, empty
     as yet.
     """
 
     def __init__(
-        self, version: str, *, has_params: bool, has_variables: bool, owner: str = "policy"
+        self,
+        version: str,
+        *,
+        has_params: bool,
+        has_variables: bool,
+        owner: str = "policy",
+        runs: bool = True,
     ) -> None:
         self._owner = owner
+        self._runs = runs
         self._versions = {False: previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
@@ -138,7 +153,6 @@ class PolicyScope:
         """Compile a variable and let later expressions see it; a broken one is dyn."""
         expression = self.compile(text, stored=stored, source=source)
         self._fields[name] = variable_type(expression.type)
-        self._environments.clear()
         return expression
 
     def compile(
@@ -152,12 +166,12 @@ class PolicyScope:
     ) -> Expression:
         """Any other expression, in an environment with the variables so far."""
         env = self._environment(stored=stored, authorizer=authorizer)
-        return compile_expression(env, text, allowed, source, self._owner)
+        return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
         """A match condition, as written objects are checked: without the variables."""
         env = base_environment(self._versions[stored], has_params=self._has_params, authorizer=True)
-        return compile_expression(env, text, BOOL_RESULT)
+        return compile_expression(env, text, BOOL_RESULT, runs=self._runs)
 
     def mutation(
         self,
@@ -169,7 +183,7 @@ class PolicyScope:
     ) -> Expression:
         """The expression of a mutation, which may name the types of patches."""
         env = self._environment(stored=stored, has_patch_types=True)
-        return compile_expression(env, text, allowed, source, self._owner)
+        return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
 
     def _environment(
         self, *, stored: bool, authorizer: bool = True, has_patch_types: bool = False
@@ -185,6 +199,7 @@ class PolicyScope:
                 has_patch_types=has_patch_types,
             )
             if self._has_variables:
+                # one for all expressions, which grows: ten thousand of them would not fit in memory
                 env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
             self._environments[key] = env
         return env

@@ -118,19 +118,26 @@ _KEPT: Final = frozenset(
 )
 
 
-def variable_type(result: types.Type) -> types.Type:
+_MOST_LEVELS: Final = 20
+"""Lists in lists whose types a variable keeps. Of deeper ones, which only a chain of variables can
+make, cel-go knows the whole type; what looks into types here would need too deep a stack."""
+
+
+def variable_type(result: types.Type, levels: int = _MOST_LEVELS) -> types.Type:
     """The type under which a variable is known to later expressions."""
     if result.kind in _KEPT:
         return result
-    if result.kind is types.Kind.LIST:
-        return types.list_of(variable_type(result.params[0]))
-    if result.kind is types.Kind.MAP:
-        return types.map_of(*map(variable_type, result.params))
+    if result.kind is types.Kind.LIST and levels:
+        return types.list_of(variable_type(result.params[0], levels - 1))
+    if result.kind is types.Kind.MAP and levels:
+        key, value = (variable_type(one, levels - 1) for one in result.params)
+        return types.map_of(key, value)
     return types.DYN
 
 
 def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
-    return ObjectType(VARIABLES_TYPE, dict(fields))
+    """What `variables` is; it grows with the fields that it is given."""
+    return ObjectType(VARIABLES_TYPE, fields)
 
 
 def variable_types(

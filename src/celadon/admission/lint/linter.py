@@ -30,10 +30,12 @@ def _place(finding: Finding) -> tuple[int, str, int, str]:
     return finding.spot.document, finding.spot.field, -1 if offset is None else offset, finding.code
 
 
-def chosen(select: Sequence[str], ignore: Sequence[str]) -> list[Rule]:
+def chosen(
+    select: Sequence[str], ignore: Sequence[str], rules: Sequence[Rule] = RULES
+) -> list[Rule]:
     """The rules whose code or name begins with one of `select` (none: all) and none of `ignore`."""
     return [
-        rule for rule in RULES if (not select or _named(rule, select)) and not _named(rule, ignore)
+        rule for rule in rules if (not select or _named(rule, select)) and not _named(rule, ignore)
     ]
 
 

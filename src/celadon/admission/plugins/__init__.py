@@ -6,12 +6,20 @@ ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/api
 `pkg/admission/plugin`.
 """
 
+from celadon.admission.plugins.image_reviews import (
+    ImageVerdict,
+    image_opinion,
+    image_review,
+    unanswered_opinion,
+)
 from celadon.admission.plugins.namespace_plugins import namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import PluginChain
 from celadon.admission.plugins.plugin_settings import (
     EVENT_RATE_LIMIT,
+    IMAGE_POLICY,
     EventLimit,
+    ImagePolicySettings,
     PluginSettings,
 )
 from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
@@ -21,8 +29,11 @@ from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recou
 
 __all__ = [
     "EVENT_RATE_LIMIT",
+    "IMAGE_POLICY",
     "Charge",
     "EventLimit",
+    "ImagePolicySettings",
+    "ImageVerdict",
     "LimitedResource",
     "Opinion",
     "PluginChain",
@@ -31,8 +42,11 @@ __all__ = [
     "fit",
     "forbidden",
     "given_back",
+    "image_opinion",
+    "image_review",
     "is_counted",
     "namespace_lifecycle",
     "recounted",
+    "unanswered_opinion",
     "within_limits",
 ]

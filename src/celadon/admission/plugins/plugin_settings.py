@@ -15,6 +15,9 @@ from celadon.admission.plugins.quotas.limited_resources import LimitedResource
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
 """Its name, which the server asks for too: events are counted where time is known."""
 
+IMAGE_POLICY: Final = "ImagePolicyWebhook"
+"""Likewise: others are asked where there is a network."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventLimit:
@@ -37,12 +40,26 @@ class WebhookSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePolicySettings:
+    """Of ImagePolicyWebhook: the file that says where the backend is and who asks it, for how many
+    seconds its answers hold, after how many it is asked again, and whether images may run that it
+    says nothing about."""
+
+    kubeconfig: str
+    allow_seconds: float
+    deny_seconds: float
+    backoff: float
+    default_allow: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Of all plugins."""
 
     security: SecuritySettings = field(default_factory=SecuritySettings)
     limited_resources: tuple[LimitedResource, ...] = ()
     event_limits: tuple[EventLimit, ...] = ()
+    image_policy: ImagePolicySettings | None = None
     mutating_webhooks: WebhookSettings = WebhookSettings()
     validating_webhooks: WebhookSettings = WebhookSettings()
     mutating_policies: str = ""
@@ -68,4 +85,5 @@ class PluginSettings:
     @property
     def configured(self) -> frozenset[str]:
         """Names of the plugins that cannot run without a configuration, and have it."""
-        return frozenset({EVENT_RATE_LIMIT} if self.event_limits else ())
+        given = {EVENT_RATE_LIMIT: self.event_limits, IMAGE_POLICY: self.image_policy}
+        return frozenset(name for name, told in given.items() if told)

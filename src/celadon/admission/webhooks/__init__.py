@@ -13,7 +13,13 @@ from celadon.admission.webhooks.call_records import (
     WebhookNotes,
     patch_annotation,
 )
-from celadon.admission.webhooks.call_results import AsJson, NoReply, Reply, UnreadableBody
+from celadon.admission.webhooks.call_results import (
+    AsJson,
+    NoReply,
+    Reply,
+    UnreadableBody,
+    http_failure,
+)
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
 from celadon.admission.webhooks.outgoing_reviews import Call, call_url
@@ -40,5 +46,6 @@ __all__ = [
     "ValidatingPhase",
     "WebhookNotes",
     "call_url",
+    "http_failure",
     "patch_annotation",
 ]

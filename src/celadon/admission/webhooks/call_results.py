@@ -84,16 +84,23 @@ def failed_call(why: str, code: int = UNAVAILABLE) -> CallError:
 
 def require_success(reply: Reply, media_type: str, as_json: AsJson) -> None:
     """CallError unless the HTTP status says that the body is an answer, and there is one."""
+    failed = http_failure(reply, media_type, as_json)
+    if failed is not None:
+        raise failed_call(*failed)
+
+
+def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, int] | None:
+    """Why the body is no answer, and the code of that; None if it is one."""
     if reply.code != 101 and not 200 <= reply.code <= 206:
         said = _said_status(reply.body, as_json)
         if said is not None:
-            raise failed_call(str(said.get("message") or ""), int(said.get("code") or 0))
-        raise failed_call(_code_text(reply, media_type), reply.code)
+            return str(said.get("message") or ""), int(said.get("code") or 0)
+        return _code_text(reply, media_type), reply.code
     if not reply.body:
         shown = "application/json" if reply.content_type is None else reply.content_type
-        raise failed_call(
-            f"0-length response with status code: {reply.code} and content type: {shown}"
-        )
+        text = f"0-length response with status code: {reply.code} and content type: {shown}"
+        return text, UNAVAILABLE
+    return None
 
 
 def _said_status(body: bytes, as_json: AsJson) -> Mapping[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -292,12 +292,31 @@ def _has_dynamic_optionals(checked: CheckedAst) -> bool:
     """Is an optional an operand of what may give it on as something dynamic?"""
     types = checked.types
     return any(
-        is_optional(types[arg.id])
-        for call in walk(checked.root)
-        if isinstance(call, Call) and call.function in ("dyn", syntax.CONDITIONAL)
-        if types[call.id].kind in _OPEN_KINDS
-        for arg in call.args
+        is_optional(types.get(part.id, DYN))
+        for node in walk(checked.root)
+        if _takes_all(node, types.get(node.id, DYN))
+        for part in _given_parts(node)
     )
+
+
+def _given_parts(node: Expr) -> Iterable[Expr]:
+    """What may become the value, or a part of it: what an optional receiver holds is known to its
+    type."""
+    match node:
+        case Call():
+            return node.args
+        case ListLiteral():
+            return (e for i, e in enumerate(node.elements) if i not in node.optional)
+        case MapLiteral():
+            return (entry.value for entry in node.entries if not entry.optional)
+        case _:
+            return ()
+
+
+def _takes_all(node: Expr, t: Type) -> bool:
+    """Is the value, or what a literal of this type holds, something dynamic?"""
+    held = (t,) if isinstance(node, Call) else t.params
+    return any(part.kind in _OPEN_KINDS for part in held)
 
 
 def terms(node: Call) -> list[Expr]:

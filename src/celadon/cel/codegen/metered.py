@@ -302,6 +302,10 @@ class Metered:
                 self._walk(walk, result, len(run), node)
             return result
         count = e.name("n")
+        if len(run) == 1 and run[0].key.__class__ is int and run[0].key >= 0:
+            key = e.constant(run[0].key)
+            test = f"{base}.__class__ is {e.runtime('list')} and {e.runtime('len')}({base}) > {key}"
+            walk = f"({base}[{key}], 1) if {test} else {walk}"
         e.emit(f"{result}, {count} = {walk}", node)
         self.flush()
         e.emit(f"c += {count}", node)
@@ -324,7 +328,12 @@ class Metered:
         with self.branch("else:"):
             key = self._key(step)
             self.flush()
-            e.emit(f"{result} = {e.runtime('index_v')}({base}, {key})", step.node.id)
+            kinds = (
+                f"{base}.__class__ is {e.runtime('dict')} and {key}.__class__ is {e.runtime('str')}"
+            )
+            slow = f"{e.runtime('index_v')}({base}, {key})"
+            code = f"{base}[{key}] if {kinds} and {key} in {base} else {slow}"
+            e.emit(f"{result} = {code}", step.node.id)
             self.charge()
             if rest:
                 e.emit(f"{result} = {self.steps(result, rest, inner=True)}", rest[-1].node.id)

@@ -62,13 +62,13 @@ def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> It
     e = w.emitter
     two = bool(node.iter_var2)
     items = w.value(node.iter_range)
-    iterate = e.runtime("iterate2_v" if two else "iterate_v")
-    listed = e.assign(
-        f"{iterate}({items})"
-        if two
-        else f"{items} if {items}.__class__ in {e.runtime('list_classes')} else {iterate}({items})",
-        node.iter_range.id,
-    )
+    iterate = f"{e.runtime('iterate2_v' if two else 'iterate_v')}({items})"
+    test = f"{items}.__class__ is {e.runtime('dict')}"
+    if two:
+        quick = f"{items}.items()"
+    else:
+        quick, test = items, f"{test} or {items}.__class__ is {e.runtime('list')}"
+    listed = e.assign(f"{quick} if {test} else {iterate}", node.iter_range.id)
     with w.branch(f"if {w.is_error(listed)}:", node.id):
         e.emit(f"{result} = {listed}")
     with w.branch("else:"):

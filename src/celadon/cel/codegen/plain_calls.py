@@ -26,11 +26,12 @@ def call(w: PlainWriter, node: Call) -> str:
 
 def _known(w: PlainWriter, node: Call) -> str | None:
     """What a constant text was read as when the program was made; None for anything else."""
-    texts, arg = w.context.remembered(node), operands(node)[:1]
-    if texts is None or not w.context.is_constant(arg[0]):
+    c, arg = w.context, operands(node)[:1]
+    texts = c.remembered(node)
+    if texts is None or not c.is_constant(arg[0]) or c.certain(arg[0]) is not str:
         return None
     try:
-        return w.emitter.constant(texts(w.context.constant(arg[0])))
+        return w.emitter.constant(texts[c.constant(arg[0])])
     except EvaluationError:  # the evaluation will say so
         return None
 

@@ -7,6 +7,7 @@ everything that went by without a word.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,12 +16,13 @@ from celadon.admission import ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
-from celadon.cli.checking.check_findings import Findings
 from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given_world import given_world
+from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.object_judging import Judge, Settings
+from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
-from celadon.cli.checking.object_judging import Judge, Settings
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
 from celadon.cli.checking.questions import identity
@@ -33,9 +35,8 @@ def check(
     manifests: Manifests, sets: PolicySets, settings: Settings, step: Callable[[int], None]
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done."""
-    documents = (*manifests.looked_up, *manifests.admitted)
     prepare = Prepare(
-        documents,
+        manifests.existing,
         settings.question.user,
         settings.now,
         settings.version,
@@ -44,11 +45,12 @@ def check(
         field_validation=settings.question.field_validation,
     )
     world, problems = given_world(manifests, sets, prepare)
-    webhooks = webhook_documents(documents, settings.version)
+    webhooks = webhook_documents(manifests.existing, settings.version)
     mutators = _mutators(sets, settings, world, prepare)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
-        report = _judged(manifests, sets, settings, step, prepare, world, asking)
+        alone = not webhooks.count
+        report = _judged(manifests, sets, settings, step, prepare, world, asking, alone=alone)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -98,15 +100,19 @@ def _judged(
     prepare: Prepare,
     world: ObjectWorld,
     asking: Asks,
+    *,
+    alone: bool,
 ) -> Report:
-    """What becomes of the objects, and what is said about policies."""
+    """What becomes of the objects, and what is said about policies. `alone`: there are no webhooks
+    that may have to be asked, about one object after the other."""
     engine = validating_engine(sets.validating, settings.version)
     olds = {identity(one, settings.question.namespace): one for one in manifests.old}
     found = Findings(Sightings.wanted(sets))
     judge = Judge(engine, world, prepare, asking, sets, settings, olds, found)
-    for done, document in enumerate(manifests.admitted, 1):
-        judge.take(document)
-        step(done)
+    done = itertools.count(1)
+    workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
+    for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):
+        found.add(one)
     if found.sightings.any:
         found.mutations.count_silent(sets.mutating)
     mutations = found.mutations if settings.defaulting else None

@@ -75,6 +75,14 @@ class Coverage:
             if key not in self.notes:
                 self.notes[key] = (note, asked.title)
 
+    def add(self, following: Coverage) -> None:
+        """Takes in what was found about the objects behind these."""
+        for policy, outcomes in following.outcomes.items():
+            self.outcomes.setdefault(policy, set()).update(outcomes)
+        for key, noted in following.notes.items():
+            self.notes.setdefault(key, noted)
+        self.misconfigured |= following.misconfigured
+
     def count_silent(self, policies: PolicySet) -> None:
         """Takes in, at the end, that policies of which nothing was noted match nothing."""
         for name in policies.policies:

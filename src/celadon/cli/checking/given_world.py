@@ -28,7 +28,7 @@ def given_world(
             completed.add((kind.api_version, kind.kind))
     objects: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    for document in manifests.admitted:
+    for document in manifests.also_looked_up:
         value: dict[str, Any] | Problem = document.value
         if (document.value["apiVersion"], document.value["kind"]) in completed:
             value = prepare.existing(document)

@@ -10,7 +10,8 @@ looked up are the ones to admit. `--lookup` and `--admit` decide for a kind wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,11 +22,14 @@ from celadon.admission.registration import (
     POLICY_KIND,
 )
 from celadon.cli.reading import sources
+from celadon.cli.reading.document_archive import DocumentArchive, Kind
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import NOTHING_EXCLUDED, Exclusion
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube.catalogue import known_resources
+from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 
 _JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
@@ -34,16 +38,24 @@ _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
 
 @dataclass(slots=True)
 class Manifests:
-    """The documents by their part, and what could not be read."""
+    """The documents by their part, and what could not be read. `also_looked_up` are those of the
+    admitted ones that policies, plugins or the command itself may look at while others are
+    judged."""
 
     policies: list[Document] = field(default_factory=list)
     bindings: list[Document] = field(default_factory=list)
     mutating_policies: list[Document] = field(default_factory=list)
     mutating_bindings: list[Document] = field(default_factory=list)
     looked_up: list[Document] = field(default_factory=list)
-    admitted: list[Document] = field(default_factory=list)
+    admitted: DocumentArchive = field(default_factory=DocumentArchive)
+    also_looked_up: list[Document] = field(default_factory=list)
     old: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def existing(self) -> tuple[Document, ...]:
+        """All that may be looked at while objects are judged."""
+        return (*self.looked_up, *self.also_looked_up)
 
     @property
     def given(self) -> tuple[list[Document], ...]:
@@ -77,43 +89,50 @@ def gather(
     old: Sequence[str],
     parts: Parts,
     step: Callable[[int], None],
+    exclusion: Exclusion = NOTHING_EXCLUDED,
 ) -> Manifests:
-    """Reads everything. `step` is told how many documents there are so far. Keys that occur twice
-    are for an API server to complain about, in what is to be admitted."""
+    """Reads everything but what is excluded. `step` is told how many documents there are so far.
+    Keys that occur twice are for an API server to complain about, in what is to be admitted."""
     found = Manifests()
     reader = DocumentReader(keeps_repeated=True)
-    given = _read(cluster, reader, found, step)
-    to_admit = _read(resources, reader, found, step)
-    found.old = [one for one in _read(old, reader, found, step) if _part(one) is None]
-    for document in given:
-        _sort(found, document, parts, is_resource=False, alone=not resources)
+    count = itertools.count(1)
+
+    def documents(arguments: Sequence[str]) -> Iterator[Document]:
+        for document in _read(sources.expand(arguments, exclusion), reader, found):
+            step(next(count))
+            yield document
+
+    alone = not resources
+    for document in documents(cluster):
+        _sort(found, document, parts, is_resource=False, alone=alone)
     params = _param_kinds((*found.policies, *found.mutating_policies))
-    if not resources:
+    if alone:
         _move_params(found, params, parts)
-    for document in to_admit:
+    for document in documents(resources):
         _sort(found, document, parts, is_resource=True, alone=False)
-    for documents in found.given:
-        _refuse_repeated(documents, found.problems)
+    found.old = [one for one in documents(old) if _part(one) is None]
+    params = _param_kinds((*found.policies, *found.mutating_policies))
+    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
+    for part in found.given:
+        _refuse_repeated(part, found.problems)
     return found
 
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
     """What nobody sends to a server must be unambiguous."""
-    for document in [one for one in documents if one.repeated]:
-        documents.remove(document)
+    wrong = [one for one in documents if one.repeated]
+    if wrong:
+        documents[:] = [one for one in documents if not one.repeated]
+    for document in wrong:
         first = document.repeated[0]
         line = document.chunk.first_line + first.line - 1
         problems.append(Problem(document.file, line, first.complaint))
 
 
 def _read(
-    arguments: Sequence[str],
-    reader: DocumentReader,
-    found: Manifests,
-    step: Callable[[int], None],
-) -> list[Document]:
-    documents: list[Document] = []
-    for file in sources.expand(arguments):
+    files: Iterable[str | Problem], reader: DocumentReader, found: Manifests
+) -> Iterator[Document]:
+    for file in files:
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)
@@ -123,15 +142,12 @@ def _read(
             if problem is not None:
                 found.problems.append(problem)
             elif isinstance(item, Document):
-                documents.append(item)
-                step(len(documents))
-    return documents
+                yield item
 
 
 def group_of(document: Document) -> str:
     """The API group; empty for the core group."""
-    group, slash, _ = str(document.value["apiVersion"]).rpartition("/")
-    return group if slash else ""
+    return document.group_kind[0]
 
 
 def _part(document: Document) -> str | None:
@@ -189,15 +205,44 @@ def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -
         named = (str(document.value["apiVersion"]), kind)
         return named in params and kind.lower() not in parts.admit
 
-    found.looked_up += filter(is_param, found.admitted)
-    found.admitted = [one for one in found.admitted if not is_param(one)]
+    if any(map(is_param, found.admitted.of_kinds(_group_kinds(params).__contains__))):
+        admitted, found.admitted = found.admitted, DocumentArchive()
+        for document in admitted:
+            if is_param(document):
+                found.looked_up.append(document)
+            else:
+                found.admitted.append(document)
+
+
+def _group_kinds(params: Iterable[tuple[str, str]]) -> set[Kind]:
+    return {(version.rpartition("/")[0], kind) for version, kind in params}
+
+
+def _looked_up_kinds(params: Iterable[tuple[str, str]]) -> Callable[[Kind], bool]:
+    """Whether somebody may look at objects of a kind that are themselves to be admitted: policies,
+    plugins, or those who call webhooks."""
+    kinds = {
+        *_group_kinds(params),
+        *(one.gvk.group_kind for one in known_resources(all_versions=True) if one.gvr in LOOKED_UP),
+        ("", "Service"),
+    }
+
+    def wanted(kind: Kind) -> bool:
+        return (
+            kind in kinds
+            or kind[0] in {RBAC_GROUP, ADMISSION_REGISTRATION}
+            or kind[1] in _LOOKED_UP
+        )
+
+    return wanted
 
 
 def unknown_kind(parts: Parts, found: Manifests) -> str:
     """What is wrong with the first kind of `--lookup` and `--admit` that neither a server nor the
     documents know; empty if all are good."""
     kinds = {one.gvk.kind.lower() for one in known_resources(all_versions=True)}
-    for document in (*found.looked_up, *found.admitted, *found.old):
+    kinds.update(kind.lower() for _, kind in found.admitted.kinds)
+    for document in (*found.existing, *found.old):
         kinds.add(str(document.value["kind"]).lower())
         kinds.add(_defined_kind(document))
     for kind in sorted(parts.lookup | parts.admit):

@@ -56,6 +56,14 @@ class Sightings:
         if self.wants_namespaces and endpoint.namespaced and namespace not in self.namespaces:
             self.namespaces[namespace] = _place(one, ("metadata", "namespace"))
 
+    def add(self, following: Sightings) -> None:
+        """Takes in what was met behind these."""
+        self.any = self.any or following.any
+        for kind, guessed in following.guessed.items():
+            self.guessed.setdefault(kind, guessed)
+        for namespace, place in following.namespaces.items():
+            self.namespaces.setdefault(namespace, place)
+
 
 def _place(one: Asked, path: Path) -> Place:
     return Place(one.document.file, one.document.line(path))
@@ -107,8 +115,7 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
 
 
 def _has_webhooks(manifests: Manifests) -> bool:
-    documents = (*manifests.looked_up, *manifests.admitted)
-    return any(map(is_configuration, documents))
+    return any(map(is_configuration, manifests.existing))
 
 
 def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
@@ -211,8 +218,7 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
 def _missing_params(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
     given = {
-        (*_kind_of(document), metadata.name(document.value))
-        for document in (*manifests.looked_up, *manifests.admitted)
+        (*_kind_of(document), metadata.name(document.value)) for document in manifests.existing
     }
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
@@ -275,7 +281,7 @@ def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
 def _assumed_namespaces(manifests: Manifests, sightings: Sightings) -> Iterator[Notice]:
     given = {
         metadata.name(one.value)
-        for one in (*manifests.looked_up, *manifests.admitted)
+        for one in manifests.existing
         if one.value["kind"] == "Namespace" and group_of(one) == ""
     }
     for namespace, place in sightings.namespaces.items():

@@ -72,8 +72,7 @@ class PolicyLoader:
 
 def _prepare(manifests: Manifests, version: str) -> Prepare:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    objects = (*manifests.looked_up, *manifests.admitted)
-    return Prepare(objects, ADMIN, now, version, namespace="default", defaulting=True)
+    return Prepare(manifests.existing, ADMIN, now, version, namespace="default", defaulting=True)
 
 
 def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 from celadon.cli.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from celadon.cli.checking.asking.answer_sources import AnswerSettings
-    from celadon.cli.checking.object_judging import Settings
+    from celadon.cli.checking.judging.object_judging import Settings
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
@@ -60,6 +61,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _webhooks(parser.add_argument_group("webhooks"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=0,
+        metavar="N",
+        help="processes that judge large inputs (default: as many as there are processors)",
+    )
 
 
 def _parts(group: argparse._ArgumentGroup) -> None:
@@ -76,6 +84,14 @@ def _parts(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="KIND[,KIND]",
         help="objects of these kinds are to be admitted, even among -f",
+    )
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does; may be "
+        "repeated",
     )
     group.add_argument(
         "--policy",
@@ -192,6 +208,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.checking.check_run import check
     from celadon.cli.checking.manifests import Parts, gather, unknown_kind
     from celadon.cli.checking.policy_set import only, policy_sets
+    from celadon.cli.reading.sources import Exclusion
 
     wrong = _wrong_use(options)
     if wrong:
@@ -203,7 +220,9 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon check", wrong)
     progress = output.Progress("documents read:")
     parts = Parts.of(options.lookup, options.admit)
-    manifests = gather(cluster, options.resources, options.old, parts, progress.step)
+    manifests = gather(
+        cluster, options.resources, options.old, parts, progress.step, Exclusion(options.exclude)
+    )
     wrong = unknown_kind(parts, manifests)
     if wrong:
         return output.usage_error("celadon check", wrong)
@@ -270,7 +289,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
-    from celadon.cli.checking.object_judging import Settings
+    from celadon.cli.checking.judging.object_judging import Settings
     from celadon.cli.checking.questions import Question, user_info
 
     question = Question(
@@ -289,6 +308,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         validation=not options.no_validation,
         strict=options.strict,
         fail_on_warning=options.fail_on != "deny",
+        jobs=options.jobs,
         webhooks=_answers(options),
     )
 

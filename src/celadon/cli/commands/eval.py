@@ -98,7 +98,11 @@ def _evaluate(
     except EvaluationError as error:
         output.complain(program.locate(bound, error).display())
         return Exit.POLICY
-    output.say(notation(value))
+    try:
+        output.say(notation(value))
+    except EvaluationError:
+        output.complain("error: the value is too long to be shown")
+        return Exit.POLICY
     if options.cost:
         output.write(f"cost {cost}\n")
     return Exit.OK

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.formats import plain_text
+from celadon.cli.output import LintLooks
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
     from celadon.admission.lint import Rule, Settings
+    from celadon.cli.linting.fixing import FixedFile
     from celadon.cli.linting.lint_config import LintConfig
+    from celadon.cli.linting.lint_report import LintReport
+    from celadon.cli.linting.lint_run import LintInput, Shown
+    from celadon.cli.reading.problems import Problem
 
 _PROGRAM: Final = "celadon lint"
 
@@ -32,7 +38,7 @@ examples:
   celadon lint --explain CEL025
 
 configuration: [lint] in celadon.toml, or [tool.celadon.lint] in pyproject.toml, with the keys
-  select, ignore, kubernetes-versions, fail-on, large-object
+  select, ignore, per-file-ignores, exclude, kubernetes-versions, fail-on, large-object
 
 comments silence findings:
   # celadon: ignore[CEL025]        on the line, or above it; // inside an expression
@@ -56,12 +62,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="only these: codes, beginnings of codes, or names",
     )
     rules.add_argument("--ignore", action="append", metavar="RULE[,RULE]", help="not these")
+    rules.add_argument(
+        "--per-file-ignores",
+        action="append",
+        metavar="PATTERN:RULE[,RULE]",
+        help="not these in files that match; may be repeated",
+    )
     rules.add_argument("--explain", metavar="RULE", help="show what a rule is about, and stop")
     rules.add_argument("--list-rules", action="store_true", help="show all rules, and stop")
     parser.add_argument("--fix", action="store_true", help="write safe fixes into the files")
     parser.add_argument(
+        "--diff", action="store_true", help="show what --fix would change, and change nothing"
+    )
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does",
+    )
+    parser.add_argument(
         "--fail-on",
-        choices=("error", "warning", "info", "never"),
+        choices=("error", "warning", "warn", "info", "never"),
         help="the least severity that makes the exit code 1 (default: error)",
     )
     parser.add_argument(
@@ -81,12 +102,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", choices=output.LINT_FORMATS, default="text", help="(default: text)"
     )
+    parser.add_argument("-q", "--quiet", action="store_true", help="only what fails the run")
+    parser.add_argument(
+        "--statistics", action="store_true", help="how many findings each rule has, in their place"
+    )
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
     from celadon.admission.lint import chosen
+    from celadon.cli.linting.comment_rule import EVERY_RULE
     from celadon.cli.linting.lint_config import ConfigError, unknown_rule
     from celadon.cli.linting.rule_pages import explanation, overview
 
@@ -101,10 +127,10 @@ def run(options: argparse.Namespace) -> Exit:
         config = _config(options)
     except ConfigError as error:
         return output.usage_error(_PROGRAM, str(error))
-    wrong = unknown_rule((*config.select, *config.ignore)) or _wrong_use(options, config)
+    wrong = unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
-    return _lint(options, config, chosen(config.select, config.ignore))
+    return _lint(options, config, chosen(config.select, config.ignore, EVERY_RULE))
 
 
 def _show(text: str) -> Exit:
@@ -117,7 +143,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.linting.lint_config import find_config
+    from celadon.cli.linting.lint_config import FAIL_ON, find_config
 
     config = find_config(Path.cwd())
     if options.select is not None:
@@ -127,10 +153,25 @@ def _config(options: argparse.Namespace) -> LintConfig:
     if options.kubernetes_version:
         config = replace(config, kubernetes_versions=tuple(options.kubernetes_version))
     if options.fail_on:
-        config = replace(config, fail_on=options.fail_on)
+        config = replace(config, fail_on=FAIL_ON[options.fail_on])
+    if options.exclude:
+        config = replace(config, exclude=(*config.exclude, *options.exclude))
+    if options.per_file_ignores:
+        given = tuple(map(_file_ignores, options.per_file_ignores))
+        config = replace(config, per_file_ignores=(*config.per_file_ignores, *given))
     if options.large_object is not None:
         config = replace(config, large_object=options.large_object)
     return config
+
+
+def _file_ignores(given: str) -> tuple[str, tuple[str, ...]]:
+    """Raises ConfigError."""
+    from celadon.cli.linting.lint_config import ConfigError
+
+    pattern, _, names = given.rpartition(":")
+    if not pattern:
+        raise ConfigError(f"`--per-file-ignores {given}` must be PATTERN:RULE[,RULE]")
+    return pattern, _names([names])
 
 
 def _names(given: list[str]) -> tuple[str, ...]:
@@ -144,25 +185,58 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
         return "`--large-object` must be at least 1"
     if options.fix and "-" in options.paths:
         return "`--fix` cannot change standard input"
+    if options.diff and (options.fix or options.output != "text"):
+        return "`--diff` goes without `--fix` and `--output`"
+    if options.statistics and options.output not in ("text", "json"):
+        return "`--statistics` goes with the outputs text and json"
     return ""
 
 
 def _lint(options: argparse.Namespace, config: LintConfig, rules: list[Rule]) -> Exit:
-    from celadon.admission.lint import Severity
-    from celadon.cli.linting.fixing import fix
-    from celadon.cli.linting.lint_report import LintReport
-    from celadon.cli.linting.lint_run import findings, read, registered
+    from celadon.cli.linting.fixing import fixes
+    from celadon.cli.linting.lint_run import FileIgnores, findings, read
+    from celadon.cli.reading.sources import Exclusion
 
     settings = _settings(config)
-    given = read(options.paths)
-    shown, silenced = findings(given, settings, rules)
+    per_file = [FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores]
+    given = read(options.paths, config.exclude)
+    shown, silenced = findings(given, settings, rules, per_file)
     fixed = 0
-    if options.fix:
-        fixed = fix(given, [one.finding for one in shown])
+    if options.fix or options.diff:
+        changed = fixes(given, [one.finding for one in shown if one.finding is not None])
+        if options.diff:
+            return _show_changes(changed, given.problems)
+        for file in changed:
+            file.write()
+            fixed += file.count
         if fixed:
-            given = read(options.paths)
-            shown, silenced = findings(given, settings, rules)
-    report = LintReport(
+            given = read(options.paths, config.exclude)
+            shown, silenced = findings(given, settings, rules, per_file)
+    report = _report(given, shown, silenced, fixed, config)
+    looks = LintLooks(options.no_color, options.quiet, options.statistics)
+    output.show_lint(report, options.output, looks)
+    return report.exit
+
+
+def _show_changes(changed: list[FixedFile], problems: list[Problem]) -> Exit:
+    """What `--fix` would do. Something to fix is a finding."""
+    for problem in problems:
+        output.complain(f"error: {problem.text()}")
+    for file in changed:
+        output.write(plain_text.lines(file.diff()))
+    if problems:
+        return Exit.USAGE
+    return Exit.DENIED if changed else Exit.OK
+
+
+def _report(
+    given: LintInput, shown: list[Shown], silenced: int, fixed: int, config: LintConfig
+) -> LintReport:
+    from celadon.admission.lint import Severity
+    from celadon.cli.linting.lint_report import LintReport
+    from celadon.cli.linting.lint_run import registered
+
+    return LintReport(
         tuple(one.located for one in shown),
         tuple(given.problems),
         registered(given),
@@ -170,8 +244,6 @@ def _lint(options: argparse.Namespace, config: LintConfig, rules: list[Rule]) ->
         fixed,
         None if config.fail_on == "never" else Severity(config.fail_on),
     )
-    output.show_lint(report, options.output, no_color=options.no_color)
-    return report.exit
 
 
 def _settings(config: LintConfig) -> Settings:

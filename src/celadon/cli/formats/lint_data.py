@@ -1,17 +1,16 @@
-"""Findings for programs: our own JSON, and SARIF 2.1.0, which code scanning services read."""
+"""Findings for programs: our own JSON, and SARIF."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-from celadon import __version__
-from celadon.admission.lint import RULES, Severity
+from celadon.admission.lint import Rule, Severity
+from celadon.cli.formats import sarif
 from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.linting.lint_report import LintReport, LocatedFinding
-from celadon.cli.reading.problems import Problem
 
-_SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _SARIF_LEVELS: Final = {
     Severity.ERROR: "error",
     Severity.WARNING: "warning",
@@ -59,30 +58,11 @@ def _finding(one: LocatedFinding) -> dict[str, Any]:
 
 def render_sarif(report: LintReport) -> str:
     """One run; every rule is described, whether it found something or not."""
-    numbers = {rule.code: number for number, rule in enumerate(RULES)}
-    run = {
-        "tool": {
-            "driver": {
-                "name": "celadon",
-                "semanticVersion": __version__,
-                "rules": [_rules(number) for number in range(len(RULES))],
-            }
-        },
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(one, numbers[one.code]) for one in report.findings],
-        "invocations": [
-            {
-                "executionSuccessful": not report.problems,
-                "toolExecutionNotifications": [_notification(one) for one in report.problems],
-            }
-        ],
-    }
-    document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    rules = [_rule(one) for one in EVERY_RULE]
+    return sarif.document(rules, [_result(one) for one in report.findings], report.problems)
 
 
-def _rules(number: int) -> dict[str, Any]:
-    rule = RULES[number]
+def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.code,
         "name": rule.name,
@@ -93,32 +73,11 @@ def _rules(number: int) -> dict[str, Any]:
     }
 
 
-def _result(one: LocatedFinding, number: int) -> dict[str, Any]:
-    text = f"{one.message}. Help: {one.help}" if one.help else one.message
-    return {
-        "ruleId": one.code,
-        "ruleIndex": number,
-        "level": _SARIF_LEVELS[one.severity],
-        "message": {"text": text},
-        "locations": [
-            {
-                "physicalLocation": _physical(one.file, one.line, one.column),
-                "logicalLocations": [{"fullyQualifiedName": f"{one.subject} {one.field}".rstrip()}],
-            }
-        ],
-    }
-
-
-def _notification(problem: Problem) -> dict[str, Any]:
-    return {
-        "level": "error",
-        "message": {"text": problem.message},
-        "locations": [{"physicalLocation": _physical(problem.file, problem.line, 1)}],
-    }
-
-
-def _physical(file: str, line: int, column: int) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": file.replace("\\", "/")}}
-    if line:
-        location["region"] = {"startLine": line, "startColumn": column}
-    return location
+def _result(one: LocatedFinding) -> sarif.Result:
+    return sarif.Result(
+        one.code,
+        _SARIF_LEVELS[one.severity],
+        f"{one.message}. Help: {one.help}" if one.help else one.message,
+        sarif.Position(one.file, one.line, one.column),
+        f"{one.subject} {one.field}".rstrip(),
+    )

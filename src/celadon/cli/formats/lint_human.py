@@ -18,9 +18,11 @@ _WIDTH: Final = 120
 
 
 def render(report: LintReport, look: Look) -> str:
-    """The whole text, ending with a line end."""
+    """The whole text, ending with a line end; empty if all is well and nobody wants to know."""
     blocks = [_finding(one, look) for one in report.findings]
-    return "\n\n".join([*blocks, _summary(report)]) + "\n"
+    if look.verbosity >= 0:
+        blocks.append(_summary(report))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
 def _finding(one: LocatedFinding, look: Look) -> str:

@@ -9,9 +9,11 @@ both kinds, stays as it is.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Final, NamedTuple
 
@@ -34,8 +36,37 @@ class _Edit(NamedTuple):
     text: str
 
 
-def fix(given: LintInput, wanted: Sequence[Finding]) -> int:
-    """Changes the files; how many findings are fixed."""
+@dataclass(frozen=True, slots=True)
+class FixedFile:
+    """A file that fixes change: its text as it is and as it will be, the bytes of the latter, and
+    how many findings that fixes."""
+
+    file: str
+    before: str
+    after: str
+    data: bytes
+    count: int
+
+    def write(self) -> None:
+        """Change the file."""
+        FilePath(self.file).write_bytes(self.data)
+
+    def diff(self) -> str:
+        """As `diff -u` shows it."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            self.file,
+            self.file,
+        )
+        return "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}" for one in lines)
+
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[FixedFile]:
+    """The files that change; nothing is written."""
     edits: dict[str, list[_Edit]] = {}
     for finding in wanted:
         document = given.documents[finding.spot.document]
@@ -45,7 +76,8 @@ def fix(given: LintInput, wanted: Sequence[Finding]) -> int:
         if edit is not None and base is not None:
             moved = _Edit(edit.start + base, edit.end + base, edit.text)
             edits.setdefault(document.file, []).append(moved)
-    return sum(_write(given.texts[file], found) for file, found in edits.items())
+    changed = (_fixed(given.texts[file], found) for file, found in edits.items())
+    return [one for one in changed if one is not None]
 
 
 def _chunk_start(text: Text, document: Document) -> int | None:
@@ -114,15 +146,13 @@ def _from_flow(text: str, start: int, end: int) -> _Edit:
     return _Edit(start, end if behind is None else behind.end(), "")
 
 
-def _write(text: Text, edits: Iterable[_Edit]) -> int:
-    """How many edits were made."""
+def _fixed(text: Text, edits: Iterable[_Edit]) -> FixedFile | None:
     content = text.content
     if text.file == STDIN_NAME:
-        return 0
-    path = FilePath(text.file)
-    data = path.read_bytes()
+        return None
+    data = FilePath(text.file).read_bytes()
     if encoded_like(content, data) != data:
-        return 0
+        return None
     made = 0
     reached = len(content) + 1
     for edit in sorted(set(edits), reverse=True):
@@ -130,5 +160,7 @@ def _write(text: Text, edits: Iterable[_Edit]) -> int:
             content = content[: edit.start] + edit.text + content[edit.end :]
             reached = edit.start
             made += 1
-    path.write_bytes(encoded_like(content, data) or data)
-    return made
+    encoded = encoded_like(content, data)
+    if encoded is None or not made:
+        return None
+    return FixedFile(text.file, text.content, content, encoded, made)

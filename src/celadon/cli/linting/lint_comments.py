@@ -21,22 +21,29 @@ _ONLY_COMMENT: Final = re.compile(r"\s*(?:#|//)")
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What one comment, on a line from 1, silences; without names: everything."""
+    """What one comment silences; without names: everything. Line and column count from 1."""
 
     line: int
+    column: int
     names: tuple[str, ...]
 
-    def covers(self, code: str, name: str) -> bool:
-        """Whether it is about this rule."""
-        return not self.names or any(code.startswith(one) or one == name for one in self.names)
+    def covering(self, code: str, name: str) -> list[str]:
+        """Those of its names that mean this rule; an empty one for everything."""
+        return [one for one in self.names or ("",) if self.about(one, code, name)]
+
+    @staticmethod
+    def about(wanted: str, code: str, name: str) -> bool:
+        """Whether a name in a comment means this rule."""
+        return code.startswith(wanted) or wanted == name
 
 
 class Comments:
     """The comments of one file."""
 
-    __slots__ = ("_lines", "_of_file", "_of_lines")
+    __slots__ = ("_lines", "_of_file", "_of_lines", "_used")
 
     def __init__(self, content: str) -> None:
+        self._used: set[tuple[Silenced, str]] = set()
         self._lines: list[str] = []
         self._of_file: list[Silenced] = []
         self._of_lines: dict[int, list[Silenced]] = {}
@@ -46,10 +53,11 @@ class Comments:
         for number, line in enumerate(self._lines, 1):
             for found in _COMMENT.finditer(line):
                 names = tuple(one.strip() for one in (found[2] or "").split(",") if one.strip())
+                comment = Silenced(number, found.start() + 1, names)
                 if found[1]:
-                    self._of_file.append(Silenced(number, names))
+                    self._of_file.append(comment)
                 else:
-                    self._of_lines.setdefault(number, []).append(Silenced(number, names))
+                    self._of_lines.setdefault(number, []).append(comment)
 
     def all(self) -> Iterator[Silenced]:
         """Every comment of the file."""
@@ -68,4 +76,13 @@ class Comments:
             while above >= 1 and _ONLY_COMMENT.match(self._lines[above - 1]):
                 comments += self._of_lines.get(above, ())
                 above -= 1
-        return any(one.covers(code, name) for one in comments)
+        used = [(one, meant) for one in comments for meant in one.covering(code, name)]
+        self._used.update(used)
+        return bool(used)
+
+    def unused(self) -> Iterator[tuple[Silenced, str]]:
+        """The comments, and which of their names, that have silenced nothing so far."""
+        for comment in self.all():
+            for name in comment.names or ("",):
+                if (comment, name) not in self._used:
+                    yield comment, name

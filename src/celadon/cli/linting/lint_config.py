@@ -10,6 +10,9 @@ pyproject.toml. Options of the command line go before the file.
     kubernetes-versions = ["1.33", "1.36"]
     fail-on = "warning"
     large-object = 512
+    exclude = ["*/drafts"]
+    [lint.per-file-ignores]
+    "legacy/*" = ["CEL041"]
 """
 
 from __future__ import annotations
@@ -21,11 +24,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.admission.lint import RULES
+from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.release_option import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.suggestions import did_you_mean
 
-FAIL_ON: Final = ("error", "warning", "info", "never")
+FAIL_ON: Final = {
+    **{name: name for name in ("error", "warning", "info", "never")},
+    "warn": "warning",
+}
+"""What `fail-on` may be, and what it means."""
 _FILES: Final = (("celadon.toml", ("lint",)), ("pyproject.toml", ("tool", "celadon", "lint")))
 
 
@@ -42,6 +49,15 @@ class LintConfig:
     kubernetes_versions: tuple[str, ...] = (DEFAULT_VERSION,)
     fail_on: str = "error"
     large_object: int = 256
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Patterns of files, each with the rules that do not count there."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All rules that it names."""
+        ignored = (name for _, names in self.per_file_ignores for name in names)
+        return (*self.select, *self.ignore, *ignored)
 
 
 def find_config(folder: Path) -> LintConfig:
@@ -80,7 +96,7 @@ def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:
             raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, known)}")
         values[known[key]] = _value(path, key, value)
     config = LintConfig(**values)
-    wrong = unknown_rule((*config.select, *config.ignore))
+    wrong = unknown_rule(config.named)
     if wrong:
         raise ConfigError(f"{path}: {wrong}")
     return config
@@ -92,9 +108,13 @@ def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JS
             raise ConfigError(f"{path}: `{key}` must be a number of KiB")
         return value
     if key == "fail-on":
-        if value not in FAIL_ON:
+        if not isinstance(value, str) or value not in FAIL_ON:
             raise ConfigError(f"{path}: `{key}` must be one of {', '.join(FAIL_ON)}")
-        return value
+        return FAIL_ON[value]
+    if key == "per-file-ignores":
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path}: `{key}` must be a table")
+        return tuple((pattern, _value(path, pattern, names)) for pattern, names in value.items())
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise ConfigError(f"{path}: `{key}` must be a list of texts")
     if key == "kubernetes-versions":
@@ -108,7 +128,7 @@ def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JS
 def unknown_rule(names: tuple[str, ...]) -> str:
     """What is wrong with the first name that no rule goes by; empty if all are good."""
     for name in names:
-        if not name or not any(one.code.startswith(name) or one.name == name for one in RULES):
-            every = [word for one in RULES for word in (one.code, one.name)]
+        if not name or not any(one.code.startswith(name) or one.name == name for one in EVERY_RULE):
+            every = [word for one in EVERY_RULE for word in (one.code, one.name)]
             return f"no rule `{name}`{did_you_mean(name, every)}"
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission.lint import Severity
@@ -52,6 +52,11 @@ class LintReport:
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
         return sum(one.severity is severity for one in self.findings)
+
+    def only_failing(self) -> LintReport:
+        """The same, with no findings but those that fail the run."""
+        failing = tuple(one for one in self.findings if one.severity in self.failing)
+        return replace(self, findings=failing)
 
     @property
     def failing(self) -> tuple[Severity, ...]:

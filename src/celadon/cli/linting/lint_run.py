@@ -8,6 +8,7 @@ from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
 from celadon.cli.crashes import crash
+from celadon.cli.linting.comment_rule import UNUSED_COMMENT, unused_comments
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
@@ -15,7 +16,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
@@ -29,11 +30,11 @@ class LintInput:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read(arguments: Sequence[str]) -> LintInput:
-    """Everything that the arguments name."""
+def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
+    """Everything that the arguments name, but what is to be left out."""
     found = LintInput()
     reader = DocumentReader()
-    for file in sources.expand(arguments):
+    for file in sources.expand(arguments, Exclusion(exclude)):
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)
@@ -49,14 +50,31 @@ def read(arguments: Sequence[str]) -> LintInput:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A finding that is not silenced, as it was found and as it is shown."""
+    """A finding that is not silenced, as it is shown and, if it is about an object, as it was
+    found."""
 
-    finding: Finding
     located: LocatedFinding
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileIgnores:
+    """Rules that do not count in some files."""
+
+    files: Exclusion
+    rules: tuple[str, ...]
+
+    def covers(self, file: str, code: str, name: str) -> bool:
+        """Whether a finding of a rule in a file does not count."""
+        named = any(code.startswith(one) or one == name for one in self.rules)
+        return named and self.files.covers(file)
 
 
 def findings(
-    given: LintInput, settings: Settings, rules: Sequence[Rule]
+    given: LintInput,
+    settings: Settings,
+    rules: Sequence[Rule],
+    per_file: Sequence[FileIgnores] = (),
 ) -> tuple[list[Shown], int]:
     """What is to be shown, and how many findings comments silence."""
     names = {rule.code: rule.name for rule in rules}
@@ -70,6 +88,8 @@ def findings(
         document = given.documents[finding.spot.document]
         line, column = place(document, finding)
         name, file = names[finding.code], document.file
+        if any(one.covers(file, finding.code, name) for one in per_file):
+            continue
         if comments[file].silence(finding.code, name, *_lines(document, finding, line)):
             silenced += 1
             continue
@@ -87,7 +107,10 @@ def findings(
             finding.fix is not None,
             lines[file][line - 1] if line <= len(lines[file]) else "",
         )
-        shown.append(Shown(finding, located))
+        shown.append(Shown(located, finding))
+    for file, said in comments.items():
+        if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
+            shown += map(Shown, unused_comments(file, said, lines[file], rules))
     return sorted(shown, key=lambda one: _order(one.located)), silenced
 
 

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint import RULES, Rule
+from celadon.admission.lint import Rule
+from celadon.cli.linting.comment_rule import EVERY_RULE
 
 _HEAD: Final = """\
 # The rules of celadon lint
@@ -24,7 +25,7 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 
 def explanation(wanted: str) -> str:
     """What a rule is about, by code or name; empty if there is none."""
-    rule = next((one for one in RULES if wanted in (one.code, one.name)), None)
+    rule = next((one for one in EVERY_RULE if wanted in (one.code, one.name)), None)
     if rule is None:
         return ""
     head = f"{rule.code} {rule.name} ({rule.severity.value})"
@@ -37,13 +38,15 @@ def _indented(text: str) -> str:
 
 def overview() -> str:
     """A line per rule."""
-    width = max(len(rule.name) for rule in RULES)
-    return "".join(f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in RULES)
+    width = max(len(rule.name) for rule in EVERY_RULE)
+    return "".join(
+        f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in EVERY_RULE
+    )
 
 
 def page() -> str:
     """All rules, as Markdown."""
-    table = "".join(f"| {_link(one)} | {one.name} | {one.severity.value} |\n" for one in RULES)
+    table = "".join(f"| {_link(one)} | {one.name} | {one.severity.value} |\n" for one in EVERY_RULE)
     return _HEAD + table + _FRAGMENTS + "".join(_sections())
 
 
@@ -52,7 +55,7 @@ def _link(rule: Rule) -> str:
 
 
 def _sections() -> Iterator[str]:
-    for rule in RULES:
+    for rule in EVERY_RULE:
         yield f"\n## {rule.code} {rule.name}\n\n{rule.doc}\n"
         yield f"\nBad:\n\n```yaml\n{rule.bad}```\n\nGood:\n\n```yaml\n{rule.good}```\n"
 

@@ -39,6 +39,12 @@ class Document:
         """The file as the user named it."""
         return self.chunk.file
 
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """The API group, empty for the core group, and the kind."""
+        group, slash, _ = self.value["apiVersion"].rpartition("/")
+        return group if slash else "", self.value["kind"]
+
     def line(self, path: Path = ()) -> int:
         """The line of the object, or of a field of it (or of the nearest one above that exists)."""
         return self.chunk.line(self.path + path)
@@ -106,7 +112,14 @@ class DocumentReader:
                     yield _too_large(file, at, limit)
                 else:
                     chunk = Chunk(
-                        file, text, line, start, is_json=True, start_line=at, repeated=repeated
+                        file,
+                        text,
+                        line,
+                        start,
+                        is_json=True,
+                        start_line=at,
+                        end=end,
+                        repeated=repeated,
                     )
                     yield chunk, value
                 repeated.clear()

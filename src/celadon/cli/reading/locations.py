@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +35,7 @@ class Chunk:
         "_found",
         "_index",
         "_repeated",
+        "end",
         "file",
         "first_line",
         "is_json",
@@ -51,10 +52,13 @@ class Chunk:
         *,
         is_json: bool,
         start_line: int | None = None,
+        end: int | None = None,
         repeated: Collection[RepeatedKey] = (),
     ) -> None:
-        """`first_line` is that of `text`, `start_line` that of `start`, if it is known; `repeated`
-        are the keys that are given twice."""
+        """The document begins at `start`, and ends at `end` if others follow it. `first_line` is
+        the line of `text`, `start_line` that of `start`, if it is known; `repeated` are the keys
+        that are given twice."""
+        self.end = len(text) if end is None else end
         self.file = file
         self.text = text
         self.first_line = first_line
@@ -64,6 +68,27 @@ class Chunk:
         self._index: Any = None
         self._found: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Chunk], tuple[dict[str, Any]]]:
+        """Without what was found, which is found again; and with nothing of other documents'."""
+        start, end = (self.start, self.end) if self.is_json else (0, len(self.text))
+        line = self._line_at(start)
+        above = line - self.first_line
+        repeated = [
+            one._replace(
+                offset=one.offset - start, line=one.line - above, value_line=one.value_line - above
+            )
+            for one in self._repeated
+        ]
+        given = {
+            "file": self.file,
+            "text": self.text[start:end],
+            "first_line": line,
+            "start": self.start - start,
+            "is_json": self.is_json,
+            "repeated": repeated,
+        }
+        return _restored, (given,)
 
     def line(self, path: Path = ()) -> int:
         """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
@@ -173,3 +198,7 @@ class Chunk:
             self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index
         return node
+
+
+def _restored(given: dict[str, Any]) -> Chunk:
+    return Chunk(**given)

@@ -7,8 +7,10 @@ command line is read whatever its name and nature.
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,11 +38,40 @@ class Text:
     content: str
 
 
-def expand(arguments: Sequence[str]) -> Iterator[str | Problem]:
-    """The files meant by the arguments, each once, in order; a problem for an empty argument."""
+class Exclusion:
+    """Which of the files in folders and of globs are left out: those that match one of the patterns
+    as a whole, by a folder that they are in, or by a single name. `*` stands for anything, slashes
+    included."""
+
+    __slots__ = ("_match",)
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        joined = "|".join(fnmatch.translate(os.path.normpath(one)) for one in patterns)
+        self._match = re.compile(joined).match if joined else None
+
+    def covers(self, path: str) -> bool:
+        """Whether it is left out."""
+        if self._match is None:
+            return False
+        part = os.path.normpath(path)
+        while name := os.path.basename(part):
+            if self._match(part) or self._match(name):
+                return True
+            part = os.path.dirname(part)
+        return False
+
+
+NOTHING_EXCLUDED: Final = Exclusion()
+
+
+def expand(
+    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED
+) -> Iterator[str | Problem]:
+    """The files meant by the arguments, each once, in order; a problem for an empty argument. A
+    file that an argument names is never left out."""
     seen: set[str] = set()
     for argument in arguments:
-        for found in _expand_one(argument):
+        for found in _expand_one(argument, exclusion):
             if isinstance(found, Problem):
                 yield found
             elif (identity := _identity(found)) not in seen:
@@ -52,19 +83,19 @@ def _identity(path: str) -> str:
     return path if path == STDIN else os.path.abspath(path)
 
 
-def _expand_one(argument: str) -> Iterator[str | Problem]:
+def _expand_one(argument: str, exclusion: Exclusion) -> Iterator[str | Problem]:
     if argument == STDIN or os.path.isfile(argument):
         yield argument
     elif os.path.isdir(argument or os.curdir):
         files = sorted(_files_below(argument))
-        yield from files
+        yield from (file for file in files if not exclusion.covers(file))
         if not files:
             yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
     elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
         matches = sorted(glob.glob(argument, recursive=True))
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")
-        yield from filter(_is_plain, matches)
+        yield from (one for one in matches if _is_plain(one) and not exclusion.covers(one))
     else:
         # Something that is not there, or a pipe: reading it will tell.
         yield argument

@@ -101,10 +101,9 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
     if meta is None or draft.gvk != target.kind:
         return
     meta.pop("managedFields", None)
-    shown = draft.form()
-    for key in SERVER_OWNED:
-        shown["metadata"].pop(key, None)
-    entry = _Endpoint(target, writer).created(shown)
+    draft.complete()
+    own = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
+    entry = _Endpoint(target, writer).created({**draft.made, "metadata": own})
     if entry is not None:
         meta["managedFields"] = [entry]
 

@@ -39,7 +39,9 @@ PLUGINS: Final = (
     PluginFacts("NodeRestriction", on=False, mutates=True),
     PluginFacts("TaintNodesByCondition", mutates=True),
     PluginFacts("AlwaysPullImages", on=False, mutates=True, validates=True),
-    PluginFacts("ImagePolicyWebhook", on=False, validates=True, lacks="a backend to ask"),
+    PluginFacts(
+        "ImagePolicyWebhook", on=False, validates=True, lacks="a backend in a configuration file"
+    ),
     PluginFacts("PodSecurity", validates=True),
     PluginFacts("PodNodeSelector", on=False, mutates=True, validates=True),
     PluginFacts("Priority", mutates=True, validates=True),

@@ -21,7 +21,6 @@ from celadon.kube.defaulting.mutating_plugins import (
     TOPOLOGY_LABELS,
     default_priority_class,
 )
-from celadon.kube.defaulting.pod_defaults import qos_class
 from celadon.kube.defaulting.tolerations import covers, merged
 from celadon.kube.defaulting.write_stages import (
     Draft,
@@ -61,7 +60,6 @@ __all__ = [
     "finish_update",
     "merged",
     "plugin_rules",
-    "qos_class",
     "run_plugin",
     "run_plugins",
     "service_ca_source",

@@ -161,6 +161,10 @@ class Draft:
         """Of a kind that only a CustomResourceDefinition can define."""
         return self.codec.name == schema_model.OBJECT_META
 
+    def complete(self) -> None:
+        """Adds the fields that are always written: they are zero, and so as good as absent."""
+        _complete(self.made, self.codec)
+
     def form(self) -> dict[str, Any]:
         """What the object looks like at this point, as a copy that belongs to the caller."""
         shown: dict[str, Any] = fresh(self.made)
@@ -231,8 +235,13 @@ def settle_owners(draft: Draft) -> None:
 
 def run_plugins(draft: Draft) -> None:
     """The built-in mutating plugins, in their order."""
-    draft.run.is_disturbed = True
-    _apply(draft.run, draft.gvk, PLUGINS)
+    run = draft.run
+    rules = compiled(draft.gvk, PLUGINS, run.gates, run.context.plugins)
+    if not rules:
+        return
+    run.is_disturbed = True
+    for rule in rules:
+        rule(run.root, run)
     settle_plugins(draft)
 
 

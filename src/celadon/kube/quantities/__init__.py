@@ -1,5 +1,6 @@
 """Resource quantities (`500m`, `1.5Gi`), and lists of them by resource name."""
 
+from celadon.kube.quantities.qos_classes import qos_class
 from celadon.kube.quantities.quantity import Quantity, QuantityError, from_int
 from celadon.kube.quantities.quantity import parse as parse_quantity
 from celadon.kube.quantities.resource_amounts import (
@@ -19,5 +20,6 @@ __all__ = [
     "parse_amount",
     "parse_quantity",
     "pod_needs",
+    "qos_class",
     "same_amount",
 ]

@@ -11,7 +11,7 @@ from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import pod_subresources, text_rules
 from celadon.kube.validation.cluster import (
     api_services,
     cluster_rules,
@@ -147,6 +147,7 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         signing_requests.certificate_signing_request,
         CLUSTER_ANY,
         signing_requests.certificate_signing_request_update,
+        signing_requests.request_status,
     ),
     "ClusterTrustBundle": Validation(
         trust_bundles.trust_bundle, trust_bundles.bundle_naming, trust_bundles.trust_bundle_update
@@ -321,6 +322,10 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
     (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
-    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_statuses.ephemeral_containers,
+    (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
+        signing_requests.request_approval
+    ),
+    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_subresources.ephemeral_containers,
+    (GroupKind("", "Pod"), "resize"): pod_subresources.resize,
 }
 """What is looked at in an update through a subresource, besides the metadata."""

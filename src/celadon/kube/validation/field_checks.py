@@ -5,7 +5,7 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
@@ -14,6 +14,9 @@ from celadon.kube.json_types import JsonObject
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]
+
+NO_ERRORS: Final[Errors] = iter(())
+"""Of a value that is fine: most are, and then nothing needs to be made."""
 
 METADATA: Final = FieldPath("metadata")
 SPEC: Final = FieldPath("spec")
@@ -42,8 +45,12 @@ def entries(obj: JsonObject, field: str) -> list[tuple[str, Any]]:
     return sorted((obj.get(field) or {}).items())
 
 
-def each(path: FieldPath, value: object, messages: Iterable[str]) -> Errors:
+def each(path: FieldPath, value: object, messages: Collection[str]) -> Errors:
     """One error per message about a value."""
+    return _each(path, value, messages) if messages else NO_ERRORS
+
+
+def _each(path: FieldPath, value: object, messages: Iterable[str]) -> Errors:
     for message in messages:
         yield fieldpath.invalid(path, value, message)
 
@@ -125,6 +132,12 @@ def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) 
         yield from supported(path, value, choices)
     else:
         yield fieldpath.required(path)
+
+
+def choice_in(obj: JsonObject, field: str, choices: Sequence[str], path: FieldPath) -> Errors:
+    """The same of a member of an object; `path` is that of the object."""
+    value = obj.get(field)
+    return NO_ERRORS if value in choices else required_choice(path.child(field), value, choices)
 
 
 def immutable(path: FieldPath, new: object, old: object) -> Errors:

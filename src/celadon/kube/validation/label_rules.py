@@ -15,7 +15,9 @@ from celadon.kube.validation.field_checks import Errors, each, items
 def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
     """Keys and values of a map of labels; also of a node selector."""
     for key, value in sorted((given or {}).items()):
-        yield from label_name(path, key)
+        messages = name_rules.qualified_name(key)
+        if messages:
+            yield from each(path, key, messages)
         messages = name_rules.label_value(value)
         if messages:
             yield from each(path, value, messages)

@@ -83,14 +83,14 @@ class WebhookClient:
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
 
-    async def _exchange(self, url: str, call: Call) -> _Exchange:
+    async def _exchange(self, url: str, call: Call) -> Exchange:
         """Raises UnusableRoots, KubeconfigError, CredentialsError."""
         user = self._user(url)
         pool = await self._pool(url, call.hook.webhook.client_config.ca_bundle, user)
         own = () if user is None else await user[1].headers()
-        return _Exchange(pool, url, call.body, own)
+        return Exchange(pool, url, call.body, own)
 
-    async def _replied(self, asked: _Exchange) -> Reply | NoReply:
+    async def _replied(self, asked: Exchange) -> Reply | NoReply:
         try:
             return await asked.reply()
         except NetworkFailure as error:
@@ -149,7 +149,7 @@ class BrokenBody(Exception):
     """An answer that ends too early, or is more than anyone wants to read."""
 
 
-class _Exchange:
+class Exchange:
     """One call: the requests that it takes. `url` is that of the latest."""
 
     def __init__(

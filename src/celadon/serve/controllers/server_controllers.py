@@ -21,6 +21,7 @@ from celadon.serve.controllers.definition_lifecycle.definition_cleanup import De
 from celadon.serve.controllers.definition_lifecycle.definition_controller import (
     DefinitionController,
 )
+from celadon.serve.controllers.flow_control_upkeep import FlowControlUpkeep
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
 from celadon.serve.controllers.namespace_lifecycle.default_accounts import DefaultAccounts
 from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import (
@@ -41,6 +42,10 @@ from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
+FLOW_SCHEMAS: Final = GroupVersionResource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+PRIORITY_LEVELS: Final = GroupVersionResource(
+    "flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations"
+)
 CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
 
 
@@ -88,9 +93,14 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions, and addresses of Services, are looked after in
-    any case."""
-    always = (_definitions(given), _definition_cleanup(given), _addresses(given))
+    """Those that run, ready to be run. Definitions, addresses of Services and flow control are
+    looked after in any case."""
+    always = (
+        _definitions(given),
+        _definition_cleanup(given),
+        _addresses(given),
+        _flow_control(given),
+    )
     return [*always, *(make(given) for name, make in _MAKERS.items() if name in given.names)]
 
 
@@ -111,6 +121,15 @@ def _definition_cleanup(given: ControllerSurroundings) -> Controller:
 def _addresses(given: ControllerSurroundings) -> Controller:
     services, records = built_in(SERVICES), built_in(ADDRESSES)
     return AddressRecords(given.objects, services, records, given.new_context)
+
+
+def _flow_control(given: ControllerSurroundings) -> Controller:
+    return FlowControlUpkeep(
+        given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
+        given.writes(PRIORITY_LEVELS),
+        given.requests("flow-control"),
+        given.timestamp,
+    )
 
 
 def _default_accounts(given: ControllerSurroundings) -> Controller:

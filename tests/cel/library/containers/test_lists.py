@@ -233,3 +233,9 @@ def test_what_has_no_end_is_not_flattened(leaf: object) -> None:
         value = [value, value]
     with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
         lists.flatten_deep(value, 100)
+
+
+def test_too_many_elements_are_not_compared_each_with_each() -> None:
+    assert lists.distinct([1] * 10_000) == [1]
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        lists.distinct([[i] for i in range(10_000)])

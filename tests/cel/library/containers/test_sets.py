@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel import types
+from celadon.cel.errors import EvaluationError
 from celadon.cel.library.containers import sets
 from celadon.cel.pricing.cost_rules import Range, Sized
 from celadon.cel.syntax import Ident
@@ -66,3 +67,10 @@ def test_costs(name: str, cost: int, estimate: Range) -> None:
         Sized(Ident(2, "y"), types.DYN, Range(2, 4)),
     ]
     assert rule.estimated(sized).cost == estimate
+
+
+@pytest.mark.parametrize("function", [sets.contains, sets.intersects, sets.equivalent])
+def test_too_many_elements_are_not_compared(function: Any) -> None:
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        function([[i] for i in range(3000)], [[-i] for i in range(1, 3000)])
+    assert not function(list(range(9000)), [-1])

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.cluster.signing_requests import USAGES
+from celadon.kube.validation.cluster.signing_requests import (
+    USAGES,
+    request_approval,
+    request_status,
+)
+from celadon.kube.validation.validation_rows import Update
+from tests.kube.keys.test_certificate_authorities import AUTHORITY
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 PEM = "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\nMIIC\n-----END CERTIFICATE REQUEST-----\n"
@@ -15,6 +21,10 @@ PEM = "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\nMIIC\n-----END CERTIFICATE REQ
 
 def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
+
+
+def encoded_bytes(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def request(**spec: Any) -> dict[str, Any]:
@@ -97,6 +107,100 @@ def test_usages_that_nobody_knows() -> None:
 def test_one_bad_label_is_enough(name: str) -> None:
     (found,) = complaints(request(signerName=name))
     assert 'validating label "B": a lowercase' in found or 'validating label "C": a' in found
+
+
+CERTIFICATE = (
+    f"-----BEGIN CERTIFICATE-----\n{encoded_bytes(AUTHORITY)}\n-----END CERTIFICATE-----\n"
+)
+APPROVED, DENIED = ({"type": kind, "status": "True"} for kind in ("Approved", "Denied"))
+AT = "status.conditions"
+
+
+@pytest.mark.parametrize(
+    ("rule", "new", "old", "expected"),
+    [
+        (request_approval, {"conditions": [APPROVED]}, {}, []),
+        (request_status, {"certificate": encoded(CERTIFICATE)}, {}, []),
+        (
+            request_status,
+            {"conditions": [APPROVED]},
+            {"conditions": []},
+            [f'{AT}: Forbidden: updates may not add a condition of type "Approved"'],
+        ),
+        (
+            request_approval,
+            {"conditions": [APPROVED, DENIED, {"type": "", "status": ""}]},
+            {},
+            [
+                f'{AT}[1].type: Invalid value: "Denied": Approved and Denied conditions are '
+                "mutually exclusive",
+                f"{AT}[2].type: Required value",
+                f"{AT}[2].status: Required value",
+            ],
+        ),
+        (
+            request_approval,
+            {"conditions": [{"type": "Approved", "status": "False"}, APPROVED,
+                            {"type": "A", "status": "x"}]},
+            {},
+            [
+                f'{AT}[0].status: Unsupported value: "False": supported values: "True"',
+                f'{AT}[1].type: Duplicate value: "Approved"',
+                f'{AT}[2].status: Unsupported value: "x": supported values: "False", "True", '
+                '"Unknown"',
+            ],
+        ),
+        (
+            request_approval,
+            {"certificate": encoded("x")},
+            {"conditions": [APPROVED]},
+            [
+                'status.certificate: Invalid value: "<certificate data>": must contain one or more '
+                "CERTIFICATE PEM blocks",
+                f'{AT}: Forbidden: updates may not remove a condition of type "Approved"',
+                "status.certificate: Forbidden: updates may not set certificate content",
+            ],
+        ),
+        (
+            request_status,
+            {"certificate": encoded(PEM)},
+            {"certificate": encoded(CERTIFICATE)},
+            [
+                'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM '
+                'blocks are allowed, found "CERTIFICATE REQUEST"',
+                "status.certificate: Forbidden: updates may not modify existing certificate "
+                "content",
+            ],
+        ),
+        (
+            request_status,
+            {"conditions": [{**APPROVED, "reason": "R"}]},
+            {"conditions": [APPROVED]},
+            [
+                f'{AT}: Forbidden: updates may not modify a condition of type "Approved"\n'
+                '@@ -2,7 +2,7 @@\n  {\n   "Type": "Approved",\n   "Status": "True",\n'
+                '-  "Reason": "",\n+  "Reason": "R",\n   "Message": "",\n'
+                '   "LastUpdateTime": null,\n   "LastTransitionTime": null\n'
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_statuses(
+    rule: Update, new: dict[str, Any], old: dict[str, Any], expected: list[str]
+) -> None:
+    assert list(map(str, rule({"status": new}, {"status": old}))) == expected
+
+
+def test_certificates_of_the_status() -> None:
+    texts = {
+        CERTIFICATE.replace("-----\n", "-----\nK: v\n\n", 1): "no PEM block headers are permitted",
+        "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n": (
+            "x509: malformed certificate"
+        ),
+    }
+    for text, why in texts.items():
+        (found,) = request_status({"status": {"certificate": encoded(text)}}, {})
+        assert str(found) == f'status.certificate: Invalid value: "<certificate data>": {why}'
 
 
 def test_nothing_is_said_of_a_change() -> None:

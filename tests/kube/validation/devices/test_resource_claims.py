@@ -183,6 +183,13 @@ def test_complaints(value: Json, expected: list[str] | int) -> None:
     assert found == expected or len(found) == expected
 
 
+def test_the_flat_form_of_an_old_version() -> None:
+    flat = claim({"name": "r", "deviceClassName": "c", "count": -1})
+    assert complaints({**flat, "apiVersion": "resource.k8s.io/v1beta1"}) == [
+        f"{AT}.requests[0].exactly.count: Invalid value: -1: must be greater than zero"
+    ]
+
+
 def test_what_is_asked_for_stays() -> None:
     (found,) = update_complaints(claim(exactly("s")), claim(exactly("r")))
     assert found.startswith('spec: Invalid value: {"devices":{"requests":[{')

@@ -177,6 +177,13 @@ def test_complaints(value: Json, expected: list[str]) -> None:
     assert complaints(value) == expected
 
 
+def test_the_nested_form_of_an_old_version() -> None:
+    value = resource_slice(device(basic={"attributes": {"a": {}}}))
+    assert complaints({**value, "apiVersion": "resource.k8s.io/v1beta1"}) == [
+        'spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be specified'
+    ]
+
+
 def test_changes() -> None:
     pool = {**POOL, "name": "q"}
     assert update_complaints(resource_slice(driver="e", pool=pool), resource_slice()) == [

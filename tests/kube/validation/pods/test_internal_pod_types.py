@@ -20,6 +20,8 @@ ROOTS: Final = {
     "VolumeSource": "core.v1.PersistentVolumeSpec",
     "VolumeAffinity": "core.v1.VolumeNodeAffinity",
     "Taint": "core.v1.Taint",
+    "ScopeSelector": "core.v1.ScopeSelector",
+    "SigningCondition": "certificates.v1.CertificateSigningRequestCondition",
     "NodeDriver": "storage.v1.CSINodeDriver",
     "Attachment": "storage.v1.VolumeAttachmentSpec",
     "CertificateWish": "certificates.v1beta1.PodCertificateRequestSpec",

@@ -1,4 +1,4 @@
-"""What is said against the status of a pod, and containers that come later."""
+"""What is said against the status of a pod."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.statuses.pod_statuses import ephemeral_containers, pod_status
-from tests.kube.validation.objects import admitted, container, pod
+from celadon.kube.validation.statuses.pod_statuses import pod_status
 
 Json = dict[str, Any]
 DONE = {"terminated": {"exitCode": 0}}
@@ -99,40 +98,3 @@ def test_statuses(spec: Json, new: Json, old: Json, expected: list[str]) -> None
 def test_nominated_nodes() -> None:
     (found,) = pod_status({"status": {"nominatedNodeName": "A_"}}, {})
     assert str(found).startswith('status.nominatedNodeName: Invalid value: "A_": a lowercase RFC')
-
-
-def debugged(*containers: Json, notes: Json | None = None) -> Json:
-    made = admitted(pod())
-    made["metadata"]["annotations"] = notes or {}
-    made["spec"]["ephemeralContainers"] = list(containers)
-    return made
-
-
-def ephemeral(**fields: Any) -> Json:
-    defaults = {"terminationMessagePath": "/x", "terminationMessagePolicy": "File"}
-    return {**container(name="e", imagePullPolicy="Always"), **defaults, **fields}
-
-
-def test_containers_come_and_stay() -> None:
-    old = debugged(ephemeral())
-    assert list(ephemeral_containers(old, debugged())) == []
-    assert list(ephemeral_containers(old, old)) == []
-    (removed,) = ephemeral_containers(debugged(), old)
-    assert str(removed) == (
-        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be '
-        "removed\n"
-    )
-    (changed,) = ephemeral_containers(debugged(ephemeral(stdin=True)), old)
-    text = str(changed)
-    assert text.startswith(
-        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be '
-        "changed\n@@ "
-    )
-    assert '- "Stdin": false,\n+ "Stdin": true,\n' in text
-
-
-def test_mirror_pods_get_none() -> None:
-    old = debugged(notes={"kubernetes.io/config.mirror": "x"})
-    assert list(map(str, ephemeral_containers(old, old))) == [
-        ": Forbidden: static pods do not support ephemeral containers"
-    ]

@@ -23,10 +23,11 @@ from celadon.admission.plugins.configuration.folder_configuration import (
     mutating_folder,
     validating_folder,
 )
+from celadon.admission.plugins.configuration.image_configuration import image_policy
 from celadon.admission.plugins.configuration.quota_configuration import limited_resources
 from celadon.admission.plugins.configuration.security_configuration import security_settings
 from celadon.admission.plugins.configuration.webhook_configuration import webhook_settings
-from celadon.admission.plugins.plugin_settings import EVENT_RATE_LIMIT, PluginSettings
+from celadon.admission.plugins.plugin_settings import EVENT_RATE_LIMIT, IMAGE_POLICY, PluginSettings
 from celadon.kube import JsonObject
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
@@ -35,6 +36,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
     EVENT_RATE_LIMIT: ("event_limits", event_limits),
+    IMAGE_POLICY: ("image_policy", image_policy),
     "MutatingAdmissionPolicy": ("mutating_policies", mutating_folder),
     "MutatingAdmissionWebhook": ("mutating_webhooks", webhook_settings),
     "ValidatingAdmissionPolicy": ("validating_policies", validating_folder),

@@ -14,7 +14,8 @@ from celadon.admission.plugins.plugin_answers import PODS, WRITES, Behaviour
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, metadata, status
-from celadon.kube.defaulting import covers, merged, qos_class
+from celadon.kube.defaulting import covers, merged
+from celadon.kube.quantities import qos_class
 from celadon.kube.well_known_values import NATIVE_DOMAIN
 
 DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"

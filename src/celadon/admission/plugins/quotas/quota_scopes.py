@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from celadon.admission.plugins.quotas.object_usage import POD, VOLUME_CLAIM
 from celadon.kube import GroupResource, JsonObject
-from celadon.kube.defaulting import qos_class
+from celadon.kube.quantities import qos_class
 
 
 def is_in_scope(quota: JsonObject, resource: GroupResource, obj: JsonObject) -> bool:

@@ -47,6 +47,7 @@ def validate_mutating_policy(
         has_params=spec.param_kind is not None,
         has_variables=True,
         owner=policy.name,
+        runs=False,
     )
     errors = validate_object_meta(policy.metadata)
     old_spec = None if old is None else old.spec

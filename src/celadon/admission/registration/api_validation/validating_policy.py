@@ -63,7 +63,10 @@ def validate_policy(
     spec = policy.spec
     known = _Known.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
-        version, has_params=spec.param_kind is not None, has_variables=bool(spec.variables)
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=bool(spec.variables),
+        runs=False,
     )
     errors = validate_object_meta(policy.metadata)
     errors += validate_policy_parts(

@@ -72,7 +72,7 @@ def _constant_set(items: list[Any]) -> frozenset[Any] | None:
 def _metered_in(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     """Only maps: what a look-up in a list is charged depends on its length."""
     x, y = atoms
-    if len(w.context.overload_ids(node)) == 1 or w.context.certain(node.args[0]) is not str:
+    if len(w.context.overload_ids(node)) == 1:
         return None
     return Native(
         f"{is_class(w, y, 'dict')} and {is_class(w, x, 'str')}",
@@ -102,8 +102,7 @@ def _size(w: PlainWriter, node: Call) -> str:
 
 def _metered_size(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     x = atoms[0]
-    lists = f"{x}.__class__ in {w.emitter.runtime('list_classes')}"
-    test = f"{is_class(w, x, 'str')} or {lists} or {is_class(w, x, 'dict')}"
+    test = " or ".join(is_class(w, x, kind) for kind in ("str", "list", "dict"))
     return Native(test, length(w, x), (length(w, x),))
 
 
@@ -127,6 +126,16 @@ def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm
     return write
 
 
+def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    """Of two lists, with which the implementation never fails."""
+    overload = w.context.overload(node)
+    if overload is None:
+        return None
+    test = " and ".join(is_class(w, atom, "list") for atom in atoms)
+    value = f"{w.emitter.bind(overload.impl, 'f')}({', '.join(atoms)})"
+    return Native(test, value, tuple(length(w, atom) for atom in atoms))
+
+
 def _first(*templates: PlainForm) -> PlainForm:
     """The first of several templates that does not decline."""
 
@@ -143,7 +152,10 @@ def _in_whole(context: Context, node: Call) -> MeteredCall | None:
 
 IN = Inline(_in, _metered_in, _in_whole)
 SIZE = Inline(_size, _metered_size)
-SETS_CONTAINS = Inline(_first(_set_test("issuperset", 0), _set_test("issubset", 1)))
+SETS_CONTAINS = Inline(
+    _first(_set_test("issuperset", 0), _set_test("issubset", 1)), _metered_set_test
+)
 SETS_INTERSECTS = Inline(
-    _first(_set_test("isdisjoint", 0, negated=True), _set_test("isdisjoint", 1, negated=True))
+    _first(_set_test("isdisjoint", 0, negated=True), _set_test("isdisjoint", 1, negated=True)),
+    _metered_set_test,
 )

@@ -218,8 +218,11 @@ def _metered_add(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     x, y = atoms
     c = w.context
     if str in (c.certain(node.args[0]), c.certain(node.args[1])):
-        test = f"{is_class(w, x, 'str')} and {is_class(w, y, 'str')}"
-        return Native(test, f"{x} + {y}", (length(w, x), length(w, y)))
+        known = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
+        pairs = list(zip(atoms, known, strict=True))
+        tests = [is_class(w, atom, "str") for atom, text in pairs if not isinstance(text, str)]
+        sizes = [len(t) if isinstance(t, str) else length(w, atom) for atom, t in pairs]
+        return Native(" and ".join(tests) or "True", f"{x} + {y}", tuple(sizes))
     return _metered_arithmetic("+")(w, node, atoms)
 
 
@@ -231,7 +234,8 @@ def _metered_not(w: MeteredWriter, node: Call) -> str:
     e = w.emitter
     x = w.value(node.args[0])
     w.charge()
-    return e.assign(f"{e.runtime('not_v')}({x})", node.id)
+    test = f"{x}.__class__ is {e.runtime('bool')}"
+    return e.assign(f"{x} is False if {test} else {e.runtime('not_v')}({x})", node.id)
 
 
 EQUALS = Inline(_equals, _metered_equality("==", "is"))

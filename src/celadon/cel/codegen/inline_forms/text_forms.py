@@ -120,6 +120,14 @@ def _text_method(name: str, arity: int) -> PlainForm:
     return write
 
 
+def _metered_split(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    separator = last_constant(w, node)
+    if not isinstance(separator, str) or not 0 < len(separator) <= _SHORT:
+        return None
+    x, k = atoms
+    return Native(is_class(w, x, "str"), f"{x}.split({k})", (length(w, x), len(separator)))
+
+
 def _lower_ascii(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
     t, slow = e.name(), e.bind(w.context.impl(node), "f")
@@ -206,7 +214,7 @@ STARTS_WITH = Inline(_method("startswith"), _metered_method("startswith"))
 ENDS_WITH = Inline(_method("endswith"), _metered_method("endswith"))
 CONTAINS = Inline(_contains, _metered_contains)
 MATCHES = Inline(_matches, _metered_matches)
-SPLIT = Inline(_text_method("split", 1))
+SPLIT = Inline(_text_method("split", 1), _metered_split)
 REPLACE = Inline(_text_method("replace", 2))
 JOIN = Inline(_join)
 FORMAT = Inline(_format)

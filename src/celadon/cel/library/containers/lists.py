@@ -36,6 +36,8 @@ from celadon.cel.values.text import too_long
 
 LATEST = 3
 _LIST = list_of(type_param("T"))
+_MOST_COMPARED = 2_000
+"""Elements, each with each; for more, the charge alone is over every limit worth setting."""
 _MOST_FLATTENED = 1_000_000
 """Elements, and lists of them, that one call looks at; they are no part of its charge."""
 
@@ -137,6 +139,8 @@ def distinct(elements: object) -> list[Any]:
     kinds = {element.__class__ for element in elements}
     if len(kinds) == 1 and kinds <= {str, int, bool, bytes}:
         return list(dict.fromkeys(elements))
+    if len(elements) > _MOST_COMPARED:
+        raise too_long()
     result: list[Any] = []
     for element in elements:
         if not any(_surely_equal(element, known) for known in result):

@@ -7,25 +7,34 @@ from typing import Any
 
 from celadon.cel.codegen.inline_forms import container_forms
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
-from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, fixed
+from celadon.cel.pricing.cost_rules import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
 from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values.operations.container_access import contains as is_in
+from celadon.cel.values.text import too_long
 from celadon.cel.values.value_sizes import shown_size
 
 _LIST = list_of(type_param("T"))
+_MOST_COMPARISONS = 4_000_000
 #: Kinds whose equality Python's sets share, as long as a list has one kind only.
 _HASHED = ({str}, {int}, {bytes})
 
 
 def _same_hashed_kind(a: list[Any], b: list[Any]) -> bool:
-    return {x.__class__ for x in a} | {x.__class__ for x in b} in _HASHED
+    return set(map(type, a)).union(map(type, b)) in _HASHED
+
+
+def _refuse_long(a: list[Any], b: list[Any]) -> None:
+    """The charge for so many comparisons alone is over every limit worth setting."""
+    if len(a) * len(b) > _MOST_COMPARISONS:
+        raise too_long()
 
 
 def contains(a: list[Any], b: list[Any]) -> bool:
     """Whether every element of b is in a."""
     if _same_hashed_kind(a, b):
         return set(a).issuperset(b)
+    _refuse_long(a, b)
     return all(is_in(element, a) for element in b)
 
 
@@ -38,6 +47,7 @@ def intersects(a: list[Any], b: list[Any]) -> bool:
     """Whether some element of a is in b."""
     if _same_hashed_kind(a, b):
         return not set(a).isdisjoint(b)
+    _refuse_long(a, b)
     return any(is_in(element, b) for element in a)
 
 
@@ -51,7 +61,10 @@ def _cost(factor: int) -> CostRule:
     def bound(one: Argument, other: Argument) -> Polynomial:
         return one.size * other.size * factor + 1
 
-    return CostRule(tracked, estimated, bound=bound)
+    def written(one: SizeSource, other: SizeSource) -> SizeSource:
+        return f"1 + {factor} * {one} * {other}"
+
+    return CostRule(tracked, estimated, bound=bound, written=written)
 
 
 def _function(

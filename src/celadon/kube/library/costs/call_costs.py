@@ -53,6 +53,15 @@ def _estimate_first_twice(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(args[0].size.divided(TWICE_DIVISOR))
 
 
+def write_first_twice(
+    first: cost_rules.SizeSource, *others: cost_rules.SizeSource
+) -> cost_rules.SizeSource:
+    """The source of `track_first_twice`."""
+    if isinstance(first, int):
+        return cost_rules.ceil_div(first, TWICE_DIVISOR)
+    return f"({first} + {TWICE_DIVISOR - 1}) // {TWICE_DIVISOR}"
+
+
 def bound_first_twice(text: Argument, *others: Argument) -> Polynomial:
     return text.size * 0.2 + 1
 

@@ -126,7 +126,10 @@ def _bound_equals(left: Argument, right: Argument) -> Polynomial:
 
 
 _REPLACE: Final = CostRule(
-    call_costs.track_first_twice, _estimate_replace, bound=call_costs.bound_first_twice
+    call_costs.track_first_twice,
+    _estimate_replace,
+    bound=call_costs.bound_first_twice,
+    written=call_costs.write_first_twice,
 )
 _SPLIT: Final = _REPLACE._replace(estimated=_estimate_split)
 _JOIN: Final = CostRule(_track_join, _estimate_join, bound=_bound_join)

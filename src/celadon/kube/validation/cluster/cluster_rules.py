@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath
@@ -21,8 +22,10 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.label_rules import selector
 from celadon.kube.validation.object_meta import standard_finalizer
+from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import (
     ONE,
+    QUOTA_RESOURCES,
     container_resource_name,
     may_overcommit,
     quantity_value,
@@ -49,6 +52,22 @@ SCOPES: Final = frozenset(
     }
 )
 CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_POD_RESOURCES: Final = frozenset(
+    {"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+)
+COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        (
+            *("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass"),
+            "CrossNamespacePodAffinity",
+        ),
+        _POD_RESOURCES,
+    ),
+    "BestEffort": frozenset({"pods"}),
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}
+"""Which of the standard resources can be limited within a scope."""
+UNFIT: Final = "unsupported scope applied to resource"
 EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
@@ -133,19 +152,42 @@ def resource_quota(obj: JsonObject) -> Errors:
     for scope in scopes:
         if scope not in SCOPES:
             yield fieldpath.invalid(at, scopes, "unsupported scope")
-    chosen = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+        for _ in _unfit(spec, scope):
+            yield fieldpath.invalid(at, scopes, UNFIT)
+    yield from _conflicting(spec, scopes)
+    selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
+    if selector is None:
+        return
+    chosen = selector.get("matchExpressions") or ()
     for one in chosen:
-        yield from _scope(SPEC.child("scopeSelector", "matchExpressions"), one)
-    for named in (scopes, [one.get("scopeName") for one in chosen]):
-        if any(set(pair) <= set(named) for pair in CONFLICTING):
-            yield fieldpath.invalid(at, scopes or None, "conflicting scopes")
+        yield from _scope(where, one, list(_unfit(spec, one.get("scopeName") or "")), selector)
+    yield from _conflicting(spec, [one.get("scopeName") or "" for one in chosen])
 
 
-def _scope(path: FieldPath, one: JsonObject) -> Errors:
+def _conflicting(spec: JsonObject, scopes: Sequence[str]) -> Errors:
+    for pair in CONFLICTING:
+        if set(pair) <= set(scopes):
+            at = SPEC.child("scopes")
+            yield fieldpath.invalid(
+                at, list(spec.get("scopes") or ()) or None, "conflicting scopes"
+            )
+
+
+def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
+    """The resources that are limited, and that a scope has nothing to do with."""
+    fitting = COUNTED_IN.get(scope)
+    for name, _ in entries(spec, "hard"):
+        if fitting is not None and name in QUOTA_RESOURCES and name not in fitting:
+            yield name
+
+
+def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
     if scope not in SCOPES:
         yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
+    for _ in unfit:
+        yield fieldpath.invalid(path, internal_value(selector, "ScopeSelector"), UNFIT)
     if scope in EXISTS_ONLY and operator != "Exists":
         detail = (
             "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "

@@ -15,7 +15,17 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import SPEC, Errors, Messages, items
+from celadon.kube.keys.certificate_authorities import Authority, authority_of
+from celadon.kube.keys.pem_blocks import pem_blocks
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    Messages,
+    items,
+    required_choice,
+)
+from celadon.kube.validation.pods.pod_spec_diffs import signing_conditions_diff
+from celadon.kube.well_known_values import CONDITION_STATUSES
 
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
@@ -31,6 +41,13 @@ SHORTEST: Final = 600
 LONGEST_DOMAIN: Final = 253
 LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
 """A domain, a slash, and a label and a subdomain with a dot between them."""
+
+DECISIONS: Final = ("Approved", "Denied")
+FINAL_CONDITIONS: Final = (*DECISIONS, "Failed")
+"""Conditions that hold, and do not go away."""
+_STATUS: Final = FieldPath("status")
+_CONDITIONS: Final = _STATUS.child("conditions")
+_CERTIFICATE: Final = _STATUS.child("certificate")
 
 _BLOCK: Final = re.compile(
     r"(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n(.*?)\n?-----END \1-----", re.DOTALL
@@ -55,6 +72,87 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     if seconds is not None and seconds < SHORTEST:
         why = f"may not specify a duration less than {SHORTEST} seconds (10 minutes)"
         yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
+
+
+def request_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write to the status: a certificate comes, approval and denial do not."""
+    yield from _reported(obj, old)
+    yield from _settled(obj, old)
+    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    if was and new != was:
+        why = "updates may not modify existing certificate content"
+        yield fieldpath.forbidden(_CERTIFICATE, why)
+
+
+def request_approval(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write to the approval: the other way round."""
+    yield from _reported(obj, old)
+    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    if new != was:
+        yield fieldpath.forbidden(_CERTIFICATE, "updates may not set certificate content")
+
+
+def _reported(obj: JsonObject, old: JsonObject) -> Errors:
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    yield from _conditions(status, before)
+    text = status.get("certificate") or ""
+    if text and text != before.get("certificate"):
+        fault = _certificate_fault(base64.b64decode(text))
+        if fault:
+            yield fieldpath.invalid(_CERTIFICATE, "<certificate data>", fault)
+    for kind in FINAL_CONDITIONS:
+        if len(_of_type(status, kind)) < len(_of_type(before, kind)):
+            why = f"updates may not remove a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+
+
+def _of_type(status: JsonObject, kind: str) -> list[JsonObject]:
+    return [one for one in status.get("conditions") or () if one.get("type") == kind]
+
+
+def _conditions(status: JsonObject, before: JsonObject) -> Errors:
+    """What was wrong already may stay."""
+    old = [one.get("type") or "" for one in before.get("conditions") or ()]
+    both, twice = set(DECISIONS) <= set(old), len(set(old)) < len(old)
+    seen: list[str] = []
+    for at, condition in items(status, "conditions", _STATUS):
+        kind, state = condition.get("type") or "", condition.get("status") or ""
+        if not kind and "" not in old:
+            yield fieldpath.required(at.child("type"))
+        choices = ("True",) if kind in FINAL_CONDITIONS else CONDITION_STATUSES
+        yield from required_choice(at.child("status"), state, choices)
+        if kind in DECISIONS and not both and set(DECISIONS) - {kind} <= set(seen):
+            why = "Approved and Denied conditions are mutually exclusive"
+            yield fieldpath.invalid(at.child("type"), NamedText(kind), why)
+        if kind in seen and not twice:
+            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+        seen.append(kind)
+
+
+def _settled(obj: JsonObject, old: JsonObject) -> Errors:
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    for kind in DECISIONS:
+        new, was = _of_type(status, kind), _of_type(before, kind)
+        if len(new) > len(was):
+            why = f"updates may not add a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+        elif len(new) == len(was) and new != was:
+            difference = signing_conditions_diff(was, new)
+            why = f"updates may not modify a condition of type {quote(kind)}\n{difference}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+
+
+def _certificate_fault(text: bytes) -> str:
+    """Why a text is no row of certificates; empty if it is."""
+    blocks = list(pem_blocks(text))
+    for block in blocks:
+        if block.kind != "CERTIFICATE":
+            return f"only CERTIFICATE PEM blocks are allowed, found {quote(block.kind)}"
+        if block.has_headers:
+            return "no PEM block headers are permitted"
+        if authority_of(block.content) is Authority.NO_CERTIFICATE:
+            return "x509: malformed certificate"
+    return "" if blocks else "must contain one or more CERTIFICATE PEM blocks"
 
 
 def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:

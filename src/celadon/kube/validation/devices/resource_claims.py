@@ -45,6 +45,8 @@ ONE_ATTRIBUTE: Final = (
     "set"
 )
 
+_OF_ALL: Final = frozenset({"name", "firstAvailable", "exactly"})
+
 RequestNames = dict[str, frozenset[str]]
 """The names of requests and, of those that have alternatives, of these."""
 
@@ -123,7 +125,7 @@ def _attribute(path: FieldPath, constraint: JsonObject) -> Errors:
 
 def _request(path: FieldPath, request: JsonObject) -> Errors:
     yield from dns_label(path.child("name"), name_of(request))
-    exactly, alternatives = request.get("exactly"), request.get("firstAvailable")
+    exactly, alternatives = _exactly(request), request.get("firstAvailable")
     if exactly is not None and alternatives:
         yield fieldpath.invalid(path, None, f"{ONE_OF}, but multiple fields are set")
     elif exactly is not None:
@@ -133,6 +135,14 @@ def _request(path: FieldPath, request: JsonObject) -> Errors:
         yield from distinct(at, alternatives, MAX_ALTERNATIVES, _alternative, name_of)
     else:
         yield fieldpath.required(path, ONE_OF)
+
+
+def _exactly(request: JsonObject) -> JsonObject | None:
+    """What is asked for without alternatives; in `v1beta1` it stands in the request itself."""
+    if request.get("exactly") is not None:
+        exactly: JsonObject = request["exactly"]
+        return exactly
+    return {one: value for one, value in request.items() if value and one not in _OF_ALL} or None
 
 
 def _alternative(path: FieldPath, request: JsonObject) -> Errors:

@@ -144,9 +144,9 @@ def _place(spec: JsonObject) -> Errors:
 
 
 def _devices(spec: JsonObject, before: JsonObject) -> Errors:
-    devices = spec.get("devices") or ()
+    devices = [_flat(one) for one in spec.get("devices") or ()]
     special = any(one.get("taints") or one.get("consumesCounters") for one in devices)
-    old = {name_of(one): one for one in before.get("devices") or ()}
+    old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
     def device(path: FieldPath, given: JsonObject) -> Errors:
@@ -156,6 +156,11 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
     yield from distinct(SPEC.child("devices"), devices, limit, device, name_of)
+
+
+def _flat(device: JsonObject) -> JsonObject:
+    """A device with its properties, which in `v1beta1` stand in `basic`."""
+    return {**device, **device["basic"]} if device.get("basic") is not None else device
 
 
 def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:

@@ -192,6 +192,10 @@ STRUCTS: Final = {
     "Reference": """Kind s; Namespace s; Name s; UID s; APIVersion s; ResourceVersion s;
         FieldPath s""",
     "DataSource": "APIGroup *s; Kind s; Name s",
+    "ScopeSelector": "MatchExpressions []ScopeExpression",
+    "ScopeExpression": "ScopeName s; Operator s; Values []s",
+    "SigningCondition": """Type s; Status s; Reason s; Message s; LastUpdateTime *x;
+        LastTransitionTime *x""",
     "VolumeAffinity": "Required *NodeSelector",
     "NodeDriver": "Name s; NodeID s; TopologyKeys []s; Allocatable *DriverLimit",
     "DriverLimit": "Count *n",

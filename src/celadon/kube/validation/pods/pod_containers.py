@@ -12,6 +12,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     Errors,
+    choice_in,
     each,
     items,
     port_number,
@@ -65,8 +66,10 @@ def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
         yield from _regular(path, spec, around)
     else:
         yield fieldpath.required(path.child("containers"))
-    yield from _init(path, spec, around)
-    yield from _ephemeral(path, spec, around)
+    if spec.get("initContainers"):
+        yield from _init(path, spec, around)
+    if spec.get("ephemeralContainers"):
+        yield from _ephemeral(path, spec, around)
 
 
 def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
@@ -78,7 +81,8 @@ def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
             yield fieldpath.duplicate(at.child("name"), name)
         names.add(name)
         yield from lifecycle_and_probes(at, container, around.grace_period)
-        yield from _restart_policy(at, container)
+        if "restartPolicy" in container or "restartPolicyRules" in container:
+            yield from _restart_policy(at, container)
     yield from _host_ports(path.child("containers"), spec["containers"])
 
 
@@ -153,16 +157,17 @@ def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors
     yield from required_name(path.child("name"), name, name_rules.dns1123_label)
     if not container.get("image"):
         yield fieldpath.required(path.child("image"))
-    policy = container.get("terminationMessagePolicy")
-    yield from required_choice(path.child("terminationMessagePolicy"), policy, MESSAGE_POLICIES)
+    yield from choice_in(container, "terminationMessagePolicy", MESSAGE_POLICIES, path)
     yield from _ports(path, container)
-    yield from environment(path, container)
-    yield from mounts_and_devices(path, container, around.volumes)
-    pull = container.get("imagePullPolicy")
-    yield from required_choice(path.child("imagePullPolicy"), pull, PULL_POLICIES)
-    needs = container.get("resources") or {}
-    yield from requirements(path.child("resources"), needs, around.claims)
-    yield from _resize(path.child("resizePolicy"), container, around.restart_policy)
+    if "env" in container or "envFrom" in container:
+        yield from environment(path, container)
+    if "volumeMounts" in container or "volumeDevices" in container:
+        yield from mounts_and_devices(path, container, around.volumes)
+    yield from choice_in(container, "imagePullPolicy", PULL_POLICIES, path)
+    if container.get("resources"):
+        yield from requirements(path.child("resources"), container["resources"], around.claims)
+    if "resizePolicy" in container:
+        yield from _resize(path.child("resizePolicy"), container, around.restart_policy)
     context = container.get("securityContext")
     if context is not None:
         at = path.child("securityContext")
@@ -174,8 +179,9 @@ def _ports(path: FieldPath, container: JsonObject) -> Errors:
     for at, port in items(container, "ports", path):
         name = port.get("name") or ""
         messages = text_rules.port_name(name) if name else []
-        yield from each(at.child("name"), name, messages)
-        if name and not messages:
+        if messages:
+            yield from each(at.child("name"), name, messages)
+        elif name:
             if name in names:
                 yield fieldpath.duplicate(at.child("name"), name)
             names.add(name)
@@ -185,7 +191,7 @@ def _ports(path: FieldPath, container: JsonObject) -> Errors:
             yield fieldpath.required(at.child("containerPort"))
         if port.get("hostPort"):
             yield from port_number(at.child("hostPort"), port["hostPort"])
-        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from choice_in(port, "protocol", PROTOCOLS, at)
 
 
 def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from celadon.kube.json_types import JsonObject
@@ -39,10 +40,18 @@ def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
     )
 
 
-def _diff(old: JsonObject, new: JsonObject) -> str:
+def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
+    """The same of conditions of requests for certificates."""
+    before, after = (
+        [internal_value(one, "SigningCondition") for one in each] or None for each in (old, new)
+    )
+    return _diff(before, after)
+
+
+def _diff(old: object, new: object) -> str:
     return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
 
 
-def _lines(value: JsonObject) -> list[str]:
+def _lines(value: object) -> list[str]:
     text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
     return [f"{line}\n" for line in text.split("\n")]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.kube import fieldpath
+from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
+    choice_in,
     dns_label,
     dns_subdomain,
     each,
@@ -22,6 +23,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pod_annotations import pod_annotations, profiles_match
 from celadon.kube.validation.pods.pod_containers import Surroundings, containers, trimmed_image
 from celadon.kube.validation.pods.resource_lists import (
     container_resource_name,
@@ -32,7 +34,7 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
+from celadon.kube.well_known_values import PREEMPTION_POLICIES
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -56,6 +58,7 @@ def pod(obj: JsonObject) -> Errors:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         detail = "cannot be set until all schedulingGates have been cleared"
         yield fieldpath.forbidden(SPEC.child("nodeName"), detail)
+    yield from profiles_match(SPEC, metadata.annotations(obj), spec)
 
 
 def pod_in_general(obj: JsonObject) -> Errors:
@@ -63,7 +66,7 @@ def pod_in_general(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
-    yield from _annotations(notes, meta.get("annotations") or {}, spec)
+    yield from pod_annotations(notes, meta.get("annotations") or {}, spec)
     yield from pod_spec(SPEC, spec, pod_name=meta.get("name") or "", in_pod=True)
     if not spec.get("serviceAccountName"):
         yield from _tokens_without_account(spec)
@@ -84,8 +87,10 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     meta, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from template_metadata(path, template)
-    yield from _annotations(path.child("annotations"), meta.get("annotations") or {}, spec)
+    annotations = meta.get("annotations") or {}
+    yield from pod_annotations(path.child("annotations"), annotations, spec)
     yield from pod_spec(path.child("spec"), spec)
+    yield from profiles_match(path.child("spec"), annotations, spec)
     if spec.get("ephemeralContainers"):
         at = path.child("spec", "ephemeralContainers")
         yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
@@ -98,10 +103,15 @@ def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
 
 
-def _annotations(path: FieldPath, notes: JsonObject, spec: JsonObject) -> Errors:
-    if MIRROR_POD in notes and not spec.get("nodeName"):
-        detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
+_SELDOM: Final = frozenset(
+    {
+        *("activeDeadlineSeconds", "affinity", "dnsConfig", "hostAliases", "hostUsers"),
+        *("hostname", "nodeName", "os", "overhead", "preemptionPolicy", "priorityClassName"),
+        *("readinessGates", "runtimeClassName", "schedulingGates", "serviceAccountName"),
+        *("subdomain", "tolerations", "topologySpreadConstraints"),
+    }
+)
+"""Fields of `_seldom`, which is not asked where there is none of them."""
 
 
 def pod_spec(
@@ -112,7 +122,8 @@ def pod_spec(
         yield fieldpath.required(path.child("terminationGracePeriodSeconds"))
     usable, errors = volumes(path, spec, pod_name, in_pod=in_pod)
     yield from errors
-    yield from _resource_claims(path, spec)
+    if "resourceClaims" in spec:
+        yield from _resource_claims(path, spec)
     around = Surroundings(
         volumes=usable,
         claims=[one["name"] for one in spec.get("resourceClaims") or () if one.get("name")],
@@ -125,11 +136,17 @@ def pod_spec(
         at = path.child("resources")
         yield from requirements(at, spec["resources"], around.claims, pod_resource_name)
     yield from _host_network(path, spec, in_pod=in_pod)
-    restart = path.child("restartPolicy")
-    yield from required_choice(restart, spec.get("restartPolicy"), RESTART_POLICIES)
-    yield from required_choice(path.child("dnsPolicy"), spec.get("dnsPolicy"), DNS_POLICIES)
-    yield from labels(path.child("nodeSelector"), spec.get("nodeSelector"))
+    yield from choice_in(spec, "restartPolicy", RESTART_POLICIES, path)
+    yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
+    if spec.get("nodeSelector"):
+        yield from labels(path.child("nodeSelector"), spec["nodeSelector"])
     yield from pod_security_context(path.child("securityContext"), spec)
+    if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
+        yield from _seldom(path, spec)
+
+
+def _seldom(path: FieldPath, spec: JsonObject) -> Errors:
+    """What comes last, and most pods have nothing of."""
     yield from affinity(path.child("affinity"), spec.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)

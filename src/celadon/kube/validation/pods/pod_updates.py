@@ -8,6 +8,7 @@ from celadon.kube import fieldpath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import SPEC, Errors, in_range, items
+from celadon.kube.validation.pod_annotations import annotation_changes
 from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
 from celadon.kube.validation.pods.pod_containers import trimmed_image
 from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
@@ -30,6 +31,7 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with a changed pod; the last text ends with what has changed."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj)
+    yield from annotation_changes(obj, old)
     for field in CONTAINER_LISTS:
         if len(spec.get(field) or ()) != len(before.get(field) or ()):
             detail = "pod updates may not add or remove containers"

@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod, and what is added to a running one.
+"""What a kubelet says of a pod.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`. Conditions are complained about below `metadata`,
 by the name that their type has inside.
@@ -11,21 +11,17 @@ from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     METADATA,
-    SPEC,
     Errors,
     dns_subdomain,
     each,
     items,
     qualified_name,
 )
-from celadon.kube.validation.pods.pod_spec_diffs import ephemeral_container_diff
-from celadon.kube.validation.pods.pod_specs import pod_in_general
-from celadon.kube.well_known_values import MIRROR_POD
+from celadon.kube.validation.pod_annotations import annotation_changes
 
 SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUS: Final = FieldPath("status")
@@ -36,6 +32,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with the status of a pod."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
+    yield from annotation_changes(obj, old)
     for at, condition in items(status, "conditions", METADATA):
         kind = condition.get("type") or ""
         if kind not in SYSTEM_CONDITIONS:
@@ -111,27 +108,3 @@ def _addresses(status: JsonObject, field: str) -> Errors:
     for index, address in enumerate(given):
         if address in given[:index]:
             yield fieldpath.duplicate(at.index(index), {"IP": address})
-
-
-def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write through `pods/ephemeralcontainers`: containers come, and stay what they are."""
-    if MIRROR_POD in ((old.get("metadata") or {}).get("annotations") or {}):
-        yield fieldpath.forbidden(FieldPath(""), "static pods do not support ephemeral containers")
-        return
-    yield from pod_in_general(obj)
-    at = SPEC.child("ephemeralContainers")
-    given = {one.get("name"): one for one in _ephemeral(obj)}
-    for one in _ephemeral(old):
-        name = one.get("name") or ""
-        new = given.get(name)
-        intro = f"existing ephemeral containers {quote(name)} may not be"
-        if new is None:
-            yield fieldpath.forbidden(at, f"{intro} removed\n")
-        elif new != one:
-            difference = ephemeral_container_diff(one, new)
-            yield fieldpath.forbidden(at, f"{intro} changed\n{difference}")
-
-
-def _ephemeral(obj: JsonObject) -> list[JsonObject]:
-    found: list[JsonObject] = (obj.get("spec") or {}).get("ephemeralContainers") or []
-    return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
-from celadon.admission.plugins import PluginChain
+from celadon.admission.plugins import Opinion, PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
@@ -22,6 +22,7 @@ from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.operation.policy_timer import VALIDATING_POLICIES, PolicyTimer
 from celadon.serve.rest.admitting.event_rates import EventRates
+from celadon.serve.rest.admitting.image_policy import ImagePolicy
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
@@ -54,6 +55,7 @@ class Admission:
     timer: PolicyTimer
     quotas: QuotaCharging
     event_rates: EventRates
+    images: ImagePolicy
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -104,10 +106,8 @@ class Admission:
         if operation in _UNDRAFTED:
             request = await self.mutation.looked_at(call, request)
         self.event_rates.check(request)
-        opinion = self.plugins.validate(request, self.world)
-        call.notes.warnings += opinion.warnings
-        call.notes.annotate(opinion.audit_annotations)
-        raise_refusal(opinion.refusal)
+        _heed(call, await self.images.opinion(request))
+        _heed(call, self.plugins.validate(request, self.world))
         seen = not is_exempt(request.resource, static=True)
         if seen and VALIDATING_POLICIES in self.plugins.names:
             self._review(call, request)
@@ -142,6 +142,13 @@ class Admission:
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:
             raise Denied(verdict)
+
+
+def _heed(call: Call, opinion: Opinion) -> None:
+    """Keep what plugins say of a request. Raises StatusError for a refusal."""
+    call.notes.warnings += opinion.warnings
+    call.notes.annotate(opinion.audit_annotations)
+    raise_refusal(opinion.refusal)
 
 
 def raise_refusal(error: StatusError | None) -> None:

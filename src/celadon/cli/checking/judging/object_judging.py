@@ -4,14 +4,13 @@ what validating webhooks say; and a result that tells of it all.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Verdict
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
 from celadon.cli.checking.asking.said import Asks, Said
-from celadon.cli.checking.check_findings import Findings
 from celadon.cli.checking.check_report import (
     ClientWarning,
     Notice,
@@ -23,11 +22,13 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
+from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.mutation.mutation_results import (
     ignored_failure,
     mutated,
     violations,
 )
+from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked, Question, ask
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says about the whole check; `now` is the time of creation."""
+    """What the command line says about the whole check; `now` is the time of creation,
+    `jobs` how many processes are to judge; 0: as many as there are processors."""
 
     question: Question
     version: str
@@ -53,6 +55,7 @@ class Settings:
     validation: bool = True
     strict: bool = False
     fail_on_warning: bool = False
+    jobs: int = 0
     webhooks: AnswerSettings = field(default_factory=AnswerSettings)
 
 
@@ -69,6 +72,15 @@ class Judge:
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
     found: Findings
+
+    def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
+        """What comes of some documents alone; `tick` is called after each."""
+        found = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
+        judge = replace(self, found=found)
+        for document in documents:
+            judge.take(document)
+            tick()
+        return found
 
     def take(self, document: Document) -> None:
         """An object's way through everything; errors of our own are not the others' trouble."""

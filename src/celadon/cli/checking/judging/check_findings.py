@@ -18,11 +18,13 @@ from celadon.cli.reading.problems import Problem
 
 @dataclass(slots=True)
 class Findings:
-    """`unsendable` are objects that nobody could ask about, `crashes` errors of our own, before
-    and while objects are judged; `ignored` has a notice per expression or webhook whose errors were
-    let pass. `coverage` is about validating policies, `mutations` about mutating ones."""
+    """About a number of documents. `unsendable` are objects that nobody could ask about, `crashes`
+    errors of our own, before and while objects are judged; `ignored` has a notice per expression or
+    webhook whose errors were let pass. `coverage` is about validating policies, `mutations` about
+    mutating ones."""
 
     sightings: Sightings
+    documents: int = 0
     coverage: Coverage = field(default_factory=Coverage)
     mutations: Coverage = field(default_factory=Coverage)
     results: list[ObjectResult] = field(default_factory=list)
@@ -30,3 +32,16 @@ class Findings:
     early_crashes: list[Problem] = field(default_factory=list)
     crashes: list[Problem] = field(default_factory=list)
     ignored: dict[Hashable, Notice] = field(default_factory=dict)
+
+    def add(self, following: Findings) -> None:
+        """Takes in what was found about the objects behind these."""
+        self.documents += following.documents
+        self.sightings.add(following.sightings)
+        self.coverage.add(following.coverage)
+        self.mutations.add(following.mutations)
+        self.results += following.results
+        self.unsendable += following.unsendable
+        self.early_crashes += following.early_crashes
+        self.crashes += following.crashes
+        for key, notice in following.ignored.items():
+            self.ignored.setdefault(key, notice)

@@ -1,0 +1,161 @@
+"""What is said against writes to parts of a running pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.pod_subresources import ephemeral_containers, resize
+from tests.kube.validation.objects import admitted, container, pod
+
+Json = dict[str, Any]
+
+
+def debugged(*containers: Json, notes: Json | None = None) -> Json:
+    made = admitted(pod())
+    made["metadata"]["annotations"] = notes or {}
+    made["spec"]["ephemeralContainers"] = list(containers)
+    return made
+
+
+def ephemeral(**fields: Any) -> Json:
+    defaults = {"terminationMessagePath": "/x", "terminationMessagePolicy": "File"}
+    return {**container(name="e", imagePullPolicy="Always"), **defaults, **fields}
+
+
+def test_containers_come_and_stay() -> None:
+    old = debugged(ephemeral())
+    assert list(ephemeral_containers(old, debugged())) == []
+    assert list(ephemeral_containers(old, old)) == []
+    (removed,) = ephemeral_containers(debugged(), old)
+    assert str(removed) == (
+        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be '
+        "removed\n"
+    )
+    (changed,) = ephemeral_containers(debugged(ephemeral(stdin=True)), old)
+    text = str(changed)
+    assert text.startswith(
+        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be '
+        "changed\n@@ "
+    )
+    assert '- "Stdin": false,\n+ "Stdin": true,\n' in text
+
+
+def test_mirror_pods_get_none() -> None:
+    old = debugged(notes={"kubernetes.io/config.mirror": "x"})
+    assert list(map(str, ephemeral_containers(old, old))) == [
+        ": Forbidden: static pods do not support ephemeral containers"
+    ]
+
+
+def sized(
+    requests: Json | None = None, limits: Json | None = None, spec: Json | None = None, **more: Any
+) -> Json:
+    resources = {"requests": requests or {}, "limits": limits or {}}
+    made = admitted(pod(container(resources=resources, **more), **(spec or {})))
+    made.pop("status")
+    return made
+
+
+SMALL, LARGE = {"cpu": "1", "memory": "1Gi"}, {"cpu": "2", "memory": "2Gi"}
+QOS = "Pod QOS Class may not change as a result of resizing"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (sized(LARGE), sized(SMALL), []),
+        (sized(SMALL, SMALL), sized(LARGE, LARGE), []),
+        (sized(SMALL, LARGE), sized(SMALL), []),
+        (sized(SMALL), sized(), [f'spec: Invalid value: "": {QOS}']),
+        (
+            sized({"cpu": "1"}, {"cpu": "1"}),
+            sized(SMALL, SMALL),
+            [
+                f'spec: Invalid value: "": {QOS}',
+                "spec.containers[0].resources.requests: Forbidden: resource requests cannot be "
+                "removed",
+                "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed",
+            ],
+        ),
+        (
+            sized({**SMALL, "ephemeral-storage": "1"}),
+            sized(SMALL),
+            ["spec: Forbidden: only cpu and memory resources are mutable"],
+        ),
+        (
+            sized(LARGE),
+            {
+                **sized(SMALL),
+                "status": {"containerStatuses": [{"name": "c", "state": {"running": {}}}]},
+            },
+            ["spec: Forbidden: Pod running on node without support for resize"],
+        ),
+        (
+            sized(SMALL, spec={"resources": {"requests": SMALL}}),
+            sized(SMALL, spec={"resources": {"requests": SMALL, "limits": LARGE}}),
+            [
+                "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed",
+            ],
+        ),
+        (
+            sized(SMALL),
+            sized(SMALL, spec={"resources": {"requests": SMALL}}),
+            ["spec.resources: Forbidden: pod-level resources cannot be removed"],
+        ),
+        (
+            sized(LARGE),
+            {**sized(SMALL), "status": {"nodeAllocatableResourceClaimStatuses": [{}]}},
+            [
+                "spec: Forbidden: pods with node allocatable resource claims cannot be resized",
+            ],
+        ),
+    ],
+)
+def test_amounts(new: Json, old: Json, expected: list[str]) -> None:
+    assert list(map(str, resize(new, old))) == expected
+
+
+def initial(cpu: str, **fields: Any) -> Json:
+    first = container(name="i", resources={"requests": {"cpu": cpu}}, **fields)
+    return sized(SMALL, spec={"initContainers": [first]})
+
+
+def test_containers_that_come_first() -> None:
+    assert (
+        list(resize(initial("2", restartPolicy="Always"), initial("1", restartPolicy="Always")))
+        == []
+    )
+    policy = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
+    (found,) = resize(initial("2", resizePolicy=policy), initial("1", resizePolicy=policy))
+    assert str(found) == (
+        "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of "
+        "RestartContainer cannot be resized"
+    )
+    (found,) = resize(initial("1", tty=True), initial("1"))
+    assert str(found) == (
+        "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar "
+        "containers are mutable"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "expected"),
+    [
+        (
+            {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}},
+            ": Forbidden: static pods cannot be resized",
+        ),
+        ({"spec": {"os": {"name": "windows"}}}, ": Forbidden: windows pods cannot be resized"),
+    ],
+)
+def test_pods_that_stay_as_they_are(old: Json, expected: str) -> None:
+    assert list(map(str, resize(sized(LARGE), old))) == [expected]
+
+
+def test_whatever_else_changes_is_told_by_its_difference() -> None:
+    new = sized(SMALL)
+    new["spec"]["hostNetwork"] = True
+    (found,) = resize(new, sized(SMALL))
+    assert str(found).startswith("spec: Forbidden: only cpu and memory resources are mutable\n@@ ")
