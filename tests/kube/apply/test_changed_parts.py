@@ -20,7 +20,6 @@ from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
 from celadon.kube.apply.typed.conformity import fits, misfits
 from celadon.kube.apply.typed.merging import merged
-from celadon.kube.defaulting import admit_form
 from celadon.kube.defaulting.write_stages import drafted
 from celadon.kube.schemas import DecodeError
 
@@ -171,7 +170,7 @@ def from_scratch(live: Json, config: Json, kind: GroupVersionKind) -> Json:
 @pytest.mark.parametrize("kind", LIVE, ids=lambda kind: kind.kind)
 @given(data=st.data())
 def test_as_if_all_were_read_anew(kind: GroupVersionKind, data: st.DataObject) -> None:
-    live = admit_form(LIVE[kind], kind)
+    live = drafted(LIVE[kind], kind).form()
     for _ in range(3):
         config = data.draw(configurations(kind))
         before, given = copy.deepcopy(live), copy.deepcopy(config)
@@ -209,10 +208,10 @@ def test_most_configurations_are_seen_to_fit_at_once() -> None:
 
 def test_what_is_shared_is_the_same() -> None:
     kind = GroupVersionKind("", "v1", "Pod")
-    live = admit_form(POD, kind)
+    live = drafted(POD, kind).form()
     config = {**live, "metadata": {"labels": {"x": "y"}}, "spec": {"containers": [{"name": "c"}]}}
     made = MutatedKinds().merged(live, config, kind, kind)
     assert made["spec"]["containers"][0] is live["spec"]["containers"][0]
     assert made["spec"]["volumes"] is live["spec"]["volumes"]
     assert made["status"] is live["status"]
-    assert made["spec"]["containers"][2]["imagePullPolicy"] == "Always"
+    assert made["spec"]["containers"][2]["imagePullPolicy"] == "IfNotPresent"

@@ -77,11 +77,11 @@ class MutatedKinds:
         type_ = _type_of(kind, custom)
         try:
             _require_mergeable(type_, live, config, custom)
-            made = merged(type_, live, config)
+            together = merged(type_, live, config)
             if custom is None:
-                made = self._read(made, live, kind)
+                made = self._read(together, live, kind)
             else:
-                made = drafted(custom.prepare(made).value, kind, self.context).form()
+                made = drafted(custom.prepare(together).value, kind, self.context).form()
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
@@ -100,9 +100,9 @@ class MutatedKinds:
         if can_share(made, live, kind, self.context):
             parts = ChangedParts()
             with suppress(DecodeError, Mismatch):  # which are to be told of the whole
-                parts.read(made, live, codec)
-                default_unsettled(made, kind, self.context, parts.settled)
-                return made
+                found = parts.read(made, live, codec)
+                default_unsettled(found, kind, self.context, parts.settled)
+                return found
         return drafted(with_go_numbers(made, kind), kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
