@@ -164,7 +164,7 @@ def _each(folder: Path, policies: Path, kind: str, cache: Path, runs: int) -> fl
     for count in (1, MANIFESTS):
         stream = folder / f"stream-{count}.{kind}"
         _write_stream(stream, count, kind)
-        command = ["check", "--jobs", "1", "-f", policies, stream]
+        command: list[str | Path] = ["check", "--jobs", "1", "-f", policies, stream]
         taken.append(min(_run(command, cache).processor for _ in range(runs)))
     return (taken[1] - taken[0]) / (MANIFESTS - 1) * 1e3
 
