@@ -52,8 +52,7 @@ def _around() -> Around:
     _say("deciding ...")
     known, unknown = engine.review_seconds()
     _say("celadon check ...")
-    command = check.wall_seconds()
-    return Around(compiling, loading, validating, known, unknown, command["json"], command["yaml"])
+    return Around(compiling, loading, validating, known, unknown, check.measured())
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:

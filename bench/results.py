@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bench.check import Commands
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, fresh, shared
 from bench.measure import geometric_mean
 from bench.peers import PEERS, Installed
@@ -20,8 +21,7 @@ class Around:
     policies_validated: float
     review: float
     review_size_unknown: float
-    check_json: float
-    check_yaml: float
+    commands: Commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,13 @@ def bars(results: Results) -> Iterable[Bar]:
     yield Bar("compiling an expression, mean", around.mean_compile * 1e3, 0.5, "ms")
     yield Bar("loading 1,000 policies of 5 expressions", around.policies_loaded, 7, "s")
     yield Bar("deciding 20 policies on a Deployment", around.review * 1e6, 60, "µs")
-    yield Bar("`celadon check`, 1,000 JSON manifests", around.check_json, 2, "s")
+    commands = around.commands
+    yield Bar("`celadon check`, 1,000 JSON manifests", commands.thousand["json"], 2, "s")
+    yield Bar("`celadon check`, one object of a JSON stream", commands.each["json"], 0.3, "ms")
+    yield Bar("`celadon check`, one object of a YAML stream", commands.each["yaml"], 0.7, "ms")
+    yield Bar("memory of 20,000 Deployments in a stream", commands.stream_mib, 120, "MiB")
+    yield Bar("`celadon check` of one file, from its start", commands.check_start, 0.2, "s")
+    yield Bar("`celadon eval 1+1`, from its start", commands.eval_start, 0.15, "s")
 
 
 def engines(results: Results) -> list[str]:

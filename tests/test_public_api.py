@@ -66,6 +66,14 @@ SPARED = {
             "celadon.cel.values.times.zones",
         ),
     },
+    "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},
+    "celadon.goyaml": {"celadon.cel", "yaml"},
+    "celadon.cli.checking.check_run": {
+        *("hashlib", "uuid", "yaml"),
+        *("celadon.admission.mutating", "celadon.admission.plugins", "celadon.admission.webhooks"),
+        *("celadon.kube.apply", "celadon.kube.custom", "celadon.kube.jsonpath"),
+        "celadon.kube.roles",
+    },
     "celadon.cli.main": {"celadon.admission", "celadon.cel", "celadon.kube", "json", "yaml"},
 }
 """What importing must not load: whoever needs it loads it then, and waits for it then."""

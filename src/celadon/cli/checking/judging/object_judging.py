@@ -204,7 +204,8 @@ def _result(
         one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
     }
     refused = _refusal(after.refusal) or verdict
-    result = ObjectResult(
+    calls = (*before.calls, *after.calls)
+    return ObjectResult(
         place=Place(document.file, document.line()),
         api_version=request.kind.api_version,
         kind=request.kind.kind,
@@ -212,7 +213,7 @@ def _result(
         namespace=request.namespace if asked.endpoint.namespaced else "",
         name=request.name,
         operation=request.operation.value,
-        state=State.DENIED,
+        state=_state(matched, calls, warned=bool(warnings)) if refused.allowed else State.DENIED,
         code=refused.code,
         sentence=refused.message,
         status=refused.status,
@@ -228,18 +229,17 @@ def _result(
         violations=tuple(found.values()),
         denial=None if verdict.denial is None else found[verdict.denial],
         policies=matched,
-        webhooks=(*before.calls, *after.calls),
+        webhooks=calls,
     )
-    return replace(result, state=_state(result)) if refused.allowed else result
 
 
-def _state(result: ObjectResult) -> State:
+def _state(matched: int, calls: Sequence[WebhookCall], *, warned: bool) -> State:
     """Of what nobody refuses."""
-    if result.unasked:
+    if any(call.outcome is Outcome.UNASKED for call in calls):
         return State.UNASKED
-    if result.warnings:
+    if warned:
         return State.WARNED
-    return State.ADMITTED if result.policies or result.webhooks else State.UNTOUCHED
+    return State.ADMITTED if matched or calls else State.UNTOUCHED
 
 
 def _violation(decision: Decision, policies: PolicySet) -> Violation:
