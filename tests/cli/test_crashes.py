@@ -15,6 +15,7 @@ from celadon.cli.checking import check_run
 from celadon.cli.exits import Exit
 from celadon.cli.linting import lint_run
 from tests.cli.files import binding, config_map, policy, run, write
+from tests.paths import ROOT
 
 CAUSES = [TypeError("oops"), RecursionError("too deep"), MemoryError()]
 
@@ -85,6 +86,9 @@ SHELLS = [
     ("eval '1 +' 2>/dev/full", Exit.OUTPUT, ""),
     ("eval '1 +' 2>&-", Exit.OUTPUT, ""),
     ("check - <&-", Exit.USAGE, "standard input is closed"),
+    ("check examples/manifests/cache.yaml >&-", Exit.OUTPUT, "the descriptor is closed"),
+    ("check examples/manifests/cache.yaml 2>&-", Exit.OK, ""),
+    ("lint examples/policies >&-", Exit.OUTPUT, "the descriptor is closed"),
     ("--help >/dev/full", Exit.OUTPUT, "no space left on device"),
 ]
 
@@ -99,6 +103,7 @@ def test_broken_descriptors(words: str, code: Exit, said: str) -> None:
         text=True,
         check=False,
         timeout=60,
+        cwd=ROOT,
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert said in done.stderr
