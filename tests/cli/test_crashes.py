@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from celadon.cli import main as main_module
-from celadon.cli.checking import check_run
+from celadon.cli.checking.judging import object_judging
 from celadon.cli.exits import Exit
 from celadon.cli.linting import lint_run
 from tests.cli.files import binding, config_map, policy, run, write
@@ -27,14 +27,14 @@ def test_the_others_are_judged(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    real = vars(check_run)["remarks"]
+    real = vars(object_judging)["remarks"]
 
     def remarks(asked: Any, *rest: Any) -> Any:
         if asked.request.name == "bad":
             raise error
         return real(asked, *rest)
 
-    monkeypatch.setattr(check_run, "remarks", remarks)
+    monkeypatch.setattr(object_judging, "remarks", remarks)
     objects = [config_map(name, x="ok") for name in ("a", "bad", "c")]
     file = write(tmp_path / "all.json", policy(), binding(), *objects)
     code, out, err = run(capsys, "check", str(file))
