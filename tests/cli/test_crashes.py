@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from celadon.cli import main as main_module
-from celadon.cli.checking import check_run
+from celadon.cli.checking.judging import object_judging
 from celadon.cli.exits import Exit
 from celadon.cli.linting import lint_run
 from tests.cli.files import binding, config_map, policy, run, write
+from tests.paths import ROOT
 
 CAUSES = [TypeError("oops"), RecursionError("too deep"), MemoryError()]
 
@@ -26,14 +27,14 @@ def test_the_others_are_judged(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    real = vars(check_run)["remarks"]
+    real = vars(object_judging)["remarks"]
 
     def remarks(asked: Any, *rest: Any) -> Any:
         if asked.request.name == "bad":
             raise error
         return real(asked, *rest)
 
-    monkeypatch.setattr(check_run, "remarks", remarks)
+    monkeypatch.setattr(object_judging, "remarks", remarks)
     objects = [config_map(name, x="ok") for name in ("a", "bad", "c")]
     file = write(tmp_path / "all.json", policy(), binding(), *objects)
     code, out, err = run(capsys, "check", str(file))
@@ -85,6 +86,9 @@ SHELLS = [
     ("eval '1 +' 2>/dev/full", Exit.OUTPUT, ""),
     ("eval '1 +' 2>&-", Exit.OUTPUT, ""),
     ("check - <&-", Exit.USAGE, "standard input is closed"),
+    ("check examples/manifests/cache.yaml >&-", Exit.OUTPUT, "the descriptor is closed"),
+    ("check examples/manifests/cache.yaml 2>&-", Exit.OK, ""),
+    ("lint examples/policies >&-", Exit.OUTPUT, "the descriptor is closed"),
     ("--help >/dev/full", Exit.OUTPUT, "no space left on device"),
 ]
 
@@ -99,6 +103,7 @@ def test_broken_descriptors(words: str, code: Exit, said: str) -> None:
         text=True,
         check=False,
         timeout=60,
+        cwd=ROOT,
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert said in done.stderr

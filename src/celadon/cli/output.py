@@ -30,10 +30,11 @@ _BEAT: Final = 0.1
 """Seconds between two updates of the progress line."""
 
 
-def use_color(stream: TextIO, *, forbidden: bool) -> bool:
-    """Whether to write escape sequences there."""
+def use_color(stream: TextIO | None, *, forbidden: bool) -> bool:
+    """Whether to write escape sequences there; not where nothing can be written."""
     return (
-        not forbidden
+        stream is not None
+        and not forbidden
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"
         and stream.isatty()
@@ -186,7 +187,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._active = sys.stderr.isatty()
+        self._active = sys.stderr is not None and sys.stderr.isatty()
         self._next = time.monotonic() + _PATIENCE
         self._shown = False
 

@@ -468,6 +468,7 @@ def test_files_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
         ("# celadon: ignore[CEL041]", ("--ignore", "unused-comment"), ["CEL025"]),
         ("# celadon: ignore[CEL04]", ("--select", "CEL02,CEL04,CEL099"), ["CEL025", "CEL099"]),
         ("# celadon: ignore[CEL04]", ("--select", "CEL02,CEL041,CEL099"), ["CEL025"]),
+        ("# celadon: ignore[CEL777]", (), ["CEL025"]),  # which is an error
     ],
 )
 def test_comments_that_silence_nothing(

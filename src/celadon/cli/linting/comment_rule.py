@@ -43,9 +43,9 @@ def unused_comments(
     """To be asked when all findings have been looked at; nothing if the rule was not chosen."""
     if UNUSED_COMMENT not in asked:
         return
-    rules = [rule for rule in RULES if rule not in asked]
     for comment, name in comments.unused():
-        if any(comment.about(name, rule.code, rule.name) for rule in rules):
+        meant = [rule for rule in RULES if comment.about(name, rule.code, rule.name)]
+        if not meant or any(rule not in asked for rule in meant):
             continue
         what = f"`{name}`" if name else "anything"
         yield LocatedFinding(
