@@ -198,6 +198,34 @@ REFUSED: dict[str, tuple[StaticPlugin, list[Any], str]] = {
         [listed({})],
         "error loading /d/0.yaml: failed to decode list item: Object 'Kind' is missing in '{}'",
     ),
+    "an item that is not what it says": (
+        VALIDATING_POLICIES,
+        [listed(vap(nope=1))],
+        "error loading /d/0.yaml: failed to decode list item: strict decoding error: unknown "
+        'field "spec.nope"',
+    ),
+    "an item of another kind": (
+        VALIDATING_POLICIES,
+        [listed(vap(), vwc())],
+        "error loading /d/0.yaml: unsupported resource type *v1.ValidatingWebhookConfiguration",
+    ),
+    "a list with more": (
+        VALIDATING_POLICIES,
+        [{**listed(vap()), "spec": 1}],
+        'error loading /d/0.yaml: strict decoding error: unknown field "spec"',
+    ),
+    "a list without any": (
+        VALIDATING_POLICIES,
+        [{**listed(), "items": 5}],
+        "error loading /d/0.yaml: json: cannot unmarshal number into Go struct field List.items "
+        "of type []runtime.RawExtension",
+    ),
+    "a list of policies without any": (
+        VALIDATING_POLICIES,
+        [{**listed(kind="ValidatingAdmissionPolicyList", version=f"{GROUP}/v1"), "items": {}}],
+        "error loading /d/0.yaml: json: cannot unmarshal object into Go struct field "
+        "ValidatingAdmissionPolicyList.items of type []v1.ValidatingAdmissionPolicy",
+    ),
     "no object": (
         VALIDATING_POLICIES,
         ["[]"],
@@ -221,7 +249,8 @@ def test_names_are_counted_by_kind() -> None:
 def test_complaints_about_yaml() -> None:
     text = json_text(vap())
     noticed = 'yaml: unmarshal errors:\n  line 3: key "a" already set in map'
-    given = StaticDocument("/d/0.yaml", read_json(text), text, (noticed,))
-    with pytest.raises(ManifestError) as wrong:
-        load([given], VALIDATING_POLICIES)
-    assert str(wrong.value) == f"error loading /d/0.yaml: strict decoding error: {noticed}"
+    for one in (text, json_text(listed(vap()))):
+        given = StaticDocument("/d/0.yaml", read_json(one), one, (noticed,))
+        with pytest.raises(ManifestError) as wrong:
+            load([given], VALIDATING_POLICIES)
+        assert str(wrong.value) == f"error loading /d/0.yaml: strict decoding error: {noticed}"

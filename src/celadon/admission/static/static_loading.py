@@ -9,9 +9,9 @@ manifest/loader`, with the scheme of those packages: the `admissionregistration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.api_validation.kind_validation import validate_create
@@ -29,7 +29,7 @@ from celadon.admission.static.static_manifests import (
 from celadon.kube import GroupVersionKind, fieldpath
 from celadon.kube.go import Document, json_text, quote
 from celadon.kube.library import DEFAULT_VERSION
-from celadon.kube.schemas import strict_field_errors
+from celadon.kube.schemas import json_kind, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import request_bodies
 
@@ -39,6 +39,7 @@ VERSION: Final = "v1"
 """The only one that files may be written in."""
 
 _LIST: Final = "List"
+_LIST_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata", "items"})
 _SCHEMES: Final = "k8s.io/kubernetes/pkg/admission/plugin"
 _POLICY_SCHEME: Final = f"{_SCHEMES}/policy/manifest/loader/validating_loader.go:35"
 _WEBHOOK_SCHEME: Final = f"{_SCHEMES}/webhook/manifest/loader/loader.go:41"
@@ -132,6 +133,16 @@ def load(
     return StaticObjects(tuple(loading.objects))
 
 
+class _Read(NamedTuple):
+    """A document: `objects` are those that it is or lists, `items` those of a list of anything,
+    whose `single` is empty."""
+
+    gvk: GroupVersionKind
+    single: str
+    objects: list[RegistrationObject]
+    items: list[Any]
+
+
 @dataclass(slots=True)
 class _Loading:
     """The state of a load. `seen` has the files of the names, by kind."""
@@ -142,33 +153,47 @@ class _Loading:
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def take(self, given: StaticDocument) -> None:
-        """One document, or one item of a list. Raises ManifestError."""
+        """One document. Raises ManifestError."""
+        self._accept_read(self._read(given), given)
+
+    def _read(self, given: StaticDocument) -> _Read:
+        """The document as what it says that it is."""
         value = given.document.value
         gvk = _kind_of(value, given.text)
-        if gvk.kind == _LIST:
-            for item in value.get("items") or ():
+        single = gvk.kind.removesuffix(_LIST)
+        items = [value] if gvk.kind == single else _items(value, gvk)
+        objects = []
+        if single:
+            self._require_registered(gvk, single)
+            objects = [self._decoded(one, single, gvk.version) for one in items]
+            stray = [one.text for one in strict_field_errors(given.document, gvk)]
+        else:
+            stray = [f"unknown field {quote(one)}" for one in value if one not in _LIST_FIELDS]
+        if given.complaints or stray:
+            raise ManifestError(request_bodies.strict_decoding_error([*given.complaints, *stray]))
+        return _Read(gvk, single, objects, items)
+
+    def _accept_read(self, read: _Read, given: StaticDocument) -> None:
+        """What was read, with the items of a list of anything."""
+        if not read.single:
+            for item in read.items:
                 self._take_item(given, item)
             return
-        single = gvk.kind.removesuffix(_LIST)
-        self._require_registered(gvk, single)
-        found = [self._decoded(one, single, gvk.version) for one in _items(value, gvk, single)]
-        wrong = [*given.complaints, *(one.text for one in strict_field_errors(given.document, gvk))]
-        if wrong:
-            raise ManifestError(request_bodies.strict_decoding_error(wrong))
-        if gvk.version != VERSION or single not in self.plugin.kinds:
-            raise ManifestError(f"unsupported resource type *{gvk.version}.{gvk.kind}")
-        for obj in found:
-            self._require_valid(obj, single)
-        for obj in found:
-            self._accept(obj, single, given.file)
+        if read.gvk.version != VERSION or read.single not in self.plugin.kinds:
+            raise ManifestError(f"unsupported resource type *{read.gvk.version}.{read.gvk.kind}")
+        for obj in read.objects:
+            self._require_valid(obj, read.single)
+        for obj in read.objects:
+            self._accept(obj, read.single, given.file)
 
     def _take_item(self, given: StaticDocument, item: object) -> None:
-        text = json_text(item)
+        inner = Document(item, given.document.repeated)
+        alone = StaticDocument(given.file, inner, json_text(item))
         try:
-            _kind_of(item, text)
+            read = self._read(alone)
         except ManifestError as error:
             raise ManifestError(f"failed to decode list item: {error}") from None
-        self.take(StaticDocument(given.file, Document(item, given.document.repeated), text))
+        self._accept_read(read, alone)
 
     def _require_registered(self, gvk: GroupVersionKind, single: str) -> None:
         entry = BY_KIND.get(single)
@@ -217,9 +242,14 @@ def _kind_of(value: object, text: str) -> GroupVersionKind:
     return GroupVersionKind(group, version, kind)
 
 
-def _items(value: dict[str, Any], gvk: GroupVersionKind, single: str) -> Iterator[Any]:
-    """The objects of a list of one kind; any other object is its own only item."""
-    if gvk.kind == single:
-        yield value
-    else:
-        yield from value.get("items") or ()
+def _items(value: dict[str, Any], gvk: GroupVersionKind) -> list[Any]:
+    """Of a list. Raises ManifestError."""
+    found = value.get("items")
+    if found is not None and not isinstance(found, list):
+        single = gvk.kind.removesuffix(_LIST)
+        type_ = f"{gvk.version}.{single}" if single else "runtime.RawExtension"
+        raise ManifestError(
+            f"json: cannot unmarshal {json_kind(found)} into Go struct field {gvk.kind}.items of "
+            f"type []{type_}"
+        )
+    return found or []
