@@ -479,6 +479,7 @@ def unbound(name: str) -> EvaluationError:
 EXPORTS: Final[Mapping[str, Any]] = {
     "Exception": Exception,
     "EvaluationError": EvaluationError,
+    "KeyError": KeyError,
     "Lazy": Lazy,
     "MISSING": MISSING,
     "NONE": NONE,
