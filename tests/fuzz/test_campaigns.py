@@ -29,6 +29,9 @@ FOUND_BEFORE = (
     "object.?zz.?a.orValue(optional.none())[dyn('')]",
     "[optional.of(quantity('1Gi'))].map(x, x).size()",
     "semver(dyn([]))",
+    "(false ? optional.none() : {true: ip(object.ip)}[?true])",
+    "optional.of(null).optMap(node, dyn(optional.of(url('https://a.b/c'))))[0]",
+    "dyn(dyn(optional.of(0u).optMap(y, quantity('1Gi')))[timestamp(object.t)])",
     "dyn(b'') in {true: 1}",
 )
 

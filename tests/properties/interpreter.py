@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel import syntax
+from celadon.cel.analysis.attribute_chains import is_attribute
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
@@ -130,6 +131,11 @@ class Interpreter:
         if value is NONE:
             return MISSING, True
         value = value.value if optional else value
+        if optional and failed(value) and steps:
+            key = self.key(steps[0], names)
+            if failed(key):
+                return key, True
+            return container_access.qualifier_error(key) or value, True
         for step in steps:
             if failed(value):
                 return value, optional
@@ -212,7 +218,9 @@ class Interpreter:
                 test = self.value(node.args[0], names)
                 if test.__class__ is not bool:
                     return test if failed(test) else EvaluationError(NO_OVERLOAD)
-                return reopened(self.value(node.args[1 if test else 2], names, branch=True))
+                chosen = node.args[1 if test else 2]
+                value = self.value(chosen, names, branch=True)
+                return value if is_attribute(chosen) else reopened(value)
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self.chain(node, names, branch)
             case syntax.NOT_STRICTLY_FALSE:

@@ -62,6 +62,7 @@ class Program:
         "_bound",
         "_context",
         "_metered",
+        "_run",
         "evaluate",
         "name",
         "source",
@@ -76,6 +77,7 @@ class Program:
         self._context = context
         self._bound: CostBound | None = None
         self._metered: _Loaded | None = None
+        self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
         plain = plain_module(context)
         if plain is None:
             self.source, self.evaluate = "", self._exact
@@ -104,22 +106,23 @@ class Program:
     def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
         `CostLimitExceeded` when the cost goes over the limit."""
-        module = self._metered or self._metered_module()
+        run = self._run or self._metered_module().functions["metered"]
         try:
-            value, cost = module.functions["metered"](activation, limit)
+            outcome: tuple[Any, int] = run(activation, limit)
         except Panicked as panic:
-            panic.cost = module.cost_at(panic.__traceback__)
+            panic.cost = self._metered_module().cost_at(panic.__traceback__)
             raise
         except EvaluationError:
             raise
         except Exception as failure:
-            failure.add_note(self._place(module, failure))
+            failure.add_note(self._place(self._metered_module(), failure))
             raise
-        if isinstance(value, EvaluationError):
+        value = outcome[0]
+        if value.__class__ is EvaluationError:
             error = EvaluationError(value.message, value.origin)
-            error.cost = cost
+            error.cost = outcome[1]
             raise error
-        return value, cost
+        return outcome
 
     def evaluate_partial(
         self, activation: Activation, unknowns: Sequence[AttributePattern]
@@ -155,6 +158,7 @@ class Program:
     def _metered_module(self) -> _Loaded:
         if self._metered is None:
             self._metered = self._load(metered_module(self._context), {})
+            self._run = self._metered.functions["metered"]
         return self._metered
 
     def _load(self, generated: GeneratedModule, names: Mapping[str, Any]) -> _Loaded:

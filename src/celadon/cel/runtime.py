@@ -381,6 +381,8 @@ def _walk_optional(
         for key, marked in keys:
             if key.__class__ is EvaluationError:
                 return key, applied
+            if base.__class__ is EvaluationError:  # of what the optional holds
+                return container_access.qualifier_error(key) or base, applied
             optional = optional or marked
             if optional:
                 base = find(base, key)
@@ -479,6 +481,7 @@ def unbound(name: str) -> EvaluationError:
 EXPORTS: Final[Mapping[str, Any]] = {
     "Exception": Exception,
     "EvaluationError": EvaluationError,
+    "KeyError": KeyError,
     "Lazy": Lazy,
     "MISSING": MISSING,
     "NONE": NONE,

@@ -88,7 +88,10 @@ class Metered:
             e.emit(f"return {result}, c", root.id)
         for variable, (local, node) in self._inputs.items():
             key, missing = e.key(variable), e.bind(unbound(variable), "u")
-            e.emit(f"{local} = a[{key}] if {key} in a else {missing}", node)
+            with e.block("try:", node):
+                e.emit(f"{local} = a[{key}]")
+            with e.block(f"except {e.runtime('KeyError')}:"):
+                e.emit(f"{local} = a[{key}] if {key} in a else {missing}")
         e.splice(captured)
         self._inputs, self._pending = outer, pending
 

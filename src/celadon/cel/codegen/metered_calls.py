@@ -47,6 +47,8 @@ def general(w: MeteredWriter, node: Call) -> str:
         result = e.name()
         with w.unless(failed, result, node.id):
             code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
+            if len(parts) > 2 and (form := _native(w, node, atoms)) is not None:
+                code = f"{form.value} if {form.test} else {code}"
             e.emit(f"{result} = {code}", node.id)
             charge(w, node, atoms, result)
         return result

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from celadon.cel.codegen.inline_forms.native_forms import always, operands
-from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter
+from celadon.cel.codegen.inline_forms.native_forms import Native, always, is_class, operands
+from celadon.cel.codegen.writer_protocols import MeteredWriter, PlainWriter, Writer
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
 
@@ -22,6 +22,11 @@ def _has_value(w: PlainWriter, node: Call) -> str:
         f"({t} is not {e.runtime('NONE')} if ({t} := {w.value(receiver)}).__class__ is {kind} "
         f"else {slow}({t}))"
     )
+
+
+def _metered_has_value(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x = atoms[0]
+    return Native(is_class(w, x, "Optional"), f"{x} is not {w.emitter.runtime('NONE')}", (1,))
 
 
 def _or_value(w: PlainWriter, node: Call) -> str:
@@ -101,7 +106,7 @@ def _not_strictly_false(w: MeteredWriter, node: Call) -> str:
     return w.value(node.args[0])
 
 
-HAS_VALUE = Inline(_has_value)
+HAS_VALUE = Inline(_has_value, _metered_has_value)
 OR_VALUE = Inline(_or_value, whole=always(_metered_otherwise))
 OR = Inline(_or, whole=always(_metered_otherwise))
 BLOCK = Inline(_block, whole=always(_metered_block))

@@ -16,6 +16,7 @@ from celadon.cel.codegen.writer_protocols import PlainWriter, Writer
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
 from celadon.cel.values.exchange.format_clauses import Broken, parse
+from celadon.cel.values.text import MAX_LENGTH
 
 
 def _method(name: str) -> PlainForm:
@@ -128,6 +129,17 @@ def _metered_split(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     return Native(is_class(w, x, "str"), f"{x}.split({k})", (length(w, x), len(separator)))
 
 
+def _metered_replace(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    c = w.context
+    values = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
+    texts = [text for text in values if isinstance(text, str) and len(text) <= _SHORT]
+    if len(texts) != 2 or len(node.args) != 2 or not texts[0]:
+        return None
+    x, old, new = atoms
+    sizes = length(w, x), len(texts[0]), len(texts[1])
+    return Native(is_class(w, x, "str"), f"{x}.replace({old}, {new})", sizes)
+
+
 def _lower_ascii(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
     t, slow = e.name(), e.bind(w.context.impl(node), "f")
@@ -207,7 +219,9 @@ def _format(w: PlainWriter, node: Call) -> str | None:
     parts = (e.named(piece) if isinstance(piece, str) else next(left) for piece in pieces)
     written = "".join(f"{{{part}}}" for part in parts)
     slow = f"{e.bind(c.direct_impl(node), 'f')}({e.named(c.constant(text))}, [{', '.join(args)}])"
-    return f"(f'{written}' if {' and '.join(tests)} else {slow})"
+    t, size = e.name(), e.runtime("len")
+    tests.append(f"{size}({t} := f'{written}') <= {MAX_LENGTH}")
+    return f"({t} if {' and '.join(tests)} else {slow})"
 
 
 STARTS_WITH = Inline(_method("startswith"), _metered_method("startswith"))
@@ -215,7 +229,7 @@ ENDS_WITH = Inline(_method("endswith"), _metered_method("endswith"))
 CONTAINS = Inline(_contains, _metered_contains)
 MATCHES = Inline(_matches, _metered_matches)
 SPLIT = Inline(_text_method("split", 1), _metered_split)
-REPLACE = Inline(_text_method("replace", 2))
+REPLACE = Inline(_text_method("replace", 2), _metered_replace)
 JOIN = Inline(_join)
 FORMAT = Inline(_format)
 LOWER_ASCII = Inline(_lower_ascii, _metered_lower_ascii)

@@ -11,7 +11,7 @@ from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, chi
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values.exchange.format_clauses import Broken, Clause, parse
-from celadon.cel.values.text import check_length
+from celadon.cel.values.text import MAX_LENGTH, too_long
 
 _RENDERABLE = frozenset(
     {
@@ -58,9 +58,14 @@ def _interpolate(style: Style, text: str, args: list[Any]) -> str:
             raise EvaluationError(_out_of_range(index))
         if isinstance(piece, Broken):
             raise EvaluationError(piece.message)
-        part = style.renderers[piece.verb](args[index], piece.precision)
+        arg = args[index]
+        if arg.__class__ is str and piece.verb == "s":
+            part = arg
+        else:
+            part = style.renderers[piece.verb](arg, piece.precision)
         length += len(part)
-        check_length(length)
+        if length > MAX_LENGTH:
+            raise too_long()
         parts.append(part)
         index += 1
     return "".join(parts)
