@@ -27,6 +27,7 @@ _SOME = (
 )
 
 
+@pytest.mark.slow
 def test_there_are_enough_of_them_and_each_is_small() -> None:
     names = [case.name for case in CORPUS]
     assert len(set(names)) == len(names) >= 150
