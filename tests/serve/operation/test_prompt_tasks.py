@@ -177,3 +177,23 @@ def test_who_needs_a_task_gets_one() -> None:
         assert found == [False, True]
 
     run(main)
+
+
+def test_what_is_made_of_being_late_is_late() -> None:
+    """Work that limits the same time itself takes the end for its own."""
+
+    async def main() -> None:
+        async def work() -> str:
+            try:
+                async with asyncio.timeout(SOON):
+                    await asyncio.sleep(NEVER)
+            except TimeoutError:
+                return "in time, as far as I know"
+            except asyncio.CancelledError:
+                return "cancelled"
+            return "never"
+
+        with pytest.raises(TimeoutError):
+            await within(SOON, work())
+
+    run(main)

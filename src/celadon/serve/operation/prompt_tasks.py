@@ -3,8 +3,8 @@
 asyncio begins a coroutine in a task, in the next turn of its loop, and gives it a timer where its
 time is limited. A good part of what a get costs goes there, and hardly any request ever waits. So
 `started` runs a coroutine at once; what remains when it first waits for something becomes a task.
-`within` limits a time as `asyncio.timeout` does, from the first wait on. Whoever needs a task
-around them (`TaskGroup`, `asyncio.timeout`, what other libraries do) begins with `in_task`.
+`within` limits a time as `asyncio.timeout` does; the timer is made at the first wait. Whoever needs
+a task around them (`TaskGroup`, `asyncio.timeout`, what other libraries do) begins with `in_task`.
 """
 
 from __future__ import annotations
@@ -73,24 +73,24 @@ async def _finished(begun: _Begun[None]) -> None:
 
 async def within(seconds: float | None, work: Coroutine[_Wait, None, T]) -> T:
     """What the work gives; None is no limit. Raises TimeoutError when it has waited too long: it is
-    cancelled then."""
+    cancelled then, and whatever it makes of that is too late."""
     if seconds is None:
         return await work
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
     try:
         waits_for = work.send(None)
     except StopIteration as done:
         made: T = done.value
         return made
     begun = _Begun(work, waits_for)
-    timer = asyncio.get_running_loop().call_later(seconds, begun.end)
+    timer = loop.call_at(end, begun.end)
     try:
         return await begun
-    except asyncio.CancelledError:
-        if begun.is_late:
-            raise TimeoutError from None
-        raise
     finally:
         timer.cancel()
+        if begun.is_late:
+            raise TimeoutError from None
 
 
 async def in_task() -> None:
