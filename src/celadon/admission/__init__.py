@@ -14,6 +14,7 @@ from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine, Observer
 from celadon.admission.matching import is_exempt
 from celadon.admission.policy.typecheck import TypeChecker
+from celadon.admission.policy_engine import PolicyEngine
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
@@ -46,6 +47,7 @@ __all__ = [
     "Observer",
     "Operation",
     "Outcome",
+    "PolicyEngine",
     "RecordedWarning",
     "Request",
     "Source",

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.apply import MutatedKinds, MutationRefused
-from celadon.kube.apply.atomic_parts import atomic_parts
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
+from celadon.kube.apply.typed.atomic_parts import atomic_parts
 from celadon.kube.apply.typed.conformity import fits, misfits
 from celadon.kube.apply.typed.merging import merged
 from celadon.kube.defaulting.write_stages import drafted

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celadon.admission import (
     Engine,
+    PolicyEngine,
     Source,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -47,15 +48,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=RegistrationObject)
 
 
-class _Replaceable(Protocol):
-    """An engine of policies of one type."""
-
-    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
-
-    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
-
-
-E = TypeVar("E", bound=_Replaceable)
+E = TypeVar("E", bound=PolicyEngine)
 
 
 @dataclass(frozen=True, slots=True)

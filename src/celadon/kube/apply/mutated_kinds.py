@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
-from celadon.kube.apply.atomic_parts import atomic_parts
 from celadon.kube.apply.changed_parts import ChangedParts
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
+from celadon.kube.apply.typed.atomic_parts import atomic_parts
 from celadon.kube.apply.typed.conformity import fits, joined, misfits
 from celadon.kube.apply.typed.merge_types import ItemError, MergeType
 from celadon.kube.apply.typed.merging import merged

@@ -7,12 +7,12 @@ cannot be decoded (it was stored by another release) takes no part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Final, Generic, Protocol, Self, TypeVar
+from typing import Final, Generic, TypeVar
 
-from celadon.admission import Engine
+from celadon.admission import Engine, PolicyEngine
 from celadon.admission.mutating import MutatingEngine
 from celadon.admission.registration import Binding, Policy, RememberedDecoding, decode_object
 from celadon.admission.static import NOTHING, StaticObjects
@@ -51,14 +51,6 @@ MUTATING: Final = PolicyKinds(
 def no_static() -> StaticObjects:
     """Of a server without such files."""
     return NOTHING
-
-
-class PolicyEngine(Protocol):
-    """An engine of policies of one type; those are what was decoded from documents of its kind."""
-
-    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
-
-    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self: ...
 
 
 E = TypeVar("E", bound=PolicyEngine)

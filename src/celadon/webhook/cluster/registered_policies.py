@@ -6,8 +6,9 @@ They come from the cluster's own kind and from ConfigMaps; what has one name twi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
+from celadon.admission import PolicyEngine
 from celadon.admission.registration import (
     MutatingAdmissionPolicy,
     RememberedDecoding,
@@ -17,17 +18,6 @@ from celadon.admission.registration import (
 from celadon.kube import ApiVersionError, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.webhook.cluster.config_map_policies import Documents
 from celadon.webhook.cluster.watched_collection import WatchedCollection
-
-
-class PolicyEngine(Protocol):
-    """An engine of policies of one type; those are what was decoded from documents of its kind."""
-
-    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
-        """With others, or the same ones."""
-
-    def prepare(self) -> Self:
-        """Compiled to the end."""
-
 
 E = TypeVar("E", bound=PolicyEngine)
 
