@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import check, engine, load, peers
+from bench import check, engine, load, mutation, peers
 from bench.case import Case
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, evaluate
 from bench.expressions import CASES
@@ -51,8 +51,12 @@ def _around() -> Around:
     loading, validating = load.best_policies_seconds()
     _say("deciding ...")
     known, unknown = engine.review_seconds()
+    _say("mutating ...")
+    mutating, by_hand = mutation.mutation_seconds()
     _say("celadon check ...")
-    return Around(compiling, loading, validating, known, unknown, check.measured())
+    return Around(
+        compiling, loading, validating, known, unknown, mutating, by_hand, check.measured()
+    )
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:

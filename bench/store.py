@@ -99,7 +99,7 @@ def get(store: Store) -> None:
 def turn_pages(store: Store) -> None:
     """All pods, 500 at a time, each page as of the first."""
     page = store.range("/registry/pods/", limit=500)
-    while page.more:
+    while page.remaining:
         start = f"{page.entries[-1].key}\0"
         page = store.range("/registry/pods/", start, 500, page.revision)
 
