@@ -263,14 +263,13 @@ def test_activations_are_not_changed() -> None:
 class _Broken(dict[str, object]):
     """An activation that fails as none of ours does when it is asked for `x`."""
 
-    def __contains__(self, key: object) -> bool:
-        if key == "x":
-            raise ZeroDivisionError("inside")
-        return super().__contains__(key)
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(object={"a": 1})
+        self.error = error
 
     def __getitem__(self, key: str) -> object:
         if key == "x":
-            raise KeyboardInterrupt
+            raise self.error
         return super().__getitem__(key)
 
 
@@ -280,7 +279,7 @@ TWO_LINES = "object.a == 1\n  && x.all(i, i < 2)"
 def test_tracebacks_name_the_program_and_show_the_cel() -> None:
     one = ENVIRONMENT.program(ENVIRONMENT.compile(TWO_LINES).checked(), "require-a validations[0]")
     with pytest.raises(KeyboardInterrupt) as caught:
-        one.evaluate(_Broken(object={"a": 1}))
+        one.evaluate(_Broken(KeyboardInterrupt()))
     shown = "".join(traceback.format_exception(caught.value))
     where = r'File "<celadon require-a validations\[0\] #\d+>", line \d+, in plain\n'
     assert re.search(rf"{where} +x\d+ = a\['@\d+'\] +# x\n", shown)
@@ -289,7 +288,7 @@ def test_tracebacks_name_the_program_and_show_the_cel() -> None:
 def test_a_failure_of_generated_code_names_its_place_in_the_source() -> None:
     one = ENVIRONMENT.program(ENVIRONMENT.compile(TWO_LINES).checked(), "require-a validations[0]")
     with pytest.raises(ZeroDivisionError) as caught:
-        one.evaluate_metered(_Broken(object={"a": 1}))
+        one.evaluate_metered(_Broken(ZeroDivisionError()))
     assert caught.value.__notes__ == [
         "ERROR: <input>:2:6: internal error in `require-a validations[0]`\n"
         " |   && x.all(i, i < 2)\n"

@@ -36,7 +36,7 @@ FOUND_BEFORE = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Iterator[Server]:
     running = InProcess()
     yield running

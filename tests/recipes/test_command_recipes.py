@@ -85,8 +85,8 @@ def test_an_output_format(copy: Copy) -> None:
     copy.replace(output, '\nFORMATS: Final = ("table", ', '\nFORMATS: Final = ("table", "lines", ')
     copy.replace(
         output,
-        "import check_data, check_github, check_junit\n",
-        "import check_data, check_github, check_junit, check_lines\n",
+        "check_junit, check_sarif\n",
+        "check_junit, check_lines, check_sarif\n",
     )
     copy.insert(output, '"junit": check_junit.render,\n', '        "lines": check_lines.render,\n')
     command = ("check", *POLICIES, "examples/manifests", "--output")
@@ -125,22 +125,24 @@ def test_a_notice(copy: Copy) -> None:
     copy.insert(
         "src/celadon/cli/checking/check_report.py",
         '    NOT_EVALUATED = "not-evaluated"\n',
-        '    NO_NAMESPACE = "no-namespace"\n',
+        '    SOMETHING = "something"\n',
     )
     notices = "src/celadon/cli/checking/notices.py"
     copy.insert(
-        notices, "    yield from _unknown_kinds(asked)\n", "    yield from _no_namespace(asked)\n"
+        notices,
+        "    yield from _unknown_kinds(sightings)\n",
+        "    yield from _something(sightings)\n",
     )
     copy.insert(
         notices,
         ' on objects with their defaults: leave out `--no-defaulting`",\n        )\n',
-        "\n\ndef _no_namespace(asked: Sequence[Asked]) -> Iterator[Notice]:\n"
-        "    if any(one.endpoint.namespaced for one in asked):\n"
-        '        yield Notice(Silence.NO_NAMESPACE, Place(), "somebody has a namespace")\n',
+        "\n\ndef _something(sightings: Sightings) -> Iterator[Notice]:\n"
+        "    if sightings.any:\n"
+        '        yield Notice(Silence.SOMETHING, Place(), "something is there")\n',
     )
     command = ("check", *POLICIES, "examples/manifests/storefront.yaml", "--output", "json")
     kinds = json.loads(copy.celadon(*command))["notices"]
-    assert {"somebody has a namespace"} <= {one["message"] for one in kinds}
+    assert {"something is there"} <= {one["message"] for one in kinds}
     copy.celadon(*command, "--strict", code=3)
 
 

@@ -430,4 +430,4 @@ def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None
     eventually(lambda: code() == 201)
     assert server.end() == 0
     write(folder, "a.json", refusing("a", rule("configmaps")))
-    assert f'failed to load static policy manifests from "{folder}"' in ended(*given)
+    assert f'failed to load static policy manifests from "{folder}"' in ended(*given, *gate)
