@@ -14,7 +14,16 @@ from typing import Final, Generic, TypeVar
 
 from celadon.admission import Engine, PolicyEngine
 from celadon.admission.mutating import MutatingEngine
-from celadon.admission.registration import Binding, Policy, RememberedDecoding, decode_object
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+    Binding,
+    Policy,
+    RememberedDecoding,
+    decode_object,
+)
 from celadon.admission.static import NOTHING, StaticObjects
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog, known_resources
@@ -37,14 +46,14 @@ class PolicyKinds:
 VALIDATING: Final = PolicyKinds(
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies"),
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings"),
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
+    POLICY_KIND,
+    BINDING_KIND,
 )
 MUTATING: Final = PolicyKinds(
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicies"),
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicybindings"),
-    "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyBinding",
+    MUTATING_POLICY_KIND,
+    MUTATING_BINDING_KIND,
 )
 
 
