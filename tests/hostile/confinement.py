@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.hostile import launcher
 from tests.hostile.hostile_case import HostileCase
 from tests.paths import ROOT
 
@@ -54,26 +54,18 @@ def run(case: HostileCase, slowness: float) -> Outcome:
 
 
 def _run(case: HostileCase, folder: str, most_seconds: int) -> Outcome:
-    def confine() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
-        given.write(case.stdin.encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "celadon", *case.arguments],
+    with tempfile.NamedTemporaryFile() as report:
+        limits = [str(most_seconds), str(_ADDRESS_SPACE), report.name]
+        command = [sys.executable, "-m", "celadon", *case.arguments]
+        ended = subprocess.run(
+            [sys.executable, "-I", "-S", launcher.__file__, *limits, *command],
             cwd=folder,
-            stdin=given,
-            stdout=said,
-            stderr=said,
+            input=case.stdin.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            preexec_fn=confine,
+            check=True,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        output = said.read().decode(errors="replace")
-    seconds = usage.ru_utime + usage.ru_stime
-    return Outcome(process.returncode, seconds, usage.ru_maxrss >> 10, output)
+        exit_code, seconds, kibibytes = report.read().split()
+    output = ended.stdout.decode(errors="replace")
+    return Outcome(int(exit_code), float(seconds), int(kibibytes) >> 10, output)

@@ -60,5 +60,12 @@ def test_a_process_that_wants_too_much_is_ended() -> None:
 
 
 @pytest.mark.slow
+def test_the_memory_is_its_own_not_that_of_who_measures() -> None:
+    large = bytearray(b"x") * (300 << 20)
+    outcome = run(evaluated("", lambda: "1 + 1"), PATIENCE)
+    assert 10 < outcome.megabytes < len(large) >> 21
+
+
+@pytest.mark.slow
 def test_damaged_inputs_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
     assert Mutations(7).run(60) == 0, capsys.readouterr().out
