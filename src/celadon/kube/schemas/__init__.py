@@ -32,7 +32,7 @@ from celadon.kube.schemas.schema_packing import REFERENCE_PREFIX
 from celadon.kube.schemas.schema_packing import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
 from celadon.kube.schemas.strict_fields import StrayField, strict_field_errors
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, round_trip
+from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode_list, round_trip
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "component",
     "component_name",
     "custom_schemas",
+    "decode_list",
     "decode_schema",
     "definition_schemas",
     "escape",

@@ -19,7 +19,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Container, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
@@ -40,6 +40,8 @@ from celadon.kube.schemas.typed_values import (
     refuse,
     scalar,
 )
+
+_Made = TypeVar("_Made")
 
 
 class Reading(enum.Enum):
@@ -353,8 +355,21 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
 
 def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
     """As `codec.decode`, with every failure as DecodeError."""
+    return _complained(codec.decode, obj)
+
+
+def decode_list(component: str, value: object) -> list[dict[str, Any]]:
+    """A list of structs by their OpenAPI name, as an annotation may hold one: null items are zero
+    structs, null is no item. DecodeError with what Go says of anything else."""
+    if value is None:
+        return []
+    items = _list({"items": {"ref": component}}, Reading.TOLERANT, keep=True)
+    return _complained(items, value)
+
+
+def _complained(convert: Callable[[Any], _Made], value: object) -> _Made:
     try:
-        return codec.decode(obj)
+        return convert(value)
     except Mismatch as mismatch:
         raise DecodeError(mismatch.message(), mismatch.path, mismatch.message_alone()) from mismatch
     except RecursionError:

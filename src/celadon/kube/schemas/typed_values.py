@@ -70,7 +70,9 @@ class Mismatch(KubeError):
         self.struct_path.insert(0, owner_path(owner, field))
 
     def message(self) -> str:
-        """What Go says, with the path gathered by `at`."""
+        """What Go says, with the path gathered by `at`, if it passed through a struct."""
+        if not self.owner:
+            return self.message_alone()
         struct = self.owner.rpartition(".")[2]
         path = ".".join(self.struct_path)
         return self._text(f"struct field {struct}.{path}")

@@ -59,21 +59,53 @@ def test_pods_with_requests_tolerate_pressure() -> None:
 def test_the_list_is_asked_again_after_validation() -> None:
     around = world(namespace(tolerationsWhitelist=[SPOT]))
     assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), around) == CONFLICT
-    broken = obj("Namespace", "ns")
-    key = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
-    broken["metadata"]["annotations"] = {key: "{"}
-    found = refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), world(broken))
-    assert found.startswith("500 ")
-    asking = asked(pod(tolerations=[GPU]))
-    assert mutated("PodTolerationRestriction", asking, world(broken))[1] == found
 
 
-@pytest.mark.parametrize("text", ["{}", "1", "null", "[1, null]", ""])
-def test_lists_that_are_none_restrict_nothing(text: str) -> None:
+def annotated(name: str, text: str) -> dict[str, Any]:
     space = obj("Namespace", "ns")
-    key = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
-    space["metadata"]["annotations"] = {key: text}
-    assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), world(space)) == ""
+    space["metadata"]["annotations"] = {f"scheduler.alpha.kubernetes.io/{name}": text}
+    return space
+
+
+FIELD = "json: cannot unmarshal {} into Go struct field Toleration.{}"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "unexpected end of JSON input"),
+        ("[{]", "invalid character ']' looking for beginning of object key string"),
+        ("x", "invalid character 'x' looking for beginning of value"),
+        ("[] []", "invalid character '[' after top-level value"),
+        ("{}", "json: cannot unmarshal object into Go value of type []v1.Toleration"),
+        ("1", "json: cannot unmarshal number into Go value of type []v1.Toleration"),
+        ("[1, null]", "json: cannot unmarshal number into Go value of type v1.Toleration"),
+        ('[{"key": 1}]', FIELD.format("number", "key of type string")),
+        ('[{"effect": []}]', FIELD.format("array", "effect of type v1.TaintEffect")),
+        (
+            '[{"tolerationSeconds": 1.5}]',
+            FIELD.format("number 1.5", "tolerationSeconds of type int64"),
+        ),
+    ],
+)
+def test_what_go_says_of_broken_lists(text: str, why: str) -> None:
+    asking = asked(pod(tolerations=[GPU]))
+    allowed = world(annotated("tolerationsWhitelist", text))
+    assert refusal("PodTolerationRestriction", asking, allowed) == f"500 {why}"
+    for name in ("tolerationsWhitelist", "defaultTolerations"):
+        around = world(annotated(name, text))
+        assert mutated("PodTolerationRestriction", asking, around)[1] == f"500 {why}"
+
+
+@pytest.mark.parametrize("text", ["null", "[]", ""])
+def test_lists_that_are_empty_restrict_nothing(text: str) -> None:
+    around = world(annotated("tolerationsWhitelist", text))
+    assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), around) == ""
+
+
+def test_a_null_in_a_list_is_a_toleration_without_anything() -> None:
+    around = world(annotated("tolerationsWhitelist", "[null]"))
+    assert refusal("PodTolerationRestriction", asked(pod(tolerations=[GPU])), around) == CONFLICT
 
 
 def test_extended_resources_are_tolerated() -> None:

@@ -6,7 +6,6 @@ there is no configuration for a whole cluster.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,12 +14,16 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.defaulting import covers, merged
+from celadon.kube.go import JsonSyntaxError, read_json
 from celadon.kube.quantities import qos_class
+from celadon.kube.schemas import DecodeError, decode_list
 from celadon.kube.well_known_values import NATIVE_DOMAIN
 
 DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
 """Annotations of namespaces: lists of tolerations in JSON."""
+
+_TOLERATION: Final = "io.k8s.api.core.v1.Toleration"
 
 MEMORY_PRESSURE: Final = {
     "key": "node.kubernetes.io/memory-pressure",
@@ -43,7 +46,7 @@ def _restrict(pod: dict[str, Any], request: Request, world: World) -> StatusErro
         if tolerations:
             spec["tolerations"] = tolerations
         return _not_allowed(tolerations, request, world)
-    except ValueError as error:
+    except (JsonSyntaxError, DecodeError) as error:
         return status.plain_error(str(error))
 
 
@@ -51,7 +54,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
     tolerations = ((request.object or {}).get("spec") or {}).get("tolerations") or []
     try:
         return _not_allowed(tolerations, request, world)
-    except ValueError as error:
+    except (JsonSyntaxError, DecodeError) as error:
         return status.plain_error(str(error))
 
 
@@ -68,10 +71,9 @@ def _not_allowed(
 
 
 def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
-    """Raises ValueError when the annotation is no JSON."""
+    """Raises JsonSyntaxError or DecodeError when the annotation is no JSON or no such list."""
     text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
-    found = json.loads(text) if text else []
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
 
 
 def _tolerate_resources(pod: dict[str, Any], _: Request, __: World) -> StatusError | None:
