@@ -46,6 +46,13 @@ class WebhookProcess:
             time.sleep(0.01)
         raise AssertionError(self.log.read_text())
 
+    @property
+    def memory(self) -> int:
+        """Resident, in bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
+        return int(kilobytes) << 10
+
     def connection(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(
             "127.0.0.1", self.port, timeout=PATIENCE, context=self.tls

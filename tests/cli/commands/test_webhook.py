@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -184,3 +185,27 @@ def expiry(served: WebhookProcess) -> float:
 
 
 EXPIRY_METRIC = "celadon_webhook_certificate_expiry_timestamp_seconds "
+
+
+@pytest.mark.slow
+def test_connections_that_have_ended_leave_nothing_behind(
+    started: Callable[..., WebhookProcess],
+) -> None:
+    served = started()
+
+    def meet(times: int) -> int:
+        for number in range(times):
+            if number % 4:
+                with served.tls.wrap_socket(_plain(served), server_hostname="127.0.0.1") as client:
+                    client.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+                    assert client.recv(1000).startswith(b"HTTP/1.1 200")
+            else:  # no handshake
+                _plain(served).close()
+        return served.memory
+
+    before = meet(200)
+    assert meet(1600) - before < 5 << 20  # each of them kept 60 KB once
+
+
+def _plain(served: WebhookProcess) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.transport.http_connection import Connection
 from tests.serve.transport.listening import code, listening, until, until_closed
 
 pytestmark = pytest.mark.slow
@@ -199,3 +201,32 @@ def test_a_server_that_retires_gives_each_connection_one_more_answer() -> None:
                 found = until_closed(client)
             assert found.count(b"HTTP/1.1 200") == 1
             assert b"Connection: close" in found
+
+
+async def chatter() -> AsyncGenerator[bytes, None]:
+    while True:
+        yield b"x" * 1000
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"no HTTP\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /chatter HTTP/1.1\r\n\r\n"],
+)
+def test_a_connection_that_has_ended_is_gone_without_a_collection(said: bytes) -> None:
+    async def handle(request: HttpRequest) -> HttpAnswer:
+        stream = chatter() if request.path == "/chatter" else None
+        return HttpAnswer(200, "text/plain", b"yes", stream=stream)
+
+    gc.collect()
+    gc.disable()
+    try:
+        with listening(handle) as server:
+            for _ in range(3):
+                with server.connected() as client:
+                    client.sendall(said)
+                    assert not said or client.recv(100)
+        left = [one for one in gc.get_objects() if type(one) is Connection]
+        assert not left
+    finally:
+        gc.enable()

@@ -81,7 +81,6 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
         self._invented = ""
         """The method of the request that arrives, if the parser does not know it."""
         self._url = bytearray()
@@ -109,6 +108,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
         self.transport = transport
+        self._parser = httptools.HttpRequestParser(self)
         self._server.connections.add(self)
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
@@ -120,6 +120,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.connections.discard(self)
+        del self._parser  # it has us: a ring, which would keep the 60 KB of TLS until a collection
         self._waiting.clear()
         self._offered = None
         self._forget_body()
