@@ -4,19 +4,15 @@ Objects are JSON values (`dict`, `list`, `str`, …) of any shape, so nothing he
 written either: objects are never changed in place.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 
-Json: TypeAlias = Any
-"""A JSON value as `json.loads` gives it."""
-JsonObject: TypeAlias = dict[str, Any]
-
-_NOTHING: Final[Mapping[str, Json]] = {}
+_NOTHING: Final[JsonObject] = {}
 
 
-def metadata(obj: Json) -> Mapping[str, Json]:
+def metadata(obj: object) -> JsonObject:
     """The `metadata` member; empty when it is not an object."""
     if isinstance(obj, dict):
         found = obj.get("metadata")
@@ -25,64 +21,64 @@ def metadata(obj: Json) -> Mapping[str, Json]:
     return _NOTHING
 
 
-def _text(obj: Json, field: str) -> str:
+def _text(obj: object, field: str) -> str:
     value = metadata(obj).get(field)
     return value if isinstance(value, str) else ""
 
 
-def _texts(obj: Json, field: str) -> dict[str, str]:
+def _texts(obj: object, field: str) -> dict[str, str]:
     value = metadata(obj).get(field)
     if not isinstance(value, dict):
         return {}
     return {key: text for key, text in value.items() if isinstance(text, str)}
 
 
-def name(obj: Json) -> str:
+def name(obj: object) -> str:
     """Empty when there is none, or no text."""
     return _text(obj, "name")
 
 
-def generate_name(obj: Json) -> str:
+def generate_name(obj: object) -> str:
     """The prefix for a name that the server makes up; empty when there is none."""
     return _text(obj, "generateName")
 
 
-def namespace(obj: Json) -> str:
+def namespace(obj: object) -> str:
     """Empty for objects without, whether their kind has namespaces or not."""
     return _text(obj, "namespace")
 
 
-def uid(obj: Json) -> str:
+def uid(obj: object) -> str:
     """Empty for an object that was never stored."""
     return _text(obj, "uid")
 
 
-def resource_version(obj: Json) -> str:
+def resource_version(obj: object) -> str:
     """The revision that the object was read at; empty for one that was never stored."""
     return _text(obj, "resourceVersion")
 
 
-def creation_timestamp(obj: Json) -> str:
+def creation_timestamp(obj: object) -> str:
     """As text (RFC 3339); empty when there is none."""
     return _text(obj, "creationTimestamp")
 
 
-def deletion_timestamp(obj: Json) -> str:
+def deletion_timestamp(obj: object) -> str:
     """As text (RFC 3339); empty for an object that is not being deleted."""
     return _text(obj, "deletionTimestamp")
 
 
-def labels(obj: Json) -> dict[str, str]:
+def labels(obj: object) -> dict[str, str]:
     """Those whose value is a text."""
     return _texts(obj, "labels")
 
 
-def annotations(obj: Json) -> dict[str, str]:
+def annotations(obj: object) -> dict[str, str]:
     """Those whose value is a text."""
     return _texts(obj, "annotations")
 
 
-def finalizers(obj: Json) -> tuple[str, ...]:
+def finalizers(obj: object) -> tuple[str, ...]:
     """In their order, those that are texts."""
     value = metadata(obj).get("finalizers")
     if not isinstance(value, list):
@@ -90,13 +86,13 @@ def finalizers(obj: Json) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str))
 
 
-def generation(obj: Json) -> int:
+def generation(obj: object) -> int:
     """0 when there is none."""
     value = metadata(obj).get("generation")
     return value if value.__class__ is int else 0
 
 
-def gvk(obj: Json) -> GroupVersionKind:
+def gvk(obj: object) -> GroupVersionKind:
     """What `apiVersion` and `kind` say; empty parts where they are missing or unreadable."""
     if not isinstance(obj, dict):
         return GroupVersionKind("", "", "")

@@ -19,7 +19,8 @@ from celadon.admission.decision_source import Source
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.cel import EvaluationError
 
-Run = Callable[[Expression, Mapping[str, Any]], Any]
+Activation = Mapping[str, Any]
+Run = Callable[[Expression, Activation], Any]
 
 _MOST_LINKS: Final = 25
 """Variables computed one within another."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.metering import Activation, Failure, OutOfBudget, Run, attempt
+from celadon.admission.expressions.lazy_variables import Activation, Run
+from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,15 @@ As `ForInput` in k8s.io/apiserver `pkg/admission/plugin/cel/condition.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.lazy_variables import blamed
+from celadon.admission.expressions.lazy_variables import Activation, Run, blamed
 from celadon.cel import EvaluationError
 from celadon.kube.library import OUT_OF_BUDGET
-
-Activation = Mapping[str, Any]
-Run = Callable[[Expression, Activation], Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,8 @@ from typing import Any
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.metering import (
-    Failure,
-    Meter,
-    OutOfBudget,
-    Run,
-    attempt,
-)
+from celadon.admission.expressions.lazy_variables import Run
+from celadon.admission.expressions.metering import Failure, Meter, OutOfBudget, attempt
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation

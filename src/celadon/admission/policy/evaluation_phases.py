@@ -11,9 +11,9 @@ from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.lazy_variables import LazyVariables
+from celadon.admission.expressions.lazy_variables import LazyVariables, Run
 from celadon.admission.expressions.match_conditions import ConditionResult, evaluate
-from celadon.admission.expressions.metering import Meter, Run, run_plain
+from celadon.admission.expressions.metering import Meter, run_plain
 from celadon.admission.hits import Hit
 from celadon.admission.policy.policy_frame import PolicyFrame
 from celadon.kube import JsonObject

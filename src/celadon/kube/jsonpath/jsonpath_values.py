@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from celadon.cel.value_functions import text
 from celadon.kube.go.go_text import json_text
+from celadon.kube.json_types import Json
 from celadon.kube.jsonpath.jsonpath_steps import (
     Descent,
     EveryMember,
@@ -26,7 +27,6 @@ from celadon.kube.jsonpath.jsonpath_steps import (
     Word,
 )
 
-Json: TypeAlias = Any
 Values: TypeAlias = Sequence[Json]
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {

@@ -12,43 +12,41 @@ from typing import Any, Final
 
 from celadon.kube.protobuf.wire.wire_errors import misfit
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
     """`fields_of` takes the JSON value and the name of its field, for complaints; `value_of` the
     fields that were read, and gives None where JSON has null."""
 
-    fields_of: Callable[[Any, str], Json]
-    value_of: Callable[[Json], Any]
+    fields_of: Callable[[Any, str], dict[str, Any]]
+    value_of: Callable[[dict[str, Any]], Any]
 
 
-def _wrapped(value: object, field: str) -> Json:
+def _wrapped(value: object, field: str) -> dict[str, Any]:
     if not isinstance(value, list):
         raise misfit(field, "list")
     return {"items": value}
 
 
-def _unwrapped(fields: Json) -> Any:
+def _unwrapped(fields: dict[str, Any]) -> Any:
     return fields.get("items", [])
 
 
-def _schema_or_list(value: object, field: str) -> Json:
+def _schema_or_list(value: object, field: str) -> dict[str, Any]:
     return {"jSONSchemas": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema_or_bool(value: object, field: str) -> Json:
+def _schema_or_bool(value: object, field: str) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"allows": value}
     return {"allows": True, **_schema(value, field)}
 
 
-def _schema_or_strings(value: object, field: str) -> Json:
+def _schema_or_strings(value: object, field: str) -> dict[str, Any]:
     return {"property": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema(value: object, field: str) -> Json:
+def _schema(value: object, field: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise misfit(field, "JSON schema")
     return {"schema": value}

@@ -28,8 +28,7 @@ from celadon.kube.protobuf.wire.wire_format import (
 from celadon.kube.protobuf.wire.wire_scalars import SCALARS
 from celadon.kube.protobuf.wire.wire_texts import read_text
 
-Json = dict[str, Any]
-ReadField = Callable[[bytes, int, int, Json], int]
+ReadField = Callable[[bytes, int, int, dict[str, Any]], int]
 """Reads what follows a tag into the object; gives where it ends."""
 ReadValue = Callable[[bytes, int, int], Any]
 """Reads all bytes between two places."""
@@ -48,7 +47,7 @@ class MessageReader:
         self._fields: dict[int, ReadField] | None = None
         self._names: dict[int, str] = {}
 
-    def read(self, data: bytes, position: int, end: int, made: Json) -> Json:
+    def read(self, data: bytes, position: int, end: int, made: dict[str, Any]) -> dict[str, Any]:
         """Adds the fields to `made` and returns it. Raises ProtobufError."""
         fields = self._fields
         if fields is None:
@@ -71,7 +70,7 @@ class MessageReader:
         return made
 
     def _pass_over(
-        self, head: int, data: bytes, start: int, position: int, end: int, made: Json
+        self, head: int, data: bytes, start: int, position: int, end: int, made: dict[str, Any]
     ) -> int:
         """A field that is not ours, or one that only a longer look shows to be."""
         number, wire_type = signed(head >> 3, 32), head & 7
@@ -118,7 +117,7 @@ def _field_readers(field: MessageField) -> list[tuple[int, ReadField]]:
 def _scalar_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, SCALARS[field.type].read
 
-    def read_scalar(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_scalar(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         value, position = read(data, position, end)
         if value or optional:
             made[name] = value
@@ -132,7 +131,7 @@ def _scalar_reader(field: MessageField) -> ReadField:
 def _scalar_item_reader(field: MessageField) -> ReadField:
     name, read = field.name, SCALARS[field.type].read
 
-    def read_item(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_item(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         value, position = read(data, position, end)
         made.setdefault(name, []).append(value)
         return position
@@ -143,7 +142,7 @@ def _scalar_item_reader(field: MessageField) -> ReadField:
 def _packed_reader(field: MessageField) -> ReadField:
     read_item = _scalar_item_reader(field)
 
-    def read_packed(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_packed(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         position, stop = read_length(data, position, end)
         while position < stop:
             position = read_item(data, position, stop, made)
@@ -168,7 +167,7 @@ def _value_reader(field: MessageField) -> ReadField:
     name, optional = field.name, field.optional
     read, zero = _value(field.type)
 
-    def read_value(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_value(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         if not optional and position < end and data[position] == 0:  # a third of all fields
             made.pop(name, None)
             return position + 1
@@ -186,7 +185,7 @@ def _value_reader(field: MessageField) -> ReadField:
 def _item_reader(field: MessageField) -> ReadField:
     name, (read, _) = field.name, _value(field.type)
 
-    def read_item(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_item(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         start, stop = read_length(data, position, end)
         made.setdefault(name, []).append(read(data, start, stop))
         return stop
@@ -197,7 +196,7 @@ def _item_reader(field: MessageField) -> ReadField:
 def _message_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, message_reader(field.type).read
 
-    def read_message(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_message(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         start, stop = read_length(data, position, end)
         value = read(data, start, stop, made.get(name) or {})
         if value or optional:
@@ -210,7 +209,7 @@ def _message_reader(field: MessageField) -> ReadField:
 def _inline_reader(field: MessageField) -> ReadField:
     read = message_reader(field.type).read
 
-    def read_inline(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_inline(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         start, stop = read_length(data, position, end)
         read(data, start, stop, made)
         return stop
@@ -221,7 +220,7 @@ def _inline_reader(field: MessageField) -> ReadField:
 def _map_reader(field: MessageField) -> ReadField:
     name, (read, zero) = field.name, _value(field.type)
 
-    def read_entry(data: bytes, position: int, end: int, made: Json) -> int:
+    def read_entry(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
         position, stop = read_length(data, position, end)
         key, value = "", zero
         while position < stop:

@@ -18,27 +18,26 @@ from celadon.serve.publication.published_apis import (
 )
 
 AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
-JsonObject = dict[str, Any]
 
 
-def api_versions(server_address: str) -> JsonObject:
+def api_versions(server_address: str) -> dict[str, Any]:
     """`/api`. It has no `apiVersion`."""
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
-def api_group_list(apis: PublishedApis) -> JsonObject:
+def api_group_list(apis: PublishedApis) -> dict[str, Any]:
     """`/apis`."""
     groups = [_group_entry(group) for group in apis.groups]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def api_group(group: PublishedGroup) -> JsonObject:
+def api_group(group: PublishedGroup) -> dict[str, Any]:
     """`/apis/GROUP`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
 
 
-def _group_entry(group: PublishedGroup) -> JsonObject:
+def _group_entry(group: PublishedGroup) -> dict[str, Any]:
     versions = [
         {"groupVersion": str(one.group_version), "version": one.group_version.version}
         for one in group.versions
@@ -46,7 +45,7 @@ def _group_entry(group: PublishedGroup) -> JsonObject:
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def api_resource_list(version: PublishedVersion) -> JsonObject:
+def api_resource_list(version: PublishedVersion) -> dict[str, Any]:
     """`/api/v1`, `/apis/GROUP/VERSION`. That of the core group has no `apiVersion`."""
     named = {"apiVersion": "v1"} if version.group_version.group else {}
     entries = [entry for one in version.resources for entry in _resource_entries(one)]
@@ -58,7 +57,7 @@ def api_resource_list(version: PublishedVersion) -> JsonObject:
     }
 
 
-def _resource_entries(resource: Resource) -> Iterable[JsonObject]:
+def _resource_entries(resource: Resource) -> Iterable[dict[str, Any]]:
     """Of a resource and of what is below it."""
     own = resource.gvr.group_version
     stored = storage_version_hash(resource)
@@ -83,14 +82,14 @@ def _resource_entries(resource: Resource) -> Iterable[JsonObject]:
         }
 
 
-def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonObject:
+def _foreign(kind: GroupVersionKind, own: GroupVersion) -> dict[str, Any]:
     """Group and version of a kind that has others than the list it is in."""
     if kind.group_version == own:
         return {}
     return {"group": kind.group, "version": kind.version}
 
 
-def aggregated(groups: Iterable[PublishedGroup]) -> JsonObject:
+def aggregated(groups: Iterable[PublishedGroup]) -> dict[str, Any]:
     """All groups with all their resources in one document."""
     return {
         "kind": "APIGroupDiscoveryList",
@@ -100,7 +99,7 @@ def aggregated(groups: Iterable[PublishedGroup]) -> JsonObject:
     }
 
 
-def _aggregated_group(group: PublishedGroup) -> JsonObject:
+def _aggregated_group(group: PublishedGroup) -> dict[str, Any]:
     return {
         "metadata": {"name": group.name} if group.name else {},
         "versions": [
@@ -114,7 +113,7 @@ def _aggregated_group(group: PublishedGroup) -> JsonObject:
     }
 
 
-def _aggregated_resource(resource: Resource) -> JsonObject:
+def _aggregated_resource(resource: Resource) -> dict[str, Any]:
     below = [_aggregated_subresource(one, resource) for one in resource.subresources]
     return {
         "resource": resource.gvr.resource,
@@ -128,7 +127,7 @@ def _aggregated_resource(resource: Resource) -> JsonObject:
     }
 
 
-def _aggregated_subresource(subresource: Subresource, parent: Resource) -> JsonObject:
+def _aggregated_subresource(subresource: Subresource, parent: Resource) -> dict[str, Any]:
     return {
         "subresource": subresource.name,
         "responseKind": _response_kind(subresource.gvk, parent),
@@ -136,7 +135,7 @@ def _aggregated_subresource(subresource: Subresource, parent: Resource) -> JsonO
     }
 
 
-def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonObject:
+def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]:
     """Of built-in resources, group and version are only said where they differ."""
     same = kind.group_version == resource.gvr.group_version and not resource.custom
     group, version = ("", "") if same else kind.group_version

@@ -18,8 +18,6 @@ from celadon.serve.http_messages import JSON
 from celadon.serve.publication.openapi_schemas import reference
 from celadon.serve.requests.negotiation import PROTOBUF, YAML
 
-JsonObject = dict[str, Any]
-
 QUERY: Final = {
     **dict.fromkeys(("allowWatchBookmarks", "follow", "force"), "boolean"),
     **dict.fromkeys(
@@ -125,7 +123,7 @@ class OperationWriter:
     group_version: GroupVersion
     custom: bool = False
 
-    def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> JsonObject:
+    def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> dict[str, Any]:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
         path = {name: _path_parameter(name) for name in in_path}
@@ -141,7 +139,7 @@ class OperationWriter:
         parameters = [one for _, one in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
         return {**made, **({"parameters": parameters} if parameters else {})}
 
-    def _operation(self, operation: Operation, query: list[str]) -> JsonObject:
+    def _operation(self, operation: Operation, query: list[str]) -> dict[str, Any]:
         kind = operation.kind
         return {
             "tags": [self.tag],
@@ -157,7 +155,7 @@ class OperationWriter:
             },
         }
 
-    def _body(self, operation: Operation) -> JsonObject:
+    def _body(self, operation: Operation) -> dict[str, Any]:
         if operation.action == "patch":
             types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
             return _body(types, f"{META_PREFIX}Patch", required=True)
@@ -165,7 +163,7 @@ class OperationWriter:
             return _body(("*/*",), f"{META_PREFIX}DeleteOptions", required=False)
         return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
 
-    def _answers(self, operation: Operation) -> JsonObject:
+    def _answers(self, operation: Operation) -> dict[str, Any]:
         types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
         if operation.action in ("list", "watch", "watchlist") and not self.custom:
             types += [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"]
@@ -177,7 +175,7 @@ class OperationWriter:
         content = {one: {"schema": schema} for one in sorted(types)}
         return {code: {"content": content} for code in CODES.get(operation.action, ("200",))}
 
-    def resources_item(self) -> JsonObject:
+    def resources_item(self) -> dict[str, Any]:
         """The path of the group version itself."""
         types = (JSON, PROTOBUF, YAML)
         content = {one: {"schema": reference(f"{META_PREFIX}APIResourceList")} for one in types}
@@ -212,16 +210,16 @@ def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _body(types: Iterable[str], name: str, *, required: bool) -> JsonObject:
+def _body(types: Iterable[str], name: str, *, required: bool) -> dict[str, Any]:
     content = {one: {"schema": reference(name)} for one in types}
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
-def _path_parameter(name: str) -> JsonObject:
+def _path_parameter(name: str) -> dict[str, Any]:
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
-def _query_parameter(name: str) -> JsonObject:
+def _query_parameter(name: str) -> dict[str, Any]:
     schema = {"type": QUERY.get(name, "string"), "uniqueItems": True}
     return {"name": name, "in": "query", "schema": schema}

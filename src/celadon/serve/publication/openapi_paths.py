@@ -17,8 +17,6 @@ from celadon.serve.publication.openapi_operations import (
 )
 from celadon.serve.publication.published_apis import PublishedVersion
 
-JsonObject = dict[str, Any]
-
 RETURNED_WHEN_DELETED: Final = frozenset(
     {
         *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
@@ -47,11 +45,11 @@ TypeName = Callable[[GroupVersionKind], str]
 """The OpenAPI name of a kind's type."""
 
 
-def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, JsonObject]:
+def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, dict[str, Any]]:
     """All paths, sorted."""
     custom = all(resource.custom for resource in version.resources)
     writer = OperationWriter(version.group_version, custom)
-    found: dict[str, JsonObject] = {}
+    found: dict[str, dict[str, Any]] = {}
     if not custom:
         found[f"/{version.path}/"] = writer.resources_item()
     for resource in version.resources:
@@ -66,7 +64,7 @@ class _ResourcePaths:
     writer: OperationWriter
     type_name: TypeName
 
-    def items(self) -> Iterable[tuple[str, JsonObject]]:
+    def items(self) -> Iterable[tuple[str, dict[str, Any]]]:
         resource = self.resource
         namespace = ("namespace",) if resource.namespaced else ()
         inside = "namespaces/{namespace}/" if resource.namespaced else ""
@@ -84,7 +82,7 @@ class _ResourcePaths:
 
     def _path(
         self, path: str, operations: list[Operation], in_path: Iterable[str]
-    ) -> Iterable[tuple[str, JsonObject]]:
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
         if operations:
             yield f"{self.root}/{path}", self.writer.item(operations, in_path)
 
@@ -118,7 +116,7 @@ class _ResourcePaths:
 
     def _watches(
         self, subject: str, collection: str, namespace: tuple[str, ...]
-    ) -> Iterable[tuple[str, JsonObject]]:
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
         """The deprecated paths, which custom resources do not say."""
         resource = self.resource
         if "watch" not in resource.verbs or resource.custom:
@@ -135,7 +133,7 @@ class _ResourcePaths:
 
     def _below(
         self, subresource: Subresource, subject: str, named: str, in_path: tuple[str, ...]
-    ) -> Iterable[tuple[str, JsonObject]]:
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
         path = f"{named}/{subresource.name}"
         subject += "".join(_subject_part(subresource))
         if subresource.connect:
@@ -161,7 +159,7 @@ class _ResourcePaths:
 
     def _connected(
         self, subresource: Subresource, subject: str, path: str, in_path: tuple[str, ...]
-    ) -> Iterable[tuple[str, JsonObject]]:
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
         kind = subresource.gvk
         is_proxy = subresource.name == "proxy"
         verbs = [_CONNECT_METHODS[one] for one in ("get", "create")]

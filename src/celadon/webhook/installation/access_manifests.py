@@ -17,12 +17,10 @@ from celadon.kube.well_known_values import (
 )
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 
-Document = dict[str, Any]
-
 _READ: Final = ("get", "list", "watch")
 
 
-def access_manifests(settings: InstallationSettings) -> Iterator[Document]:
+def access_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """ServiceAccount, roles and their bindings."""
     yield {
         "apiVersion": "v1",
@@ -38,17 +36,23 @@ def access_manifests(settings: InstallationSettings) -> Iterator[Document]:
         yield from _granted(settings, at_home, settings.namespace)
 
 
-def _meta(settings: InstallationSettings, namespace: str) -> Document:
-    found: Document = {"name": settings.name, "labels": settings.labels}
+def _meta(settings: InstallationSettings, namespace: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": settings.name, "labels": settings.labels}
     return {**found, "namespace": namespace} if namespace else found
 
 
-def _rule(group: str, resources: Sequence[str], verbs: Sequence[str], *names: str) -> Document:
-    found: Document = {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+def _rule(
+    group: str, resources: Sequence[str], verbs: Sequence[str], *names: str
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "apiGroups": [group],
+        "resources": list(resources),
+        "verbs": list(verbs),
+    }
     return {**found, "resourceNames": list(names)} if names else found
 
 
-def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
+def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """What policies of the cluster are, and what they look up."""
     if not settings.from_cluster:
         return
@@ -68,20 +72,20 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[Document]:
         yield _rule("", ["events"], ["create", "patch"])
 
 
-def _bundle_rules(settings: InstallationSettings) -> Iterator[Document]:
+def _bundle_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     if settings.certificates is Certificates.OWN:
         kinds = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
         verbs = [*_READ, "update", "patch"]
         yield _rule(ADMISSION_REGISTRATION, kinds, verbs, settings.name)
 
 
-def _config_map_rules(settings: InstallationSettings) -> Iterator[Document]:
+def _config_map_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """ConfigMaps with policies, for clusters that do not know the kinds."""
     if settings.from_cluster:
         yield _rule("", ["configmaps"], _READ)
 
 
-def _certificate_rules(settings: InstallationSettings) -> Iterator[Document]:
+def _certificate_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """A creation cannot be restricted to a name."""
     if settings.certificates is Certificates.OWN:
         verbs = [*_READ, "update", "patch"]
@@ -92,8 +96,8 @@ def _certificate_rules(settings: InstallationSettings) -> Iterator[Document]:
 
 
 def _granted(
-    settings: InstallationSettings, rules: Sequence[Document], namespace: str
-) -> Iterator[Document]:
+    settings: InstallationSettings, rules: Sequence[dict[str, Any]], namespace: str
+) -> Iterator[dict[str, Any]]:
     kind = "Role" if namespace else "ClusterRole"
     head = {"apiVersion": f"{RBAC_GROUP}/v1", "metadata": _meta(settings, namespace)}
     account = {

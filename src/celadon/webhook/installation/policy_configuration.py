@@ -21,8 +21,6 @@ from celadon.webhook.installation.policy_coverage import (
 from celadon.webhook.installation.rule_unions import ANY
 from celadon.webhook.installation.selector_unions import Selector, conjunction
 
-Document = dict[str, Any]
-
 EVERYTHING: Final = Coverage(
     "Fail", "Equivalent", (Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
 )
@@ -35,9 +33,9 @@ NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 def policy_configuration(
     coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
-) -> Document:
+) -> dict[str, Any]:
     """A webhook for each of the coverages; requests that no policy ever sees are left out."""
-    meta: Document = {"name": settings.name, "labels": settings.labels}
+    meta: dict[str, Any] = {"name": settings.name, "labels": settings.labels}
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
@@ -48,9 +46,11 @@ def policy_configuration(
     }
 
 
-def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bool) -> Document:
+def _webhook(
+    coverage: Coverage, settings: InstallationSettings, *, mutating: bool
+) -> dict[str, Any]:
     exact = "-exact" if coverage.match_policy == "Exact" else ""
-    found: Document = {
+    found: dict[str, Any] = {
         "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
         "clientConfig": _client(settings, PATHS[mutating]),
         "rules": [rule_document(rule) for rule in coverage.rules],
@@ -71,9 +71,9 @@ def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bo
     return found
 
 
-def _client(settings: InstallationSettings, path: str) -> Document:
+def _client(settings: InstallationSettings, path: str) -> dict[str, Any]:
     service = {"namespace": settings.namespace, "name": settings.name, "path": path, "port": 443}
-    found: Document = {"service": service}
+    found: dict[str, Any] = {"service": service}
     if settings.ca_bundle:
         found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
     return found

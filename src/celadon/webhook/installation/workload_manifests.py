@@ -16,8 +16,6 @@ from celadon.webhook.installation.installation_settings import (
     InstallationSettings,
 )
 
-Document = dict[str, Any]
-
 USER: Final = 65532
 """The user without a name of minimal images."""
 CONTAINER: Final = "webhook"
@@ -31,7 +29,7 @@ _SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 
 def workload_manifests(
     settings: InstallationSettings, policies: Mapping[str, str]
-) -> Iterator[Document]:
+) -> Iterator[dict[str, Any]]:
     """`policies` are files by name, which the webhook gets unless it reads the cluster's."""
     if not settings.from_cluster:
         yield {**_head(settings, "v1", "ConfigMap", "-policies"), "data": dict(policies)}
@@ -56,7 +54,7 @@ def workload_manifests(
 
 def _head(
     settings: InstallationSettings, api_version: str, kind: str, suffix: str = ""
-) -> Document:
+) -> dict[str, Any]:
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -68,7 +66,7 @@ def _head(
     }
 
 
-def _certificate(settings: InstallationSettings) -> Iterator[Document]:
+def _certificate(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     yield {**_head(settings, CERT_MANAGER, "Issuer"), "spec": {"selfSigned": {}}}
     host = f"{settings.name}.{settings.namespace}.svc"
     yield {
@@ -82,7 +80,7 @@ def _certificate(settings: InstallationSettings) -> Iterator[Document]:
     }
 
 
-def _deployment(settings: InstallationSettings) -> Document:
+def _deployment(settings: InstallationSettings) -> dict[str, Any]:
     return {
         "replicas": settings.replicas,
         "selector": {"matchLabels": settings.selector},
@@ -91,7 +89,7 @@ def _deployment(settings: InstallationSettings) -> Document:
     }
 
 
-def _pod(settings: InstallationSettings) -> Document:
+def _pod(settings: InstallationSettings) -> dict[str, Any]:
     return {
         "serviceAccountName": settings.name,
         "automountServiceAccountToken": settings.asks_cluster,
@@ -109,7 +107,7 @@ def _pod(settings: InstallationSettings) -> Document:
     }
 
 
-def _spread(settings: InstallationSettings, key: str) -> Document:
+def _spread(settings: InstallationSettings, key: str) -> dict[str, Any]:
     return {
         "maxSkew": 1,
         "topologyKey": key,
@@ -118,7 +116,7 @@ def _spread(settings: InstallationSettings, key: str) -> Document:
     }
 
 
-def _container(settings: InstallationSettings) -> Document:
+def _container(settings: InstallationSettings) -> dict[str, Any]:
     return {
         "name": CONTAINER,
         "image": settings.image,
@@ -158,11 +156,11 @@ def arguments(settings: InstallationSettings) -> list[str]:
     return found
 
 
-def _probe(path: str) -> Document:
+def _probe(path: str) -> dict[str, Any]:
     return {"httpGet": {"path": path, "port": "https", "scheme": "HTTPS"}}
 
 
-def _mounts(settings: InstallationSettings) -> list[Document]:
+def _mounts(settings: InstallationSettings) -> list[dict[str, Any]]:
     found = [{"name": "tmp", "mountPath": "/tmp"}]
     if settings.certificates is not Certificates.OWN:
         found.append({"name": "tls", "mountPath": TLS})
@@ -171,8 +169,10 @@ def _mounts(settings: InstallationSettings) -> list[Document]:
     return [{**one, "readOnly": one["name"] != "tmp"} for one in found]
 
 
-def _volumes(settings: InstallationSettings) -> list[Document]:
-    found: list[Document] = [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}]
+def _volumes(settings: InstallationSettings) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}
+    ]
     if settings.certificates is not Certificates.OWN:
         found.append({"name": "tls", "secret": {"secretName": settings.secret}})
     if not settings.from_cluster:
@@ -180,17 +180,17 @@ def _volumes(settings: InstallationSettings) -> list[Document]:
     return found
 
 
-def _service(settings: InstallationSettings) -> Document:
+def _service(settings: InstallationSettings) -> dict[str, Any]:
     return {
         "selector": settings.selector,
         "ports": [{"name": "https", "port": 443, "targetPort": "https"}],
     }
 
 
-def _network_policy(settings: InstallationSettings) -> Document:
+def _network_policy(settings: InstallationSettings) -> dict[str, Any]:
     """API servers are outside of the Pods' network, so anybody may ask; but the webhook itself
     talks to nobody but the API server and whoever knows its address."""
-    outwards: list[Document] = []
+    outwards: list[dict[str, Any]] = []
     if settings.asks_cluster:
         ports = [("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443)]
         outwards = [{"ports": [{"protocol": name, "port": number} for name, number in ports]}]
@@ -202,7 +202,7 @@ def _network_policy(settings: InstallationSettings) -> Document:
     }
 
 
-def _service_monitor(settings: InstallationSettings) -> Document:
+def _service_monitor(settings: InstallationSettings) -> dict[str, Any]:
     return {
         "selector": {"matchLabels": settings.selector},
         "endpoints": [
