@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.conversion import convert
+from celadon.admission.conversion import ConversionError, convert
 from celadon.kube import GroupVersionKind
 
 HPA = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
@@ -16,6 +16,7 @@ MEMORY = {
     "type": "Resource",
     "resource": {"name": "memory", "target": {"type": "Utilization", "averageUtilization": 60}},
 }
+METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CPU = {
     "type": "Resource",
     "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}},
@@ -119,7 +120,6 @@ AMOUNT = {
     "type": "Resource",
     "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}},
 }
-METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 
 
 @pytest.mark.parametrize(
@@ -219,3 +219,23 @@ def test_what_has_another_kind_is_only_renamed() -> None:
     assert convert(given, kind) == {**given, "apiVersion": "autoscaling/v2"}
     beta = convert(hpa(CPU), HPA._replace(version="v2beta2"))
     assert beta == {**hpa(CPU), "apiVersion": "autoscaling/v2beta2"}
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"spec": [{"minReplicas": 2, "maxReplicas": 10}]},
+        {"spec": "x"},
+        {"spec": {"metrics": [1]}, "metadata": {"annotations": {METRICS: '[{"resource": 1}]'}}},
+        {"status": 3},
+        {"status": ["x"]},
+    ],
+)
+def test_what_has_not_the_shape_of_its_kind_cannot_be_converted(
+    version: str, damaged: dict[str, Any]
+) -> None:
+    given = {**hpa(), "apiVersion": f"autoscaling/{version}", **damaged}
+    other = HPA._replace(version={"v1": "v2", "v2": "v1"}[version])
+    with pytest.raises(ConversionError, match="does not have the fields of its kind"):
+        convert(given, other)

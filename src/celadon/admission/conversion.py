@@ -42,7 +42,7 @@ class ConversionError(Exception):
 
 
 def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-    """The object as `kind`, a version of its own kind."""
+    """The object as `kind`, a version of its own kind. Raises ConversionError."""
     if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
     have = metadata.gvk(obj)
@@ -52,13 +52,23 @@ def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
         return {fields.get(key, key): value for key, value in renamed.items()}
     if kind.group_kind == HPA and have.kind == kind.kind:
         change = _HPA_CHANGES.get((have.version, kind.version))
-        return renamed if change is None else change(renamed)
+        return renamed if change is None else _changed(change, renamed)
     return renamed
+
+
+def _changed(
+    change: Callable[[dict[str, Any]], dict[str, Any]], obj: dict[str, Any]
+) -> dict[str, Any]:
+    """Whoever sends reviews may send anything: what has not the shape of its kind stays as it is."""
+    try:
+        return change(obj)
+    except (AttributeError, TypeError, ValueError):
+        raise ConversionError("the object does not have the fields of its kind") from None
 
 
 def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
     annotations = dict(metadata.annotations(obj))
-    spec = dict(obj.get("spec") or {})
+    spec = _part(obj, "spec")
     target = spec.pop("targetCPUUtilizationPercentage", None)
     metrics = [_v2_metric(one) for one in _listed(annotations.pop(METRICS, ""))]
     if target is not None:
@@ -69,7 +79,7 @@ def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
     behavior = _loaded(annotations.pop(BEHAVIOR, ""))
     if isinstance(behavior, dict):
         spec["behavior"] = behavior
-    status = dict(obj.get("status") or {})
+    status = _part(obj, "status")
     current = status.pop("currentCPUUtilizationPercentage", None)
     annotations.pop(CURRENT_METRICS, None)
     conditions = _listed(annotations.pop(CONDITIONS, ""))
@@ -85,7 +95,7 @@ def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
 
 def _hpa_to_v1(obj: dict[str, Any]) -> dict[str, Any]:
     annotations = dict(metadata.annotations(obj))
-    spec = dict(obj.get("spec") or {})
+    spec = _part(obj, "spec")
     others = []
     for metric in spec.pop("metrics", ()):
         target = _cpu_target(metric)
@@ -98,7 +108,7 @@ def _hpa_to_v1(obj: dict[str, Any]) -> dict[str, Any]:
     behavior = spec.pop("behavior", None)
     if behavior is not None:
         annotations[BEHAVIOR] = json.dumps(behavior, separators=(",", ":"))
-    status = dict(obj.get("status") or {})
+    status = _part(obj, "status")
     for metric in status.pop("currentMetrics", None) or ():
         usage = (metric.get("resource") or {}).get("current") or {}
         if (metric.get("resource") or {}).get("name") == "cpu" and "averageUtilization" in usage:
@@ -115,6 +125,14 @@ _HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, Any]], dict[str
     ("v1", "v2"): _hpa_to_v2,
     ("v2", "v1"): _hpa_to_v1,
 }
+
+
+def _part(obj: JsonObject, name: str) -> dict[str, Any]:
+    """A copy to change. TypeError for what is no object."""
+    found = obj.get(name) or {}
+    if not isinstance(found, dict):
+        raise TypeError(name)
+    return dict(found)
 
 
 def _annotated(obj: JsonObject, annotations: Mapping[str, str]) -> dict[str, Any]:

@@ -10,7 +10,14 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
-from celadon.serve.http_messages import JSON, Handler, HttpAnswer, HttpRequest, plain_text
+from celadon.serve.http_messages import (
+    JSON,
+    Handler,
+    HttpAnswer,
+    HttpRequest,
+    PromptHandler,
+    plain_text,
+)
 
 __all__ = [
     "ADMINISTRATOR",
@@ -20,6 +27,7 @@ __all__ = [
     "Handler",
     "HttpAnswer",
     "HttpRequest",
+    "PromptHandler",
     "Settings",
     "Signer",
     "TokenFile",

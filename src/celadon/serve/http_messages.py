@@ -11,7 +11,7 @@ import functools
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import User
 from celadon.serve.remembered_properties import remembered
@@ -109,6 +109,15 @@ class HttpAnswer:
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]
 """What a server is, without its network."""
+
+
+class PromptHandler(Protocol):
+    """Answers without a task for each request: a tenth of what a small request costs."""
+
+    def offer(self, request: HttpRequest, reply: Callable[[HttpAnswer], None]) -> bool:
+        """Whether it takes the request, and calls `reply` once, now or later, with an answer that
+        has no stream. It never raises."""
+        ...
 
 
 def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:

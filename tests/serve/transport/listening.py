@@ -12,9 +12,14 @@ from dataclasses import dataclass
 
 import uvloop
 
-from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
+from celadon.serve.http_messages import (
+    Handler,
+    HttpAnswer,
+    HttpRequest,
+    PromptHandler,
+    plain_text,
+)
 from celadon.serve.transport.connection_limits import ConnectionLimits
-from celadon.serve.transport.http_connection import PromptHandler
 from celadon.serve.transport.http_server import HttpServer
 
 PATIENCE = 10.0

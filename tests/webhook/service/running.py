@@ -21,6 +21,7 @@ from celadon.admission.engine import Engine
 from celadon.serve.transport import Address
 from celadon.webhook.deciding.rulebook import Rulebook, SourceState
 from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.policy_answers import PolicyAnswers
 from celadon.webhook.service.webhook_process import Webhook
 from celadon.webhook.service.webhook_settings import DecisionLogSettings, WebhookSettings
 from tests.admission.building import binding, policy
@@ -107,7 +108,7 @@ def running(
     async def serve() -> None:
         kept = settings.decision_log or (None if log is None else DecisionLogSettings(log))
         written = None if kept is None else DecisionLog(kept, lambda: 0.0, lambda: 0.5)
-        webhook = Webhook(settings, source, written)
+        webhook = Webhook(settings, PolicyAnswers(settings, source, written))
         loop = asyncio.get_running_loop()
         made.append(Client(listener.getsockname()[1], webhook, loop))
         await webhook.serve(listener, ready.set)

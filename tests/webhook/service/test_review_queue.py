@@ -96,7 +96,7 @@ def test_who_comes_when_the_queue_is_full_is_sent_away() -> None:
     assert [one.code for one in found] == [429] * 10 + [200] * 20
     assert found[0].body == b"too many reviews at once, please try again later\n"
     assert found[0].headers == ()
-    assert metrics.refused.values == {("/validate", "busy"): 10}
+    assert metrics.reviews.refused.values == {("/validate", "busy"): 10}
 
 
 def test_who_has_waited_too_long_is_not_decided_any_more() -> None:
@@ -104,7 +104,7 @@ def test_who_has_waited_too_long_is_not_decided_any_more() -> None:
     found, metrics = asked(rulebook(), targets, before=lambda: time.sleep(0.05))
     assert [one.code for one in found] == [504, 200, 200]
     assert found[0].body == b"the review was not decided within 0.01s\n"
-    assert metrics.refused.values == {("/validate", "deadline"): 1}
+    assert metrics.reviews.refused.values == {("/validate", "deadline"): 1}
 
 
 def test_reviews_that_ask_others_hold_nobody_up() -> None:
@@ -162,7 +162,7 @@ def test_a_mistake_of_ours_ends_one_review(
     with caplog.at_level(logging.CRITICAL):
         found, metrics = asked(dataclasses.replace(rules, world=world), ["/validate"] * 2)
     assert [one.code for one in found] == [500, 200]
-    assert metrics.refused.values == {("/validate", "broken"): 1}
+    assert metrics.reviews.refused.values == {("/validate", "broken"): 1}
 
 
 def test_a_reply_that_fails_does_not_stop_the_queue() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission import Verdict
 from celadon.kube import StatusError
 from celadon.serve.operation import exposition
 from celadon.webhook.deciding.decider import Decider
@@ -30,14 +29,14 @@ def test_the_state_of_the_source() -> None:
     )
     assert shown(metrics(FixedSource(rulebook(), state))) == [
         'celadon_webhook_cache_age_seconds{cache="pods"} 1.5',
-        "celadon_webhook_certificate_expiry_timestamp_seconds 1000",
-        "celadon_webhook_in_flight_reviews 3",
         'celadon_webhook_policies{kind="binding"} 1',
         'celadon_webhook_policies{kind="policy"} 1',
         "celadon_webhook_policies_loaded_timestamp_seconds 5",
         "celadon_webhook_policies_outdated 1",
         'celadon_webhook_policy_loads_total{result="failure"} 1',
         'celadon_webhook_policy_loads_total{result="success"} 2',
+        "celadon_webhook_certificate_expiry_timestamp_seconds 1000",
+        "celadon_webhook_in_flight_reviews 3",
     ]
     without = shown(WebhookMetrics(FixedSource(None), lambda: 0, None))
     assert 'celadon_webhook_policies{kind="policy"} 0' in without
@@ -47,9 +46,9 @@ def test_the_state_of_the_source() -> None:
 def test_reviews_are_counted_by_what_came_out() -> None:
     given = metrics()
     for _ in range(2):
-        given.reviewed("/validate", "CREATE", Verdict(), 0.0002)
-    given.reviewed("/validate", "DELETE", Verdict(allowed=False), 0.3)
-    given.not_answered("/validate", "busy", 429)
+        given.reviews.reviewed("/validate", "CREATE", allowed=True, seconds=0.0002)
+    given.reviews.reviewed("/validate", "DELETE", allowed=False, seconds=0.3)
+    given.reviews.not_answered("/validate", "busy", 429)
     lines = shown(given)
     for line in (
         'celadon_webhook_review_duration_seconds_bucket{path="/validate",operation="CREATE",'

@@ -14,13 +14,19 @@ import ssl
 import sys
 import termios
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import httptools
 
-from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest, plain_text
+from celadon.serve.http_messages import (
+    Header,
+    HttpAnswer,
+    HttpRequest,
+    PromptHandler,
+    plain_text,
+)
 from celadon.serve.operation.prompt_tasks import started
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
@@ -34,15 +40,6 @@ HEAD_TOO_LARGE: Final = plain_text(431, "431 Request Header Fields Too Large")
 _METHOD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
-
-
-class PromptHandler(Protocol):
-    """Answers without a task for each request: a tenth of what a small request costs."""
-
-    def offer(self, request: HttpRequest, reply: Callable[[HttpAnswer], None]) -> bool:
-        """Whether it takes the request, and calls `reply` once, now or later, with an answer that
-        has no stream. It never raises."""
-        ...
 
 
 class Surroundings(Protocol):

@@ -12,10 +12,10 @@ import ssl
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from celadon.serve.http_messages import Handler
+from celadon.serve.http_messages import Handler, PromptHandler
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler
-from celadon.serve.transport.http_connection import Connection, PromptHandler
+from celadon.serve.transport.http_connection import Connection
 
 BACKLOG: Final = 2048
 _LOOK_SECONDS: Final = 0.01

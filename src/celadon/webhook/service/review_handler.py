@@ -140,7 +140,8 @@ class ReviewHandler:
             metrics.mutated(decider.notes)
         answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
         seconds = perf_counter() - arrived
-        metrics.reviewed(path, review.request.operation.value, verdict, seconds)
+        operation = review.request.operation.value
+        metrics.reviews.reviewed(path, operation, allowed=verdict.allowed, seconds=seconds)
         if self._log is not None:
             self._log.decided(path, review, verdict, findings, int(seconds * 1e6))
         return answer
@@ -154,7 +155,7 @@ class ReviewHandler:
 
     def refuse(self, path: str, code: int, text: str, reason: str = _MALFORMED) -> HttpAnswer:
         """An HTTP error in place of a review."""
-        self._metrics.not_answered(path, reason, code)
+        self._metrics.reviews.not_answered(path, reason, code)
         return plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
 
 

@@ -1,4 +1,4 @@
-"""What the webhook tells Prometheus about its reviews, its policies and itself.
+"""What a webhook tells Prometheus about its policies, besides its reviews.
 
 docs/webhook.md has the table of names. What policies decided is counted for each of them; how long
 each took is measured for one review in `TIMED_EVERY`, since reading the clock between policies
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from celadon.admission import Action, Verdict
+from celadon.admission import Action
 from celadon.admission.mutating import MutationNotes
 from celadon.serve.operation import (
     Counter,
@@ -20,32 +20,14 @@ from celadon.serve.operation import (
     Histogram,
     Labels,
     ReadCounter,
-    Series,
-    process_families,
 )
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.deciding.rulebook import PolicySource
+from celadon.webhook.service.review_metrics import ReviewMetrics
 
 TIMED_EVERY: Final = 64
-_REVIEW_BOUNDS: Final = (
-    *(1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
-)
 _POLICY_BOUNDS: Final = (1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 0.001, 0.005, 0.01, 0.1, 1.0)
 
-REVIEW_SECONDS: Final = Description(
-    "celadon_webhook_review_duration_seconds",
-    "From a review's arrival to its answer, time in the queue included.",
-    ("path", "operation", "allowed"),
-)
-HTTP_REQUESTS: Final = Description(
-    "celadon_webhook_http_requests_total", "Requests by path and HTTP code.", ("path", "code")
-)
-REFUSED: Final = Description(
-    "celadon_webhook_unanswered_reviews_total",
-    "Requests that were answered with an HTTP error in place of a review, so that the failure "
-    "policy of the webhook's configuration decides: busy, deadline, malformed, broken.",
-    ("path", "reason"),
-)
 DECISIONS: Final = Description(
     "celadon_webhook_policy_decisions_total",
     "What policies had against requests: deny, warn, audit.",
@@ -75,7 +57,7 @@ WOULD_DENY: Final = Description(
 
 
 class WebhookMetrics:
-    """`in_flight` and `expires` are asked when somebody reads."""
+    """`in_flight` and `expires` are as for ReviewMetrics, which count in `reviews`."""
 
     def __init__(
         self,
@@ -83,18 +65,13 @@ class WebhookMetrics:
         in_flight: Callable[[], int],
         expires: Callable[[], float] | None,
     ) -> None:
-        self.review_seconds = Histogram(REVIEW_SECONDS, _REVIEW_BOUNDS)
-        self.http_requests = Counter(HTTP_REQUESTS)
-        self.refused = Counter(REFUSED)
+        self.reviews = ReviewMetrics(in_flight, expires)
         self.decisions = Counter(DECISIONS)
         self.errors = Counter(ERRORS)
         self.mutations = Counter(MUTATIONS)
         self.policy_seconds = Histogram(POLICY_SECONDS, _POLICY_BOUNDS)
         self.would_deny = Counter(WOULD_DENY)
         self._source = source
-        self._in_flight = in_flight
-        self._expires = expires
-        self._alike: dict[tuple[str, str, bool], Series] = {}
         self._until_timed = 0
 
     def is_timed(self) -> bool:
@@ -104,16 +81,6 @@ class WebhookMetrics:
             return False
         self._until_timed = TIMED_EVERY
         return True
-
-    def reviewed(self, path: str, operation: str, verdict: Verdict, seconds: float) -> None:
-        """A review was answered."""
-        key = (path, operation, verdict.allowed)
-        series = self._alike.get(key)
-        if series is None:
-            labels = (path, operation, str(verdict.allowed).lower())
-            series = self._alike[key] = self.review_seconds.series(labels)
-        series.observe(seconds)
-        self.http_requests.add((path, "200"))
 
     def found(self, findings: Iterable[Finding]) -> None:
         """What policies had against a request."""
@@ -144,13 +111,8 @@ class WebhookMetrics:
         for policy, seconds in times:
             self.policy_seconds.observe(seconds, (policy,))
 
-    def not_answered(self, path: str, reason: str, code: int) -> None:
-        """An HTTP error took the place of a review."""
-        self.refused.add((path, reason))
-        self.http_requests.add((path, str(code)))
-
     def families(self) -> Iterable[Family]:
-        """In the order of their names."""
+        """Of policies, then of reviews."""
         return (
             self.would_deny,
             Gauge(
@@ -161,30 +123,13 @@ class WebhookMetrics:
                 ),
                 lambda: {(name,): age for name, age in self._source.state().cache_ages.items()},
             ),
-            Gauge(
-                Description(
-                    "celadon_webhook_certificate_expiry_timestamp_seconds",
-                    "When the certificate in use ends, in Unix time.",
-                ),
-                self._certificate,
-            ),
-            self.http_requests,
-            Gauge(
-                Description("celadon_webhook_in_flight_reviews", "Reviews without an answer yet."),
-                lambda: {(): self._in_flight()},
-            ),
             *self._policy_gauges(),
             self.decisions,
             self.mutations,
             self.policy_seconds,
             self.errors,
-            self.review_seconds,
-            self.refused,
-            *process_families(),
+            *self.reviews.families(),
         )
-
-    def _certificate(self) -> Mapping[Labels, float]:
-        return {} if self._expires is None else {(): self._expires()}
 
     def _policies(self) -> Mapping[Labels, float]:
         rules = self._source.rulebook()

@@ -15,7 +15,7 @@ import random
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Final
 
 import uvloop
@@ -30,16 +30,15 @@ from celadon.serve.transport import (
     settle_memory,
 )
 from celadon.webhook.deciding.rulebook import PolicySource
+from celadon.webhook.service.answering import Answering
 from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.policy_answers import PolicyAnswers
 from celadon.webhook.service.readiness import OwnPages
-from celadon.webhook.service.review_handler import ReviewHandler
-from celadon.webhook.service.review_queue import ReviewQueue
-from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from celadon.webhook.service.webhook_settings import WebhookSettings
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 LOOK_SECONDS: Final = 2.0
-"""Between two looks at the certificate and the log file."""
+"""Between two looks at files."""
 
 
 def run_webhook(
@@ -50,9 +49,18 @@ def run_webhook(
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(open_listener(settings.listen))
         log = _log(settings, stack)
-        allow_many_connections()
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, source, listener, log, ready))
+
+        async def serve() -> None:
+            await serve_webhook(settings, PolicyAnswers(settings, source, log), listener, ready)
+
+        run_loop(serve())
+
+
+def run_loop(serving: Coroutine[None, None, None]) -> None:
+    """All that the process does from now on."""
+    allow_many_connections()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serving)
 
 
 def _log(settings: WebhookSettings, stack: contextlib.ExitStack) -> DecisionLog | None:
@@ -66,15 +74,15 @@ def _log(settings: WebhookSettings, stack: contextlib.ExitStack) -> DecisionLog 
     return log
 
 
-async def _serve(
+async def serve_webhook(
     settings: WebhookSettings,
-    source: PolicySource,
+    answering: Answering,
     listener: socket.socket,
-    log: DecisionLog | None,
     ready: Callable[[str], None],
 ) -> None:
+    """Until SIGTERM or SIGINT; `ready` is as for `run_webhook`."""
     loop = asyncio.get_running_loop()
-    webhook = Webhook(settings, source, log)
+    webhook = Webhook(settings, answering)
     address = settings.listen
     scheme = "http" if settings.certificate is None else "https"
     url = type(address)(address.host, listener.getsockname()[1]).url(scheme)
@@ -87,41 +95,22 @@ async def _serve(
 class Webhook:
     """A webhook in the running loop."""
 
-    def __init__(
-        self, settings: WebhookSettings, source: PolicySource, log: DecisionLog | None = None
-    ) -> None:
+    def __init__(self, settings: WebhookSettings, answering: Answering) -> None:
         self._settings = settings
-        self._source = source
-        self._log = log
+        self._answering = answering
         self._loop = asyncio.get_running_loop()
         self.is_ending = False
-        certificate = settings.certificate
-        self.metrics = WebhookMetrics(
-            source,
-            lambda: self._queue.in_flight,
-            None if certificate is None else certificate.expires,
-        )
-        handler = ReviewHandler(
-            source.rulebook,
-            self.metrics,
-            log,
-            most_bytes=settings.body_bytes,
-            audit_only=settings.audit_only,
-            known_callers=settings.known_callers,
-            denied=settings.denied,
-        )
-        self._queue = ReviewQueue(handler, settings.in_flight, settings.seconds)
-        pages = OwnPages(source, self.metrics, lambda: self.is_ending, settings.waits_for)
+        pages = OwnPages(answering, lambda: self.is_ending, settings.waits_for)
         self._server = HttpServer(
             pages.handle,
             lambda: self._ready(),
-            None if certificate is None else certificate.context,
+            None if settings.certificate is None else settings.certificate.context,
             ConnectionLimits(
                 body_bytes=settings.body_bytes,
                 linger_seconds=settings.linger_seconds,
                 drain_seconds=settings.drain_seconds,
             ),
-            self._queue,
+            answering.prompt,
         )
         self._ready: Callable[[], None] = lambda: None
 
@@ -129,7 +118,7 @@ class Webhook:
         """Until `end`."""
         self._ready = ready
         beside = (one() for one in self._settings.beside)
-        running = (self._source.run(), self._look(), *beside)
+        running = (self._answering.run(), self._look(), *beside)
         tasks = [self._loop.create_task(one) for one in running]
         for task in tasks:
             task.add_done_callback(self._noticed)
@@ -159,5 +148,4 @@ class Webhook:
             await asyncio.sleep(LOOK_SECONDS)
             if self._settings.certificate is not None:
                 self._settings.certificate.reload()
-            if self._log is not None:
-                self._log.reopen_if_moved()
+            self._answering.look()

@@ -68,3 +68,8 @@ class WebhookSettings:
     """What else runs as long as the webhook does; the webhook ends if any of it fails."""
     waits_for: tuple[Callable[[], str], ...] = ()
     """Each says what the webhook cannot be ready without; empty when it is there."""
+
+    @property
+    def expires(self) -> Callable[[], float] | None:
+        """Tells when the certificate ends, if there is one."""
+        return None if self.certificate is None else self.certificate.expires

@@ -1,0 +1,68 @@
+"""Reviews that policies answer: the queue, the handler behind it, and how they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from celadon.serve import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.operation import Family
+from celadon.webhook.deciding.rulebook import PolicySource, described
+from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.readiness import PAGES
+from celadon.webhook.service.review_handler import REVIEW_PATHS, ReviewHandler
+from celadon.webhook.service.review_queue import ReviewQueue
+from celadon.webhook.service.webhook_metrics import WebhookMetrics
+from celadon.webhook.service.webhook_settings import WebhookSettings
+
+
+class PolicyAnswers:
+    """An `Answering`."""
+
+    def __init__(
+        self, settings: WebhookSettings, source: PolicySource, log: DecisionLog | None = None
+    ) -> None:
+        self._source = source
+        self._log = log
+        self._metrics = WebhookMetrics(source, lambda: self.prompt.in_flight, settings.expires)
+        handler = ReviewHandler(
+            source.rulebook,
+            self._metrics,
+            log,
+            most_bytes=settings.body_bytes,
+            audit_only=settings.audit_only,
+            known_callers=settings.known_callers,
+            denied=settings.denied,
+        )
+        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds)
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        """Never a review: those are offered to the queue first."""
+        if request.path in REVIEW_PATHS:
+            text = "method not allowed: POST an AdmissionReview\n"
+            return plain_text(405, text, ("Allow", "POST"))
+        listed = ", ".join((*REVIEW_PATHS, *PAGES))
+        return plain_text(404, f"not found; there are {listed}\n")
+
+    def checks(self) -> Iterator[tuple[bool, str]]:
+        """Whether there are policies, and whether they are the newest."""
+        state = self._source.state()
+        rules = self._source.rulebook()
+        if rules is None or state.missing:
+            yield False, f"policies waiting for {described(state.missing)}"
+        elif state.problems:
+            yield True, f"policies ok, of an earlier version: {described(state.problems)}"
+        else:
+            yield True, f"policies ok ({rules.policies})"
+
+    def families(self) -> Iterable[Family]:
+        """Those of policies among them."""
+        return self._metrics.families()
+
+    async def run(self) -> None:
+        """Keep the policies current."""
+        await self._source.run()
+
+    def look(self) -> None:
+        """Open the decision log anew if somebody has moved it."""
+        if self._log is not None:
+            self._log.reopen_if_moved()
