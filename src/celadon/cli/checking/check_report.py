@@ -32,10 +32,11 @@ class Place:
 class State(enum.Enum):
     """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it; `INVALID`
     is refused before any policy could; of one that is `UNASKED` it is not known, since it would be
-    sent to webhooks that were not asked."""
+    sent to webhooks that were not asked. About one that is `UNCHANGED` nothing is sent."""
 
     ADMITTED = "admitted"
     UNTOUCHED = "untouched"
+    UNCHANGED = "unchanged"
     WARNED = "warned"
     UNASKED = "unasked"
     DENIED = "denied"

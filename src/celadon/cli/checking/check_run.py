@@ -106,7 +106,8 @@ def _judged(
     """What becomes of the objects, and what is said about policies. `alone`: there are no webhooks
     that may have to be asked, about one object after the other."""
     engine = validating_engine(sets.validating, settings.version)
-    olds = {identity(one, settings.question.namespace): one for one in manifests.old}
+    there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
+    olds = {identity(one, settings.question.namespace): one for one in there}
     found = Findings(Sightings.wanted(sets))
     judge = Judge(engine, world, prepare, asking, sets, settings, olds, found)
     done = itertools.count(1)
@@ -116,9 +117,8 @@ def _judged(
     if found.sightings.any:
         found.mutations.count_silent(sets.mutating)
     mutations = found.mutations if settings.defaulting else None
-    said = notices(
-        manifests, sets, settings.question.operation, found.sightings, mutations, found.coverage
-    )
+    operation = None if settings.question.applies else settings.question.operation
+    said = notices(manifests, sets, operation, found.sightings, mutations, found.coverage)
     return Report(
         objects=tuple(found.results),
         policies=sum(len(one.policies) for one in sets.all),

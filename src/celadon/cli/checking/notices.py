@@ -72,12 +72,13 @@ def _place(one: Asked, path: Path) -> Place:
 def notices(
     manifests: Manifests,
     sets: PolicySets,
-    operation: Operation,
+    operation: Operation | None,
     sightings: Sightings,
     mutations: Coverage | None,
     coverage: Coverage,
 ) -> Iterator[Notice]:
-    """Everything that should be said, the most general first. `mutations` is what mutating policies
+    """Everything that should be said, the most general first. `operation` is that of all requests,
+    if all have the same; `mutations` is what mutating policies
     did (None if nobody asked them), `coverage` what validating ones said."""
     yield from _nothing(manifests, sets)
     if mutations is None:
@@ -166,7 +167,9 @@ def _without_policy(policies: PolicySet) -> Iterator[Notice]:
             )
 
 
-def _unmatched(policies: PolicySet, operation: Operation, coverage: Coverage) -> Iterator[Notice]:
+def _unmatched(
+    policies: PolicySet, operation: Operation | None, coverage: Coverage
+) -> Iterator[Notice]:
     bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
     for name, placed in policies.policies.items():
         outcomes = coverage.outcomes.get(name, set[Outcome]())
@@ -188,7 +191,7 @@ def _unmatched(policies: PolicySet, operation: Operation, coverage: Coverage) ->
             Silence.POLICY_UNMATCHED,
             placed.place(FieldPath("spec", "matchConstraints")),
             f"policy `{name}` matched none of the objects: {why}",
-            _operation_help(placed, operation.value),
+            "" if operation is None else _operation_help(placed, operation.value),
         )
 
 

@@ -1,14 +1,15 @@
 """Documents to requests: what a client would ask of the API server with this object.
 
 The endpoint follows from the kind (or from `--subresource`), the namespace from the object or from
-`--namespace`, the operation from `--operation`. What cannot be asked becomes a `Problem`.
+`--namespace`, the operation from `--operation` or, with `--apply`, from what is there. What cannot
+be asked becomes a `Problem`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
     ADMIN,
@@ -16,7 +17,7 @@ from celadon.admission import (
     Request,
 )
 from celadon.admission.writing import request_of, write_options
-from celadon.cli.checking.object_preparation import Made, Prepare
+from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.sending.endpoints import Endpoint, endpoint_of
 from celadon.cli.checking.sending.field_validation import StrayFields
 from celadon.cli.crashes import crash
@@ -34,13 +35,17 @@ from celadon.kube.writes import Target, WriteOptions, request_options
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
+_APPLIER: Final = "kubectl-client-side-apply"
+"""The same of `kubectl apply`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the command line says about every request."""
+    """What the command line says about every request. With `applies`, objects that are there are
+    updated and others created, whatever the `operation`."""
 
     operation: Operation = Operation.CREATE
+    applies: bool = False
     subresource: str = ""
     namespace: str = "default"
     user: User = ADMIN
@@ -51,13 +56,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request and the document it comes from; `stray` are fields of it that the object lacks."""
+    """A request and the document it comes from; `stray` are fields of it that the object lacks.
+    One that is `unchanged` is not sent."""
 
     document: Document
     request: Request
     endpoint: Endpoint
     target: Target
     stray: StrayFields | None = None
+    unchanged: bool = False
 
     @property
     def title(self) -> str:
@@ -102,9 +109,9 @@ def ask(
     if endpoint.namespaced:
         namespace = metadata.namespace(value) or question.namespace
     old: Document | None = None
-    if question.operation is Operation.UPDATE:
+    if question.applies or question.operation is Operation.UPDATE:
         old = olds.get(identity(document, question.namespace))
-        if old is None:
+        if old is None and not question.applies:
             return _no_old(document, namespace)
     return _asked(document, question, endpoint, namespace, old, prepare)
 
@@ -123,6 +130,17 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
     return kind.group, kind.kind, own, metadata.name(document.value)
 
 
+class _Sent(NamedTuple):
+    """What is sent, and what is there; `document` is what the server has of it."""
+
+    operation: Operation
+    document: Document
+    new: Any = None
+    stored: Any = None
+    stray: StrayFields | None = None
+    unchanged: bool = False
+
+
 def _asked(
     document: Document,
     question: Question,
@@ -131,56 +149,84 @@ def _asked(
     old: Document | None,
     prepare: Prepare,
 ) -> Asked | Problem:
-    operation = question.operation
     value = document.value
-    named = operation is not Operation.CREATE or endpoint.subresource
+    creates = old is None if question.applies else question.operation is Operation.CREATE
     target = Target(
         endpoint.entry,
         namespace,
-        metadata.name(value) if named else "",
+        "" if creates and not endpoint.subresource else metadata.name(value),
         endpoint.subresource,
         prepare.custom_kind(endpoint.entry.gvk),
     )
-    new: Any = None
-    stored: Any = None
-    stray = None
-    if operation is Operation.CONNECT:
-        new = _connect_options(value, endpoint)
-    elif operation is Operation.DELETE:
-        stored = prepare.stored(document, target)
-    elif old is None:
-        new = prepare.created(document, target)
+    if question.applies:
+        sent = _applied(document, old, target, prepare)
     else:
-        stored = prepare.stored(old, target)
-        if isinstance(stored, dict):
-            new = prepare.updated(document, target, stored)
-    for prepared in (new, stored):
-        if isinstance(prepared, Problem):
-            return prepared
-    if isinstance(new, Made):
-        new, stray = new
+        sent = _sent(document, question.operation, old, endpoint, target, prepare)
+    if isinstance(sent, Problem):
+        return sent
+    found = sent.new if sent.new is not None else sent.stored
     request = request_of(
         target,
-        operation,
-        new,
-        stored,
+        sent.operation,
+        sent.new,
+        sent.stored,
         question.user,
-        _options(question),
-        name=metadata.name(new if new is not None else stored) or metadata.name(value),
+        _options(question, sent.operation),
+        name=metadata.name(found) or metadata.name(value),
         dry_run=question.dry_run,
     )
-    return Asked(document, request, endpoint, target, stray)
+    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged)
 
 
-def _options(question: Question) -> dict[str, Any] | None:
+def _sent(
+    document: Document,
+    operation: Operation,
+    old: Document | None,
+    endpoint: Endpoint,
+    target: Target,
+    prepare: Prepare,
+) -> _Sent | Problem:
+    if operation is Operation.CONNECT:
+        return _Sent(operation, document, _connect_options(document.value, endpoint))
+    stored: Any = None
+    if operation is not Operation.CREATE:
+        stored = prepare.stored(document if old is None else old, target)
+        if isinstance(stored, Problem):
+            return stored
+        if operation is Operation.DELETE:
+            return _Sent(operation, document, None, stored)
+    if stored is None:
+        made = prepare.created(document, target)
+    else:
+        made = prepare.updated(document, target, stored)
+    if isinstance(made, Problem):
+        return made
+    return _Sent(operation, document, made.value, stored, made.stray)
+
+
+def _applied(
+    document: Document, old: Document | None, target: Target, prepare: Prepare
+) -> _Sent | Problem:
+    from celadon.cli.checking.sending.client_side_apply import Unchanged, applied
+
+    operation = Operation.CREATE if old is None else Operation.UPDATE
+    found = applied(document, old, target, prepare)
+    if isinstance(found, Problem):
+        return found
+    if isinstance(found, Unchanged):
+        return _Sent(operation, document, found.stored, found.stored, unchanged=True)
+    return _Sent(operation, found.document, found.made.value, found.stored, found.made.stray)
+
+
+def _options(question: Question, operation: Operation) -> dict[str, Any] | None:
     """The options object of the request as kubectl would send it; None for what has none of its
     own."""
-    manager = _MANAGERS.get(question.operation)
+    manager = _APPLIER if question.applies else _MANAGERS.get(operation)
     if manager is None:
         return None
     dry_run = ("All",) if question.dry_run else ()
     options = WriteOptions(dry_run, manager, question.field_validation)
-    return write_options(question.operation, options)
+    return write_options(operation, options)
 
 
 def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:

@@ -37,6 +37,7 @@ examples:
   celadon check -f policies/ -f cluster/ 'apps/**/*.yaml' -o github
   helm template ./chart | celadon check -f policies/ -
   celadon check -f policies/ --operation UPDATE --old deployed.yaml changed.yaml
+  celadon check -f policies/ --apply --old deployed.yaml manifests/
   celadon check -f policies/ --as alice --as-group developers pod.yaml
 
 exit codes:
@@ -105,11 +106,16 @@ def _parts(group: argparse._ArgumentGroup) -> None:
 def _question(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
     group.add_argument(
+        "--apply",
+        action="store_true",
+        help="as `kubectl apply`: what is among --old or -f is patched, the rest created",
+    )
+    group.add_argument(
         "--old",
         action="append",
         default=[],
         metavar="PATH",
-        help="the objects as they are now, for UPDATE; may be repeated",
+        help="the objects as they are now, for UPDATE and --apply; may be repeated",
     )
     group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
     group.add_argument(
@@ -268,8 +274,10 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "nothing to check: give policies with `-f`, and manifests"
     if options.operation == "UPDATE" and not options.old:
         return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
-    if options.old and options.operation != "UPDATE":
-        return "`--old` goes with `--operation UPDATE`"
+    if options.old and not (options.apply or options.operation == "UPDATE"):
+        return "`--old` goes with `--operation UPDATE` or `--apply`"
+    if options.apply and (options.operation != "CREATE" or options.subresource):
+        return "`--apply` creates and updates whole objects: no `--operation`, no `--subresource`"
     if options.operation == "CONNECT" and not options.subresource:
         return "`--operation CONNECT` needs a `--subresource`, e.g. exec"
     if [*options.cluster, *options.resources, *options.old].count("-") > 1:
@@ -294,6 +302,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
     question = Question(
         operation=Operation(options.operation),
+        applies=options.apply,
         subresource=options.subresource,
         namespace=options.namespace,
         user=user_info(options.user, options.as_group) if options.user else ADMIN,

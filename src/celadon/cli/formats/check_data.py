@@ -45,6 +45,7 @@ def document(report: Report) -> dict[str, Any]:
             "invalid": report.count(State.INVALID),
             "warned": report.count(State.WARNED),
             "untouched": report.count(State.UNTOUCHED),
+            "unchanged": report.count(State.UNCHANGED),
             "unasked": report.count(State.UNASKED),
             "policies": report.policies,
             "bindings": report.bindings,

@@ -47,6 +47,7 @@ _STYLES: Final = {
     "notice": "36;1",
     "admitted": "32",
     "untouched": "2",
+    "unchanged": "2",
     "unasked": "36;1",
     "dim": "2",
 }
@@ -250,6 +251,8 @@ def _summary(report: Report) -> str:
         parts.append(f"{unasked} up to webhooks that were not asked")
     if untouched:
         parts.append(f"{untouched} matched by no policy")
+    if unchanged := report.count(State.UNCHANGED):
+        parts.append(f"{unchanged} unchanged")
     broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
     unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
     webhooks = f", {_plural(report.webhooks, 'webhook')}" if report.webhooks else ""

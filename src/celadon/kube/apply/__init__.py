@@ -17,7 +17,7 @@ from celadon.kube.apply.field_tracking import (
     track_update,
 )
 from celadon.kube.apply.kind_types import merge_type
-from celadon.kube.apply.last_applied import LAST_APPLIED
+from celadon.kube.apply.last_applied import LAST_APPLIED, applied_configuration, configured
 from celadon.kube.apply.managed_fields import entries_problem, renews, with_old_times
 from celadon.kube.apply.mutated_kinds import MutatedKinds, MutationRefused, Patched
 from celadon.kube.apply.typed.foreign_values import ForeignValue
@@ -34,6 +34,8 @@ __all__ = [
     "Patched",
     "Versions",
     "applied",
+    "applied_configuration",
+    "configured",
     "entries_problem",
     "from_fields_v1",
     "merge_type",

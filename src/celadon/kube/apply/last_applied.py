@@ -27,14 +27,28 @@ MAX_ANNOTATIONS: Final = 256 * 1024
 """Bytes of all annotations, keys and values."""
 
 
-def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
-    """What the annotation says and the object still has: what kubectl may change although others
-    own it. None when there is no readable annotation of that version."""
+def applied_configuration(live: JsonObject) -> dict[str, Any]:
+    """What was applied to the object last; empty where no annotation says so."""
     try:
         config = json.loads(metadata.annotations(live).get(LAST_APPLIED, ""))
     except ValueError:
-        return None
-    if not isinstance(config, dict) or config.get("apiVersion") != api_version:
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def configured(config: JsonObject) -> dict[str, Any]:
+    """The configuration as `kubectl apply` sends it: with itself in the annotation."""
+    meta = metadata.metadata(config)
+    annotations = {key: one for key, one in _annotations(meta).items() if key != LAST_APPLIED}
+    text = _text_of({**config, "metadata": {**meta, "annotations": annotations}})
+    return {**config, "metadata": {**meta, "annotations": {**annotations, LAST_APPLIED: text}}}
+
+
+def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
+    """What the annotation says and the object still has: what kubectl may change although others
+    own it. None when there is no readable annotation of that version."""
+    config = applied_configuration(live)
+    if config.get("apiVersion") != api_version:
         return None
     if misfits(type_, config):
         return None
@@ -58,6 +72,12 @@ def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, Any]:
         del annotations[LAST_APPLIED]
     made["metadata"] = {**metadata.metadata(obj), "annotations": annotations}
     return made
+
+
+def _annotations(meta: JsonObject) -> JsonObject:
+    """As they are given, so that they can be refused for what they are."""
+    found = meta.get("annotations")
+    return found if isinstance(found, dict) else {}
 
 
 def _text_of(config: JsonObject) -> str:

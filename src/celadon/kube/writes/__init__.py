@@ -36,11 +36,13 @@ from celadon.kube.writes.patching.patched_objects import (
     patch_type,
     patched,
     read_patched,
+    three_way_patched,
 )
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     apply_json_patch,
 )
+from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
@@ -53,6 +55,7 @@ __all__ = [
     "Strategy",
     "Surroundings",
     "Target",
+    "ThreeWays",
     "WriteOptions",
     "apply_json_patch",
     "connect_options",
@@ -73,6 +76,7 @@ __all__ = [
     "scales",
     "strategy_of",
     "stray_fields",
+    "three_way_patched",
     "write_errors",
     "write_path",
 ]

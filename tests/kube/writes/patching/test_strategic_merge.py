@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.writes.patching.merge_strategies import MergeError
 from celadon.kube.writes.patching.patches import apply_merge_patch
-from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
+from celadon.kube.writes.patching.strategic_merge import strategic_merge
 
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))
 HOOKS = schema_for(

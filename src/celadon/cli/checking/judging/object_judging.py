@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Verdict
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
@@ -93,6 +93,9 @@ class Judge:
             asked = crash(document.file, document.line(), "preparing it", error)
         if isinstance(asked, Problem):
             found.unsendable.append(asked)
+            return
+        if asked.unchanged:
+            found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
             return
         try:
             refused = strictly_refused(asked)
@@ -188,6 +191,20 @@ def _ignore(
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
+def _about(asked: Asked) -> dict[str, Any]:
+    """The part of a result that says what it is about."""
+    request, document = asked.request, asked.document
+    return {
+        "place": Place(document.file, document.line()),
+        "api_version": request.kind.api_version,
+        "kind": request.kind.kind,
+        "title": asked.title,
+        "namespace": request.namespace if asked.endpoint.namespaced else "",
+        "name": request.name,
+        "operation": "" if asked.unchanged else request.operation.value,
+    }
+
+
 def _result(
     asked: Asked,
     verdict: Verdict,
@@ -198,7 +215,6 @@ def _result(
     after: Said,
 ) -> ObjectResult:
     """`said` is what the server and mutating webhooks remark."""
-    request, document = asked.request, asked.document
     warnings = all_warnings(said, verdict, after.warnings)
     found = {
         one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
@@ -206,13 +222,7 @@ def _result(
     refused = _refusal(after.refusal) or verdict
     calls = (*before.calls, *after.calls)
     return ObjectResult(
-        place=Place(document.file, document.line()),
-        api_version=request.kind.api_version,
-        kind=request.kind.kind,
-        title=asked.title,
-        namespace=request.namespace if asked.endpoint.namespaced else "",
-        name=request.name,
-        operation=request.operation.value,
+        **_about(asked),
         state=_state(matched, calls, warned=bool(warnings)) if refused.allowed else State.DENIED,
         code=refused.code,
         sentence=refused.message,

@@ -18,20 +18,21 @@ from celadon.kube import StatusError
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
 from celadon.kube.schemas import StrayField
-from celadon.kube.writes import Target, request_bodies, stray_fields
+from celadon.kube.writes import Patched, Target, request_bodies, stray_fields
 
 
 @dataclass(frozen=True, slots=True)
 class StrayFields:
     """Those of a document that is sent as `target`, which `is_refused` for them, or warned about.
     `keys` are those that its YAML repeats: a server that is sent YAML complains about them in words
-    of their own, first."""
+    of their own, first. `patched` is what a patch has made of the object, if it was sent as one."""
 
     document: Document
     target: Target
     fields: Sequence[StrayField]
     keys: Sequence[RepeatedKey]
     is_refused: bool
+    patched: Patched | None = None
 
     def warnings(self) -> list[str]:
         """What is said under `Warn`."""
@@ -43,6 +44,8 @@ class StrayFields:
         said += [one.text for one in self.fields]
         kind = self.target.kind
         why = request_bodies.strict_decoding_error(said)
+        if self.patched is not None:
+            return self.patched.refusal(why)
         return request_bodies.undecodable(kind, kind.kind, why)
 
     def faults(self) -> list[Fault]:

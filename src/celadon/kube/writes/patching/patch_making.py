@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celadon.kube.writes.patching.patches import same_json
+
 Operation = dict[str, Any]
 """One of a patch: `op`, `path` and mostly `value`."""
 
@@ -52,7 +54,7 @@ def _operation(op: str, path: str, *value: Any) -> _Change:
 
 
 def _changed(before: Any, after: Any, path: str) -> _Change:
-    if _same(before, after):
+    if same_json(before, after):
         return _NOTHING
     whole = _operation("replace", path, after)
     if isinstance(before, dict) and isinstance(after, dict):
@@ -62,17 +64,6 @@ def _changed(before: Any, after: Any, path: str) -> _Change:
     else:
         return whole
     return parts if not path or parts.size <= whole.size else whole
-
-
-def _same(before: Any, after: Any) -> bool:
-    """Equality of JSON: neither are 1 and true the same, nor 1 and 1.0."""
-    if before.__class__ is not after.__class__:
-        return False
-    if isinstance(before, dict):
-        return before.keys() == after.keys() and all(_same(before[k], after[k]) for k in before)
-    if isinstance(before, list):
-        return len(before) == len(after) and all(map(_same, before, after))
-    return bool(before == after)
 
 
 def _object(before: dict[str, Any], after: dict[str, Any], path: str) -> _Change:
@@ -95,11 +86,11 @@ def _escaped(key: str) -> str:
 
 def _list(before: list[Any], after: list[Any], path: str) -> _Change:
     start = 0
-    while start < min(len(before), len(after)) and _same(before[start], after[start]):
+    while start < min(len(before), len(after)) and same_json(before[start], after[start]):
         start += 1
     end = 0
     most = min(len(before), len(after)) - start
-    while end < most and _same(before[-1 - end], after[-1 - end]):
+    while end < most and same_json(before[-1 - end], after[-1 - end]):
         end += 1
     old = before[start : len(before) - end]
     new = after[start : len(after) - end]

@@ -1,9 +1,10 @@
 """Patch bodies: how the new object follows from the old one, and what is refused on the way.
 
 A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
-three plain types; `read_patched` reads the result as `incoming_objects` reads a body, with the
-refusals of patches (422 about a field `patch`). Server-side apply is another way from the old
-object to the new one (`kube.apply`). As k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
+three plain types, `three_way_patched` the patch of a client-side apply; `read_patched` reads the
+result as `incoming_objects` reads a body, with the refusals of patches (422 about a field `patch`).
+Server-side apply is another way from the old object to the new one (`kube.apply`). As
+k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ from celadon.kube.writes.intake.incoming_objects import (
     structure_of,
 )
 from celadon.kube.writes.intake.request_options import IGNORE, STRICT, WARN
+from celadon.kube.writes.patching.merge_strategies import MergeError
 from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.writes.patching.restoring import restore_error
-from celadon.kube.writes.patching.strategic_merge import MergeError, strategic_merge
+from celadon.kube.writes.patching.strategic_merge import strategic_merge
+from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from celadon.kube.writes.write_targets import Target
 
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
@@ -61,6 +64,11 @@ class Patched:
     shown: str
     complaints: tuple[str, ...] = ()
     is_strategic: bool = False
+
+    def refusal(self, why: str) -> StatusError:
+        """422 for a result that is not taken."""
+        error = fieldpath.invalid(FieldPath("patch"), self.shown, why)
+        return status.invalid(GroupKind("", ""), "", [error])
 
 
 def patch_type(content_type: str, target: Target) -> str:
@@ -192,25 +200,37 @@ def _strategic(current: Mapping[str, Any], read: Document, target: Target) -> Pa
     return Patched(made, plain_text(patch), is_strategic=True)
 
 
+def three_way_patched(ways: ThreeWays, target: Target) -> Patched | None:
+    """What `kubectl apply` makes of an object with the patch that it sends; None where it sends
+    none. StatusError when there is no such patch, or it does not apply."""
+    schema = schema_for(target.kind)
+    if schema is None:
+        patch, media_type = ways.merge_patch(), MERGE_PATCH
+    else:
+        try:
+            patch, media_type = ways.strategic_patch(schema), STRATEGIC_PATCH
+        except MergeError as error:
+            raise status.plain_error(str(error)) from None
+    return patched(ways.live, json_text(patch).encode(), media_type, target) if patch else None
+
+
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
     """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
     if result.complaints and field_validation == STRICT:
-        raise _refused(result, request_bodies.strict_decoding_error(list(result.complaints)))
+        raise result.refusal(request_bodies.strict_decoding_error(list(result.complaints)))
     document = _typed(result, target)
     found = metadata.gvk(document)
     if found != target.kind:
-        raise _refused(result, _other_kind(document, target))
+        raise result.refusal(_other_kind(document, target))
     try:
         draft = draft_of(document, target, context)
     except DecodeError as error:
-        raise _refused(
-            result, restore_error(error) if result.is_strategic else str(error)
-        ) from error
+        raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     complaints = [] if field_validation == IGNORE else _complaints(result, target)
     if complaints and field_validation == STRICT:
-        raise _refused(result, request_bodies.strict_decoding_error(complaints))
+        raise result.refusal(request_bodies.strict_decoding_error(complaints))
     noticed = result.complaints if field_validation == WARN else ()
     return Incoming(found, draft, document, (*noticed, *complaints))
 
@@ -220,10 +240,10 @@ def _typed(result: Patched, target: Target) -> dict[str, Any]:
     object, 400 for one without a version, of which Go's decoder reads nothing."""
     document = result.document
     if not isinstance(document, dict):
-        raise _refused(result, request_bodies.not_an_object(document))
+        raise result.refusal(request_bodies.not_an_object(document))
     if not document.get("kind"):
         if target.schema is not None:
-            raise _refused(result, f"Object 'Kind' is missing in '{result.shown}'")
+            raise result.refusal(f"Object 'Kind' is missing in '{result.shown}'")
         document = {**document, "kind": target.kind.kind}
     if not document.get("apiVersion") and target.schema is None:
         raise object_places.undeterminable(target)
@@ -251,8 +271,3 @@ def _other_kind(document: object, target: Target) -> str:
 
 def _is_known(kind: Any) -> bool:
     return schema_for(kind) is not None
-
-
-def _refused(result: Patched, why: str) -> StatusError:
-    error = fieldpath.invalid(FieldPath("patch"), result.shown, why)
-    return status.invalid(GroupKind("", ""), "", [error])

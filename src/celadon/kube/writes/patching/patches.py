@@ -108,13 +108,15 @@ def _find(document: object, path: str) -> tuple[Any, str] | None:
     return document, key
 
 
-def _equal(a: object, b: object) -> bool:
-    """Scalars by their JSON text, so `1` and `1.0` differ."""
+def same_json(a: object, b: object) -> bool:
+    """Equality of JSON, scalars by their text: neither are 1 and true the same, nor 1 and 1.0."""
+    if a.__class__ is not b.__class__:
+        return False
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(same_json(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_equal, a, b))
-    return a.__class__ is b.__class__ and bool(a == b)
+        return len(a) == len(b) and all(map(same_json, a, b))
+    return bool(a == b)
 
 
 class _Application:
@@ -197,7 +199,7 @@ class _Application:
     def test(self, operation: Mapping[str, Any]) -> None:
         path = self._path(operation, "test")
         if path == "":
-            if not _equal(self.document, operation.get("value")):
+            if not same_json(self.document, operation.get("value")):
                 raise JsonPatchTestFailed(path)
             return
         refusal = f"test operation does not apply: is missing path: {path}"
@@ -206,7 +208,7 @@ class _Application:
             value = _get(container, key)
         wanted = operation.get("value")
         is_raw_null = self.raw_nulls and wanted is None and "value" in operation
-        if is_raw_null or not _equal(value, wanted):
+        if is_raw_null or not same_json(value, wanted):
             raise JsonPatchTestFailed(path)
 
     def copy(self, operation: Mapping[str, Any]) -> None:

@@ -12,28 +12,25 @@ Documents and patches are JSON values; neither is changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import plain_text
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
-from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
-
-DIRECTIVE: Final = "$patch"
-RETAIN_KEYS: Final = "$retainKeys"
-ELEMENT_ORDER: Final = "$setElementOrder/"
-DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
-
-
-class MergeError(KubeError, ValueError):
-    """The patch cannot be applied; the text is upstream's. A server answers 500, or 400 when
-    `is_malformed`."""
-
-    def __init__(self, text: str, *, is_malformed: bool = False) -> None:
-        super().__init__(text)
-        self.is_malformed = is_malformed
+from celadon.kube.writes.patching.merge_strategies import (
+    DELETE_FROM_LIST,
+    DIRECTIVE,
+    ELEMENT_ORDER,
+    RETAIN_KEYS,
+    MergeError,
+    item_mark,
+    items_of,
+    key_text,
+    member_of,
+    merge_strategy,
+    shape_of,
+)
 
 
 def strategic_merge(
@@ -58,7 +55,7 @@ def _merged(original: dict[str, Any], patch: dict[str, Any], schema: Schema | No
             field = key.removeprefix(DELETE_FROM_LIST)
             mine, gone = original.get(field), _list(value)
             if isinstance(mine, list):
-                original[field] = _without(mine, gone, _member(schema, field))
+                original[field] = _without(mine, gone, member_of(schema, field))
         elif value is None:
             original.pop(key, None)
         elif key not in original:
@@ -100,13 +97,13 @@ def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
 
 def _value(mine: object, theirs: object, key: str, schema: Schema | None) -> Any:
     """What becomes of a member that both sides have."""
-    member = _member(schema, key)
+    member = member_of(schema, key)
     if isinstance(mine, dict) and isinstance(theirs, dict):
-        if _strategy(member) == "replace":
+        if merge_strategy(member) == "replace":
             return theirs
-        return _merged(dict(mine), theirs, _inner(member))
+        return _merged(dict(mine), theirs, shape_of(member))
     if isinstance(mine, list) and isinstance(theirs, list):
-        if _strategy(member) == "merge" and member is not None:
+        if merge_strategy(member) == "merge" and member is not None:
             return _merged_list(mine, theirs, member)
         return theirs
     return _taken(theirs)
@@ -114,34 +111,10 @@ def _value(mine: object, theirs: object, key: str, schema: Schema | None) -> Any
 
 def _without(mine: list[Any], gone: list[Any], member: Schema | None) -> list[Any]:
     """A list of scalars without some of them; a list that is not merged is replaced even so."""
-    if _strategy(member) != "merge":
+    if merge_strategy(member) != "merge":
         return gone
     _require_one_kind(mine, gone)
     return [one for one in mine if not _holds(gone, one)]
-
-
-def _member(schema: Schema | None, key: str) -> Schema | None:
-    if schema is None:
-        return None
-    found = schema.properties.get(key)
-    return schema.additional_properties if found is None else found
-
-
-def _inner(member: Schema | None) -> Schema | None:
-    return None if member is None else resolved(member)
-
-
-def _items(member: Schema) -> Schema | None:
-    items = resolved(member).items
-    return None if items is None else resolved(items)
-
-
-def _strategy(member: Schema | None) -> str:
-    """`merge`, `replace` or nothing; `retainKeys` only allows its directive."""
-    if member is None:
-        return ""
-    words = (member.patch_strategy or "").split(",")
-    return next((word for word in words if word in {"merge", "replace"}), "")
 
 
 def _taken(value: object) -> Any:
@@ -187,7 +160,7 @@ def _merged_list(mine: list[Any], theirs: list[Any], member: Schema) -> list[Any
     if not key:
         raise MergeError("cannot merge lists without merge key for []interface {}")
     kept, rest = _special(mine, theirs, key)
-    return _ordered(_by_key(kept, rest, key, _items(member)), rest, mine, key)
+    return _ordered(_by_key(kept, rest, key, items_of(member)), rest, mine, key)
 
 
 def _require_one_kind(mine: list[Any], theirs: list[Any]) -> None:
@@ -218,7 +191,7 @@ def _special(
         if DIRECTIVE not in item:
             rest.append(item)
         elif directive == "delete":
-            wanted = _key_text(item, key)
+            wanted = key_text(item, key)
             mine = [one for one in mine if plain_text(one.get(key)) != wanted]
         elif directive == "replace":
             replaces = True
@@ -229,20 +202,12 @@ def _special(
     return ([] if replaces else mine), rest
 
 
-def _key_text(item: JsonObject, key: str) -> str:
-    if key not in item:
-        raise MergeError(
-            f"map: {plain_text(dict(item))} does not contain declared merge key: {key}"
-        )
-    return plain_text(item[key])
-
-
 def _by_key(
     mine: list[Any], theirs: list[dict[str, Any]], key: str, schema: Schema | None
 ) -> list[Any]:
     made = list(mine)
     for item in theirs:
-        wanted = _key_text(item, key)
+        wanted = key_text(item, key)
         at = [i for i, one in enumerate(made) if plain_text(one.get(key)) == wanted]
         if at:
             made[at[0]] = _merged(dict(made[at[0]]), item, schema)
@@ -256,7 +221,7 @@ def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Sche
     for directive in [key for key in patch if key.startswith(ELEMENT_ORDER)]:
         order = _list(patch.pop(directive))
         field = directive.removeprefix(ELEMENT_ORDER)
-        member = _member(schema, field)
+        member = member_of(schema, field)
         key = "" if member is None else member.merge_key or ""
         theirs = _list(patch[field]) if patch.get(field) is not None else None
         mine = original.get(field)
@@ -276,9 +241,9 @@ def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Sche
 
 def _check_order(theirs: list[Any], order: list[Any], key: str) -> None:
     """The items of the patch stand in its order, in the same sequence."""
-    wanted = [_mark(one, key) for one in theirs if not _is_deletion(one)]
+    wanted = [item_mark(one, key) for one in theirs if not _is_deletion(one)]
     position = 0
-    for mark in (_mark(one, key) for one in order):
+    for mark in (item_mark(one, key) for one in order):
         if position < len(wanted) and wanted[position] == mark:
             position += 1
     if position < len(wanted):
@@ -292,23 +257,18 @@ def _is_deletion(item: object) -> bool:
     return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
 
 
-def _mark(item: object, key: str) -> str:
-    """What tells an item of a list from the others."""
-    return plain_text(item.get(key)) if key and isinstance(item, dict) else plain_text(item)
-
-
 def _ordered(found: list[Any], order: Sequence[Any], before: Sequence[Any], key: str) -> list[Any]:
     """Items that `order` names in its sequence, the others in the one they had, the two merged by
     where they stood before."""
-    ranks = {_mark(one, key): i for i, one in reversed(list(enumerate(order)))}
-    places = {_mark(one, key): i for i, one in reversed(list(enumerate(before)))}
-    named = [one for one in found if _mark(one, key) in ranks]
-    named.sort(key=lambda one: ranks[_mark(one, key)])
-    others = [one for one in found if _mark(one, key) not in ranks]
-    others.sort(key=lambda one: places.get(_mark(one, key), len(places)))
+    ranks = {item_mark(one, key): i for i, one in reversed(list(enumerate(order)))}
+    places = {item_mark(one, key): i for i, one in reversed(list(enumerate(before)))}
+    named = [one for one in found if item_mark(one, key) in ranks]
+    named.sort(key=lambda one: ranks[item_mark(one, key)])
+    others = [one for one in found if item_mark(one, key) not in ranks]
+    others.sort(key=lambda one: places.get(item_mark(one, key), len(places)))
     made: list[Any] = []
     while named and others:
-        left, right = places.get(_mark(others[0], key)), places.get(_mark(named[0], key))
+        left, right = places.get(item_mark(others[0], key)), places.get(item_mark(named[0], key))
         comes_first = left is not None and right is not None and left < right
         made.append(others.pop(0) if comes_first else named.pop(0))
     return [*made, *named, *others]
