@@ -73,7 +73,8 @@ def _message(draw: st.DrawFn, name: str, depth: int) -> Json:
             made |= draw(messages(field.type, depth))
             continue
         value = draw(_field_value(field, depth - 1))
-        if field.optional or not _is_unset(value, field):
+        is_pointer = field.optional and field.type != "bytes"  # which Go leaves out when empty
+        if is_pointer or not _is_unset(value, field):
             made[field.name] = value
     return made
 
