@@ -20,6 +20,7 @@ DOORS = {
     "celadon.cel",
     "celadon.cel.extend",
     "celadon.cel.libraries",
+    "celadon.cel.tracing",
     "celadon.cel.value_functions",
     "celadon.kube",
     "celadon.kube.apply",

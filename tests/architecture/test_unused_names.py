@@ -16,6 +16,7 @@ PUBLIC = (
     "celadon.cel",
     "celadon.cel.extend",
     "celadon.cel.protobuf",
+    "celadon.cel.tracing",
     "celadon.testing",
     "celadon.webhook",
 )

@@ -89,7 +89,7 @@ def _disagreement(text: str, runs: Sequence[Mapping[str, Any]]) -> str:
         program = ENVIRONMENT.program(checked)
     except ProgramError:
         return ""
-    context = _context(ENVIRONMENT, checked)
+    context = context_of(ENVIRONMENT, checked)
     for activation in runs:
         try:
             metered = _metered(program, activation)
@@ -118,7 +118,7 @@ def _compared(
     return ""
 
 
-def _context(env: Environment, checked: CheckedAst) -> Context:
+def context_of(env: Environment, checked: CheckedAst) -> Context:
     declarations = env.declarations
     constants = constant_identifiers(checked, declarations)
     folded = fold(checked, declarations.functions, constants)

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from types import CodeType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, overload
 
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import GeneratedModule
@@ -27,11 +27,12 @@ from celadon.cel.codegen.plain import plain_module
 from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.issues import Issues
 from celadon.cel.partial.unknowns import AttributePattern
-from celadon.cel.syntax import Ast
+from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
+    from celadon.cel.tracing.recorders import Recorder
 
 #: "No limit", as a number that no cost reaches.
 UNLIMITED = (1 << 64) - 1
@@ -63,6 +64,7 @@ class Program:
         "_context",
         "_metered",
         "_run",
+        "_traced",
         "evaluate",
         "name",
         "source",
@@ -77,6 +79,7 @@ class Program:
         self._context = context
         self._bound: CostBound | None = None
         self._metered: _Loaded | None = None
+        self._traced: _Loaded | None = None
         self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
         plain = plain_module(context)
         if plain is None:
@@ -84,6 +87,11 @@ class Program:
         else:
             loaded = self._load(plain, {"exact": self._exact})
             self.source, self.evaluate = loaded.source, loaded.functions["plain"]
+
+    @property
+    def checked(self) -> CheckedAst:
+        """The tree that it was made of."""
+        return self._context.checked
 
     def prepare(self) -> Program:
         """Generate everything now that would be generated at first use."""
@@ -109,20 +117,26 @@ class Program:
         run = self._run or self._metered_module().functions["metered"]
         try:
             outcome: tuple[Any, int] = run(activation, limit)
-        except Panicked as panic:
-            panic.cost = self._metered_module().cost_at(panic.__traceback__)
-            raise
-        except EvaluationError:
-            raise
         except Exception as failure:
-            failure.add_note(self._place(self._metered_module(), failure))
+            self._annotate(failure, self._metered_module())
             raise
-        value = outcome[0]
-        if value.__class__ is EvaluationError:
-            error = EvaluationError(value.message, value.origin)
-            error.cost = outcome[1]
-            raise error
-        return outcome
+        return _raised(*outcome) if outcome[0].__class__ is EvaluationError else outcome
+
+    def evaluate_traced(
+        self, activation: Activation, recorder: Recorder, limit: int = UNLIMITED
+    ) -> tuple[Any, int]:
+        """As `evaluate_metered`, to the last error and the last cost, and the recorder is told the
+        value of every part that was evaluated."""
+        if self._traced is None:
+            from celadon.cel.codegen.traced import traced_module  # late: few ask for it
+
+            self._traced = self._load(traced_module(self._context), {})
+        try:
+            outcome: tuple[Any, int] = self._traced.functions["traced"](activation, limit, recorder)
+        except Exception as failure:
+            self._annotate(failure, self._traced)
+            raise
+        return _raised(*outcome) if outcome[0].__class__ is EvaluationError else outcome
 
     def evaluate_partial(
         self, activation: Activation, unknowns: Sequence[AttributePattern]
@@ -171,13 +185,17 @@ class Program:
         functions = _executed(file_name, generated, names)
         return _Loaded(file_name, generated.source, generated.nodes, functions)
 
-    def _place(self, module: _Loaded, failure: Exception) -> str:
-        """Where in the source the generated code failed, for people to read."""
-        ast = self._context.checked.ast
-        node = module.node_at(failure.__traceback__)
-        issues = Issues(ast.source)
-        issues.add(f"internal error in `{self.name}`", ast.positions.get(node), node)
-        return issues.display()
+    def _annotate(self, failure: Exception, module: _Loaded) -> None:
+        """What an exception that leaves a module is to say: a panic what had been charged, one
+        that no expression should be able to cause where in the source it came up."""
+        if isinstance(failure, Panicked):
+            failure.cost = module.cost_at(failure.__traceback__)
+        elif not isinstance(failure, EvaluationError):
+            ast = self._context.checked.ast
+            node = module.node_at(failure.__traceback__)
+            issues = Issues(ast.source)
+            issues.add(f"internal error in `{self.name}`", ast.positions.get(node), node)
+            failure.add_note(issues.display())
 
     @property
     def bound(self) -> CostBound:
@@ -198,6 +216,13 @@ class Program:
     def size_bound(self, size: int) -> float:
         """No value can be larger than this, counted likewise, for such inputs."""
         return self.bound.size(size)
+
+
+def _raised(value: EvaluationError, cost: int) -> NoReturn:
+    """An error that an evaluation came to, as an exception."""
+    error = EvaluationError(value.message, value.origin)
+    error.cost = cost
+    raise error
 
 
 class _Lines(Sequence[str]):

@@ -21,10 +21,11 @@ from contextlib import contextmanager, nullcontext
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Step, chain_of, is_attribute
+from celadon.cel.analysis.attribute_chains import Step, chain_of
 from celadon.cel.analysis.tree_context import Context, terms
 from celadon.cel.codegen import metered_calls
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
+from celadon.cel.codegen.metered_logic import LOGICAL
 from celadon.cel.codegen.metered_loops import comprehension
 from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.runtime import unbound
@@ -42,7 +43,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.values.numbers import Uint
 
-_PARAMETERS: Final = {
+METERED_PARAMETERS: Final = {
     "a": "the variables, by name",
     "c": "the cost so far",
     "L": "the limit of the cost",
@@ -53,11 +54,15 @@ def metered_module(context: Context) -> GeneratedModule:
     """The module whose function `metered(a, L)` returns the value or error, and the cost."""
     emitter = Emitter()
     Metered(context, emitter).write("metered")
-    return emitter.finish(_PARAMETERS)
+    return emitter.finish(METERED_PARAMETERS)
 
 
 class Metered:
-    """Writes the metered variant of one expression into an emitter."""
+    """Writes the metered variant of one expression into an emitter. `shared` are the parameters
+    that all its functions have; one that `traces` takes no shortcuts (see `traced`)."""
+
+    shared = "a, L"
+    traces = False
 
     def __init__(self, context: Context, emitter: Emitter) -> None:
         self.context = context
@@ -70,10 +75,10 @@ class Metered:
     # --- functions ----------------------------------------------------------------------------
 
     def write(self, name: str) -> None:
-        """`name(a, L)` returns (value or error, cost)."""
+        """The function of that name and the shared parameters: (value or error, cost)."""
         e = self.emitter
         root = self.context.checked.root
-        with e.function(f"def {name}(a, L):", root.id):
+        with e.function(f"def {name}({self.shared}):", root.id):
             e.emit("c = 0")
             self._body(root)
 
@@ -100,7 +105,7 @@ class Metered:
         e = self.emitter
         self.flush()
         name = e.name("f")
-        names = ", ".join(["a", "L", "c", *dict.fromkeys(self.locals.values())])
+        names = ", ".join([self.shared, "c", *dict.fromkeys(self.locals.values())])
         with e.function(f"def {name}({names}):", node.id):
             self._body(node)
         result = e.name()
@@ -142,6 +147,29 @@ class Metered:
         self._pending = 0
         e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1 if c - {n} > L else c)", node)
 
+    # --- for tracing: see `traced` ------------------------------------------------------------
+
+    def terms(self, node: Call) -> list[Expr]:
+        """What a run of logical operators is evaluated as."""
+        return list(node.args) if self.traces else terms(node)
+
+    def reached(self, node: Expr, atom: str) -> None:
+        """The atom holds the value of a node that is evaluated as part of a larger one."""
+
+    def walked(self, base: str, run: Sequence[Step], walk: str) -> None:
+        """A run of constant keys was applied to a value, as that function of the runtime does."""
+
+    @contextmanager
+    def loop(self, header: str, node: Comprehension) -> Iterator[None]:
+        """The loop of a comprehension."""
+        with self.emitter.loop(header, node.id):
+            yield
+
+    def round(self, node: Comprehension, names: Mapping[str, str]) -> None:
+        """Where a round of a loop begins, with its variables."""
+
+    # --- errors -------------------------------------------------------------------------------
+
     def is_error(self, atom: str) -> str:
         """The source of a test: error values have exactly this class."""
         return f"{atom}.__class__ is {self.emitter.runtime('EvaluationError')}"
@@ -163,7 +191,7 @@ class Metered:
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
                 return self._chain(node, branch=branch)
             case Call():
-                write = _LOGICAL.get(node.function) or metered_calls.writer(self.context, node)
+                write = LOGICAL.get(node.function) or metered_calls.writer(self.context, node)
                 return write(self, node)
             case ListLiteral():
                 return self._list(node)
@@ -202,9 +230,9 @@ class Metered:
             return self.emitter.named(self.context.constants[node.id])
         if not branch:
             self.charge()
-        return self._resolved(node, self._name(node))
+        return self.resolved(node, self._name(node))
 
-    def _resolved(self, node: Expr, atom: str) -> str:
+    def resolved(self, node: Expr, atom: str) -> str:
         """The value of an attribute: an optional may not come out as it went in."""
         if not self.context.may_reopen(node):
             return atom
@@ -237,9 +265,11 @@ class Metered:
             return self.value(base)
         if not branch:
             self.charge()
-        if isinstance(base, Ident) and not self._is_constant_ident(base):
-            return self._name(base)
-        return self.value(base)
+        if not isinstance(base, Ident) or self._is_constant_ident(base):
+            return self.value(base)
+        name = self._name(base)
+        self.reached(base, name)
+        return name
 
     def _is_constant_ident(self, node: Ident) -> bool:
         return node.id in self.context.constants
@@ -303,15 +333,16 @@ class Metered:
                 e.emit(f"{result} = {base}{''.join(f'[{e.key(step.key)}]' for step in run)}", node)
             with e.block(f"except {e.runtime('Exception')}:", node):
                 self._walk(walk, result, len(run), node)
-            return result
-        count = e.name("n")
-        if len(run) == 1 and run[0].key.__class__ is int and run[0].key >= 0:
-            key = e.constant(run[0].key)
-            test = f"{base}.__class__ is {e.runtime('list')} and {e.runtime('len')}({base}) > {key}"
-            walk = f"({base}[{key}], 1) if {test} else {walk}"
-        e.emit(f"{result}, {count} = {walk}", node)
-        self.flush()
-        e.emit(f"c += {count}", node)
+        else:
+            count = e.name("n")
+            if len(run) == 1 and run[0].key.__class__ is int and run[0].key >= 0:
+                key = e.constant(run[0].key)
+                test = f"{base}.__class__ is {e.runtime('list')} and {e.runtime('len')}({base})"
+                walk = f"({base}[{key}], 1) if {test} > {key} else {walk}"
+            e.emit(f"{result}, {count} = {walk}", node)
+            self.flush()
+            e.emit(f"c += {count}", node)
+        self.walked(base, run, function)
         return result
 
     def _walk(self, walk: str, result: str, charged: int, node: int) -> None:
@@ -338,6 +369,7 @@ class Metered:
             code = f"{base}[{key}] if {kinds} and {key} in {base} else {slow}"
             e.emit(f"{result} = {code}", step.node.id)
             self.charge()
+            self.reached(step.node, result)
             if rest:
                 e.emit(f"{result} = {self.steps(result, rest, inner=True)}", rest[-1].node.id)
         return result
@@ -350,6 +382,7 @@ class Metered:
             return self.value(step.expr)
         base = self._base(chain.base, branch=True)
         key = self.steps(base, chain.steps)
+        self.reached(step.expr, key)
         if not isinstance(chain.base, Ident) or chain.is_optional or self._is_bound(chain.base):
             return key
         e = self.emitter
@@ -366,7 +399,7 @@ class Metered:
             base, inner = self.steps(base, steps[:first], inner=inner), True
         self.flush()
         result = e.assign(e.runtime("NONE"))
-        if constant and walk == "walk_optional_v":
+        if constant and walk == "walk_optional_v" and not self.traces:
             self._optional_maps(base, steps[first:], result, inner=inner)
             return result
         with e.block(f"if {self.is_error(base)}:"):
@@ -388,6 +421,7 @@ class Metered:
         base = f"{optional}({operand})" if inner else operand
         e.emit(f"{found}, {count} = {walk}({base}, (({key}, True),))", step.node.id)
         e.emit(f"c += {count}")
+        self.reached(step.node, found)
         if len(steps) == 1:
             e.emit(f"{result} = {found}")
             return
@@ -427,6 +461,7 @@ class Metered:
         chain = chain_of(node.operand)
         if isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base):
             base = self._name(chain.base)
+            self.reached(chain.base, base)
         else:
             base = self.value(chain.base)
         operand = self.steps(base, chain.steps) if chain.steps else base
@@ -538,58 +573,6 @@ class Metered:
             return True
         return isinstance(node, Ident) and node.name in self.locals.keys() - self.lazies
 
-    # --- logic ----------------------------------------------------------------------------------
-
-    def logic(self, node: Call) -> str:
-        """A run of terms. `stop` decides at once; `go` goes on; anything else is remembered."""
-        e = self.emitter
-        operands = terms(node)
-        stop, go, combine = _LOGIC[node.function]
-        function = e.runtime(combine)
-        result = e.name()
-        e.emit(f"{result} = {self.value(operands[0])}", operands[0].id)
-        for operand in operands[1:]:
-            with self.branch(f"if {result} is not {stop}:", operand.id):
-                term = self.value(operand)
-                e.emit(
-                    f"{result} = {term} if {result} is {go} and ({term} is True or {term} is False)"
-                    f" else {function}({result}, {term})",
-                    operand.id,
-                )
-        return result
-
-    def conditional(self, node: Call) -> str:
-        """`test ? yes : no`: a failed test is the result, and neither branch is evaluated."""
-        e = self.emitter
-        condition, yes, no = node.args
-        test = self.value(condition)
-        result = e.name()
-        with self.branch(f"if {test} is True:", node.id):
-            e.emit(f"{result} = {self._branch(yes)}", yes.id)
-        with self.branch(f"elif {test} is False:"):
-            e.emit(f"{result} = {self._branch(no)}", no.id)
-        with self.branch("else:"):
-            e.emit(f"{result} = {e.runtime('no_bool_v')}({test})", node.id)
-        return result
-
-    def _branch(self, node: Expr) -> str:
-        """A branch of a conditional: cel-go makes an attribute of it if it is none."""
-        value = self.value(node, branch=True)
-        return value if is_attribute(node) else self._resolved(node, value)
-
 
 #: Classes of keys that Go can hash, as nearly all keys have.
 _HASHABLE = frozenset({str, int, bool, float, Uint})
-
-#: Per operator: the value that decides, the one that goes on, and how other values combine.
-_LOGIC = {
-    syntax.LOGICAL_AND: ("False", "True", "and_v"),
-    syntax.LOGICAL_OR: ("True", "False", "or_v"),
-}
-
-#: The calls that are part of the walk.
-_LOGICAL: dict[str, Callable[[Metered, Call], str]] = {
-    syntax.LOGICAL_AND: Metered.logic,
-    syntax.LOGICAL_OR: Metered.logic,
-    syntax.CONDITIONAL: Metered.conditional,
-}

@@ -77,8 +77,11 @@ def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> It
 
 
 @contextmanager
-def _rounds(w: MeteredWriter, node: Comprehension, listed: str) -> Iterator[None]:
-    """The loop with its variables; each round ends with the check of the limit."""
+def _rounds(
+    w: MeteredWriter, node: Comprehension, listed: str, until: tuple[str, int] = ("", 0)
+) -> Iterator[None]:
+    """The loop with its variables; each round ends with the check of the limit. No round begins
+    once the test of `until` holds, which costs so much to find out."""
     e = w.emitter
     if node.iter_var2:
         names = {node.iter_var: e.name("v"), node.iter_var2: e.name("v")}
@@ -86,7 +89,14 @@ def _rounds(w: MeteredWriter, node: Comprehension, listed: str) -> Iterator[None
     else:
         names = {node.iter_var: e.name("v")}
         header = f"for {names[node.iter_var]} in {listed}:"
-    with e.loop(header, node.id), w.scope(names):
+    test, cost = until
+    with w.loop(header, node), w.scope(names):
+        if test:
+            with w.branch(f"if {test}:"):
+                w.charge(cost)
+                w.flush()
+                e.emit("break")
+        w.round(node, names)
         yield
         w.flush()
         e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node.id)
@@ -100,11 +110,7 @@ def _quantified(w: MeteredWriter, node: Comprehension, shape: Quantified) -> str
     combine = e.runtime("and_v" if is_all else "or_v")
     condition = _CONDITION[shape.quantifier]
     with _range(w, node, result, go) as listed:
-        with _rounds(w, node, listed):
-            with w.branch(f"if {result} is {stop}:"):
-                w.charge(condition)
-                w.flush()
-                e.emit("break")
+        with _rounds(w, node, listed, (f"{result} is {stop}", condition)):
             w.charge(condition + _ACCUMULATOR)
             p = w.value(shape.predicate)
             e.emit(

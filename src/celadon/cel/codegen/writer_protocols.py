@@ -12,7 +12,7 @@ from typing import Protocol
 
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import Emitter
-from celadon.cel.syntax import Expr
+from celadon.cel.syntax import Call, Comprehension, Expr
 
 
 class Writer(Protocol):
@@ -82,6 +82,18 @@ class MeteredWriter(Writer, Protocol):
 
     def branch(self, header: str, node: int = 0) -> AbstractContextManager[None]:
         """A block that may not run; pending charges stay on their own side."""
+
+    def resolved(self, node: Expr, atom: str) -> str:
+        """The node's value as it comes out of an attribute."""
+
+    def terms(self, node: Call) -> list[Expr]:
+        """What a run of logical operators is evaluated as."""
+
+    def loop(self, header: str, node: Comprehension) -> AbstractContextManager[None]:
+        """The loop of a comprehension, and what is inside."""
+
+    def round(self, node: Comprehension, names: Mapping[str, str]) -> None:
+        """Where a round of a loop begins, with its variables."""
 
     def scope(
         self, names: Mapping[str, str], lazy: str | None = None
