@@ -27,6 +27,7 @@ from celadon.serve.transport import Address, TlsSettings, open_listener
 from celadon.serve.views.policy_view import validating_view
 from celadon.webhook.deciding.rulebook import Rulebook, SourceState
 from celadon.webhook.service.file_certificate import certificate_of
+from celadon.webhook.service.policy_answers import PolicyAnswers
 from celadon.webhook.service.webhook_process import Webhook
 from celadon.webhook.service.webhook_settings import WebhookSettings
 from tests.paths import shared_folder
@@ -82,7 +83,7 @@ class WebhookBeforeServer:
 
     async def _start(self) -> int:
         source = ServerPolicies(self.running, "1.36")
-        self._webhook = Webhook(self._settings, source)
+        self._webhook = Webhook(self._settings, PolicyAnswers(self._settings, source))
         listener = open_listener(_LOOPBACK)
         ready = asyncio.Event()
         self._serving = asyncio.create_task(self._webhook.serve(listener, ready.set))

@@ -59,7 +59,7 @@ def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
 def _changed(
     change: Callable[[dict[str, Any]], dict[str, Any]], obj: dict[str, Any]
 ) -> dict[str, Any]:
-    """Whoever sends reviews may send anything: what has not the shape of its kind stays as it is."""
+    """Whoever sends reviews may send anything: what lacks the shape of its kind stays as it is."""
     try:
         return change(obj)
     except (AttributeError, TypeError, ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import JsonObject, metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.catalogue import Column
 from celadon.kube.go import TimeError, canonical_time
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
@@ -63,7 +63,7 @@ def _reader(column: Mapping[str, Any]) -> Callable[[JsonObject, float], Cell]:
     return read
 
 
-def _cell(kind: str, value: object, now: float) -> Cell:
+def _cell(kind: str, value: Json, now: float) -> Cell:
     match kind:
         case "string":
             return printed(value)
