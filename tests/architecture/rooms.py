@@ -38,6 +38,7 @@ DOORS = {
     "celadon.kube.validation",
     "celadon.kube.warnings",
     "celadon.kube.writes",
+    "celadon.kube.writes.patching",
     "celadon.admission",
     "celadon.admission.lint",
     "celadon.admission.mutating",

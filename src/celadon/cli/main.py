@@ -34,6 +34,7 @@ COMMANDS: Final = (
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
+    Command("test", "run the tests of policies", "celadon.cli.commands.test"),
     Command("webhook", "run a webhook that enforces policies", "celadon.cli.commands.webhook"),
     Command(
         "webhook manifest",

@@ -21,9 +21,11 @@ from celadon.cli.formats import plain_text
 if TYPE_CHECKING:
     from celadon.cli.checking.check_report import Report
     from celadon.cli.linting.lint_report import LintReport
+    from celadon.cli.policy_tests.case_results import TestingReport
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
+TEST_FORMATS: Final = ("text",)
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
 _BEAT: Final = 0.1
@@ -178,6 +180,26 @@ def show_lint(report: LintReport, format: str, looks: LintLooks) -> None:
         "junit": lint_ci.render_junit,
     }
     write(renderers[format](report))
+
+
+@dataclass(frozen=True, slots=True)
+class TestLooks:
+    """How the results of tests are shown to people: -1 shows only what failed, 1 every case."""
+
+    no_color: bool = False
+    verbosity: int = 0
+
+
+def show_tests(report: TestingReport, format: str, looks: TestLooks) -> None:
+    """Results of tests in one of `TEST_FORMATS`."""
+    from celadon.cli.formats.case_reports import case_text
+    from celadon.cli.formats.check_human import Look
+
+    report = plain_text.for_people(report)
+    for problem in report.all_problems:
+        complain(f"error: {problem.text()}")
+    color = use_color(sys.stdout, forbidden=looks.no_color)
+    write(case_text.render(report, Look(color, verbosity=looks.verbosity)))
 
 
 class Progress:

@@ -63,7 +63,8 @@ class Violation:
 
     `actions` are the binding's (`Deny`, `Warn`, `Audit`); `is_error` says that the expression did
     not give an answer, `denies` that it alone would refuse the object. `field` is the path of what
-    speaks in its policy or, for a misconfiguration, in the binding.
+    speaks in its policy or, for a misconfiguration, in the binding; `expression` what is written
+    there, if it is an expression.
     """
 
     policy: str
@@ -75,6 +76,7 @@ class Violation:
     actions: tuple[str, ...]
     is_error: bool = False
     denies: bool = False
+    expression: str = ""
 
 
 class Outcome(enum.Enum):

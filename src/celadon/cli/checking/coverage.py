@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from celadon.admission import Cause, Engine, Note, ObjectWorld, Outcome, Verdict
+from celadon.admission import Cause, Engine, Note, Outcome, Verdict, World
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked
 
@@ -43,7 +43,7 @@ class Coverage:
         """Whether the policy was evaluated, or failed to be, on any object."""
         return policy in self.misconfigured or Outcome.EVALUATED in self.outcomes.get(policy, ())
 
-    def judge(self, engine: Engine, world: ObjectWorld, asked: Asked) -> tuple[Verdict, int]:
+    def judge(self, engine: Engine, world: World, asked: Asked) -> tuple[Verdict, int]:
         """What the policies say to an object, and how many pairs of policy and binding match."""
         verdict = engine.noted(asked.request, world)
         unconcerned = engine.unconcerned(asked.request, world)

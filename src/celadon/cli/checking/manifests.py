@@ -118,6 +118,16 @@ def gather(
     return found
 
 
+def described(documents: Iterable[Document]) -> Manifests:
+    """Those that describe a cluster: none of them is to be admitted."""
+    found = Manifests()
+    for document in documents:
+        _sort(found, document, Parts(), is_resource=False, alone=False)
+    for part in found.given:
+        _refuse_repeated(part, found.problems)
+    return found
+
+
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
     """What nobody sends to a server must be unambiguous."""
     wrong = [one for one in documents if one.repeated]

@@ -79,6 +79,13 @@ class PolicySet:
             return self.bindings[binding].place(source.path)
         return self.policies[policy].place(source.path)
 
+    def expression(self, source: Source, policy: str) -> str:
+        """The expression that a decision about this policy comes from; empty if it is none."""
+        if source.in_binding:
+            return ""
+        found = self.policies[policy].document.value_at(source.path.steps)
+        return found if isinstance(found, str) else ""
+
 
 @dataclass(slots=True)
 class PolicySets:

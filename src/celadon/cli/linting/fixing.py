@@ -18,7 +18,7 @@ from pathlib import Path as FilePath
 from typing import Final, NamedTuple
 
 from celadon.admission.lint import Finding, Removal, Replacement
-from celadon.cli.linting.lint_run import LintInput, value_at
+from celadon.cli.linting.lint_run import LintInput
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
@@ -99,7 +99,7 @@ def _edit(document: Document, finding: Finding) -> _Edit | None:
 
 def _replacement(document: Document, wanted: Replacement) -> _Edit | None:
     path = wanted.spot.path.steps
-    value = value_at(document, path)
+    value = document.value_at(path)
     start = wanted.spot.offset or 0
     end = start + len(wanted.old)
     if not isinstance(value, str) or value[start:end] != wanted.old:

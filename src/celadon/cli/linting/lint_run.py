@@ -14,7 +14,6 @@ from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
@@ -149,23 +148,10 @@ def _found(given: LintInput, settings: Settings, rules: Sequence[Rule]) -> list[
 def place(document: Document, finding: Finding) -> tuple[int, int]:
     """Line and column of a finding."""
     path = (*document.path, *finding.spot.path.steps)
-    value = value_at(document, finding.spot.path.steps)
+    value = document.value_at(finding.spot.path.steps)
     if finding.spot.offset is None or not isinstance(value, str):
         return document.chunk.spot(path)
     return document.chunk.spot(path, value, finding.spot.offset)
-
-
-def value_at(document: Document, path: Path) -> object:
-    """The value at a path; None where there is none."""
-    value: object = document.value
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 def registered(given: LintInput) -> int:

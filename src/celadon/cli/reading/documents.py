@@ -49,6 +49,18 @@ class Document:
         """The line of the object, or of a field of it (or of the nearest one above that exists)."""
         return self.chunk.line(self.path + path)
 
+    def value_at(self, path: Path) -> object:
+        """A field of the object; None where there is none."""
+        value: object = self.value
+        for step in path:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value
+
     @property
     def repeated(self) -> Sequence[RepeatedKey]:
         """The keys that a map of it has twice; only of readers that let them pass."""

@@ -22,10 +22,12 @@ class Problem:
     message: str
     help: str = ""
     is_internal: bool = False
+    column: int = 0
 
     def position(self) -> str:
-        """`file:line`, or only the file."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        """`file:line:column`, as much of it as is known."""
+        known = [str(one) for one in (self.line, self.column) if one]
+        return ":".join((self.file, *known))
 
     def text(self) -> str:
         """`file:line: message (help)`."""

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from celadon.admission import ObjectWorld, Operation, Request
+from celadon.admission import Operation, Request, World
 from celadon.admission.webhooks import (
     NO_ERROR,
     AsJson,
@@ -54,7 +54,7 @@ class Asking:
         version: str,
         answers: Answers,
         as_json: AsJson,
-        world: ObjectWorld,
+        world: World,
         prepare: Prepare,
         mutators: Mutators | None = None,
     ) -> None:

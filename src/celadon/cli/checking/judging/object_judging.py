@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Verdict
+from celadon.admission import Action, Cause, Decision, Engine, Verdict, World
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
 from celadon.cli.checking.asking.said import Asks, Said
 from celadon.cli.checking.check_report import (
@@ -65,7 +65,7 @@ class Judge:
     they are now, by identity."""
 
     engine: Engine
-    world: ObjectWorld
+    world: World
     prepare: Prepare
     asking: Asks
     sets: PolicySets
@@ -263,4 +263,5 @@ def _violation(decision: Decision, policies: PolicySet) -> Violation:
         actions=decision.actions,
         is_error=decision.cause is not Cause.VALIDATION,
         denies=decision.denies,
+        expression=policies.expression(decision.source, decision.policy),
     )

@@ -52,6 +52,7 @@ def violations(happened: ObjectMutation, policies: PolicySet) -> list[Violation]
             actions=(),
             is_error=True,
             denies=True,
+            expression=policies.expression(one.source, one.policy),
         )
         for one in happened.failures
         if not one.ignored

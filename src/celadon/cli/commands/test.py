@@ -1,0 +1,93 @@
+"""`celadon test`: run the tests of policies."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
+
+DESCRIPTION: Final = """\
+Run the tests of policies: files of kind PolicyTest, with cases of which each is a request and what
+is to become of it. Requests go the way that `celadon check` takes them.
+
+A case that the policy under test never looked at fails, unless that is what it expects.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon test
+  celadon test policies/ --run 'replicas'
+  celadon test policies/limit.policytest.yaml -o junit
+
+exit codes:
+  0  all cases passed
+  1  a case failed
+  2  wrong usage, or a file that cannot be read
+  3  a case could not be run: a policy that no API server would take, or none at all
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon test --help` shows."""
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATHS", help="files, folders or patterns (default: `.`)"
+    )
+    parser.add_argument(
+        "--run",
+        metavar="REGEX",
+        help="only cases in whose `FILE::CASE` this is found (RE2)",
+    )
+    parser.add_argument("-x", "--fail-fast", action="store_true", help="stop at the first failure")
+    parser.add_argument(
+        "--strict", action="store_true", help="what is only pointed out fails the run, too"
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        action="append",
+        type=kubernetes_version,
+        default=[],
+        metavar="VERSION",
+        help=f"{VERSIONS[0]} to {VERSIONS[-1]}, for tests that name none; may be repeated "
+        f"(default: {DEFAULT_VERSION})",
+    )
+    looks = parser.add_argument_group("output")
+    looks.add_argument(
+        "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
+    )
+    looks.add_argument("-q", "--quiet", action="store_true", help="only what failed")
+    looks.add_argument("-v", "--verbose", action="store_true", help="every case")
+    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, run, report."""
+    from dataclasses import replace
+
+    from celadon.cel.extend import re2
+    from celadon.cli.policy_tests.running.case_running import RunOptions, run_tests
+    from celadon.cli.policy_tests.written_tests.found_tests import given_tests
+
+    try:
+        only = re2.compile(options.run) if options.run is not None else None
+    except re2.RegexError as error:
+        return output.usage_error("celadon test", f"--run: {error}")
+    given = given_tests(options.paths or ["."])
+    if not given.tests and not given.problems:
+        text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
+        return output.usage_error("celadon test", text)
+    progress = output.Progress("cases run:")
+    chosen = RunOptions(
+        versions=tuple(options.kubernetes_version) or (DEFAULT_VERSION,),
+        only=only,
+        fail_fast=options.fail_fast,
+        strict=options.strict,
+    )
+    report = run_tests(given.tests, chosen, progress.step)
+    progress.done()
+    report = replace(report, problems=tuple(given.problems))
+    looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
+    output.show_tests(report, options.output, looks)
+    return report.exit

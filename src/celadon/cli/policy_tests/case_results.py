@@ -1,0 +1,150 @@
+"""What came of tests: a result for each case and version, and the exit code that follows."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from celadon.admission import Note
+from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Violation
+from celadon.cli.exits import Exit
+from celadon.cli.policy_tests.expectations import CaseVerdict
+from celadon.cli.policy_tests.policy_test import Case
+from celadon.cli.reading.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """What happened to a request. `result` is what `celadon check` says of it.
+
+    `deciding` are the violations that the verdict is due to, all of policies under test; `others`
+    those of policies that are not, which refuse the request. `reached` are the policies under test
+    that have looked at it, `notes` why each policy and binding did or did not, `ignored` errors
+    that a failure policy let pass.
+    """
+
+    verdict: CaseVerdict
+    result: ObjectResult
+    under_test: frozenset[str]
+    reached: frozenset[str]
+    deciding: tuple[Violation, ...] = ()
+    others: tuple[Violation, ...] = ()
+    notes: tuple[Note, ...] = ()
+    ignored: tuple[Notice, ...] = ()
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    """The object before and after policies changed it, where a mutating one is under test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that is not as expected. `what` names it as a test file does: `verdict`, `message`,
+    `auditAnnotations.team`. `help` says what may be the reason."""
+
+    what: str
+    expected: str
+    actual: str
+    place: Place
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a case means less than it seems. `kind` is its name in the documentation."""
+
+    kind: str
+    text: str
+    place: Place
+    help: str = ""
+
+
+class Status(enum.Enum):
+    """How a case ended. `VACUOUS`: all is as expected, but that means nothing. `BROKEN`: it could
+    not be run."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    VACUOUS = "vacuous"
+    BROKEN = "broken"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What came of a case with one version. `seconds` are those of the processor. `outcome` is None
+    for what could not be run; then `problems` say why."""
+
+    case: Case
+    version: str
+    status: Status
+    outcome: CaseOutcome | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the run fails because of it."""
+        return self.status not in {Status.PASSED, Status.SKIPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What came of one test: its cases in their order, for each version one after the other.
+    `doubts` are about all of them together."""
+
+    name: str
+    file: str
+    cases: tuple[CaseResult, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TestingReport:
+    """All tests, in the order of the inputs. `deselected` counts cases that were not to be run."""
+
+    tests: tuple[FileResult, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    deselected: int = 0
+    strict: bool = False
+    stopped: bool = False
+    """Whether cases were left out behind the first that failed."""
+
+    @property
+    def cases(self) -> Iterable[CaseResult]:
+        """Those of all tests."""
+        return (case for test in self.tests for case in test.cases)
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """What could not be read, each once."""
+        found = (*self.problems, *(one for test in self.tests for one in test.problems))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a case that passes means less than it seems."""
+        return any(test.doubts or any(one.doubts for one in test.cases) for test in self.tests)
+
+    def count(self, status: Status) -> int:
+        """How many cases ended so."""
+        return sum(case.status is status for case in self.cases)
+
+    @property
+    def exit(self) -> Exit:
+        """The worst of what happened: a defect of ours, then files that cannot be read, then cases
+        that could not be run, then cases that failed."""
+        every = [*self.all_problems, *(one for case in self.cases for one in case.problems)]
+        if any(problem.is_internal for problem in every):
+            return Exit.INTERNAL
+        if self.all_problems:
+            return Exit.USAGE
+        if self.count(Status.BROKEN):
+            return Exit.POLICY
+        if any(case.is_bad for case in self.cases) or (self.strict and self.doubted):
+            return Exit.DENIED
+        return Exit.OK

@@ -1,0 +1,232 @@
+"""One test and one version of Kubernetes: where its cases are judged, as `celadon check` judges.
+
+What cases share is made once: policies are compiled, the cluster is built. A case that brings
+params, bindings or another user has a `Setting` of its own, in which policies that are the same
+are not compiled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from celadon.admission import Engine, ObjectWorld, World
+from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
+from celadon.cli.checking.given_world import given_world
+from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.object_judging import Judge, Settings
+from celadon.cli.checking.manifests import Manifests, described
+from celadon.cli.checking.notices import Sightings
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import (
+    PolicySet,
+    PolicySets,
+    mutating_engine,
+    policy_sets,
+    validating_bindings,
+    validating_engine,
+    validating_policies,
+    with_policies,
+)
+from celadon.cli.checking.questions import Asked, Question, identity
+from celadon.cli.policy_tests.policy_test import Case, PolicyTest
+from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+
+if TYPE_CHECKING:
+    from celadon.admission.mutating import MutatingEngine
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Policies and bindings, ready to be asked; `mutating` is None if there are none of these."""
+
+    sets: PolicySets
+    validating: Engine
+    mutating: MutatingEngine | None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a case is judged with. `objects` are all documents of its cluster."""
+
+    engines: Engines
+    prepare: Prepare
+    world: World
+    manifests: Manifests
+    problems: tuple[Problem, ...]
+
+    @property
+    def sets(self) -> PolicySets:
+        """The policies and bindings."""
+        return self.engines.sets
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found about one case. `before` and `asked` are its request as it came and as
+    mutating policies have left it; None for what nobody could ask."""
+
+    setting: Setting
+    findings: Findings
+    before: Asked | None
+    asked: Asked | None
+
+
+class Bench:
+    """Judges the cases of a test with one version. `replaced` are policies and bindings in place of
+    those with the same names, for whoever wants to know what another policy would do."""
+
+    def __init__(self, test: PolicyTest, version: str, replaced: PolicySets | None = None) -> None:
+        self.version = version
+        self._test = test
+        self._replaced = replaced
+        self._settings: dict[Hashable, Setting] = {}
+        self._engines: dict[Hashable, Engines] = {}
+
+    def judged(self, case: Case) -> Judged:
+        """What `celadon check` would find about the request of a case."""
+        setting = self.setting(case)
+        question = Question(
+            case.operation, case.subresource, case.namespace, case.user, dry_run=case.dry_run
+        )
+        settings = Settings(question, self.version, self._test.now)
+        asking = _Seen(self._asking(setting))
+        findings = Findings(Sightings(wants_namespaces=False))
+        olds = {} if case.old is None else {identity(case.object, case.namespace): case.old}
+        Judge(
+            setting.engines.validating,
+            setting.world,
+            setting.prepare,
+            asking,
+            setting.sets,
+            settings,
+            olds,
+            findings,
+        ).take(case.object)
+        return Judged(setting, findings, asking.before, asking.after)
+
+    def _asking(self, setting: Setting) -> Asks:
+        """Webhooks are not asked."""
+        if setting.engines.mutating is None:
+            return NobodyToAsk()
+        from celadon.cli.checking.asking.answer_sources import NoAnswers
+        from celadon.cli.checking.asking.webhook_documents import webhook_documents
+        from celadon.cli.checking.asking.webhook_rounds import Asking
+        from celadon.cli.checking.mutation.object_mutation import Mutators
+
+        prepare, world = setting.prepare, setting.world
+        mutators = Mutators(setting.engines.mutating, world, prepare.custom_kind)
+        nobody = webhook_documents((), self.version)
+        return Asking(nobody, self.version, NoAnswers(), bytes, world, prepare, mutators)
+
+    def setting(self, case: Case) -> Setting:
+        """That of a case, which others may share."""
+        user = case.user
+        extra = tuple((key, tuple(values)) for key, values in user.extra.items())
+        key = (
+            tuple(map(id, case.cluster)),
+            tuple(map(id, case.answers)),
+            (user.name, user.groups, user.uid, extra),
+            case.namespace,
+        )
+        found = self._settings.get(key)
+        if found is None:
+            found = self._settings[key] = self._made(case)
+        return found
+
+    def _made(self, case: Case) -> Setting:
+        manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
+        engines = self._engines_for(case)
+        prepare = Prepare(
+            manifests.existing,
+            case.user,
+            self._test.now,
+            self.version,
+            namespace=case.namespace,
+            defaulting=True,
+        )
+        made, problems = given_world(manifests, engines.sets, prepare)
+        world: ObjectWorld | AnsweredWorld = made
+        if case.answers:
+            world = AnsweredWorld(made, case.answers)
+        wrong = (*manifests.problems, *engines.problems, *problems)
+        return Setting(engines, prepare, world, manifests, tuple(dict.fromkeys(wrong)))
+
+    def _engines_for(self, case: Case) -> Engines:
+        brought = described(case.cluster)
+        judges = (one for part in brought.given[:4] for one in part)
+        key = tuple(map(id, judges))
+        found = self._engines.get(key)
+        if found is None:
+            found = self._more_engines(brought) if key else self._first_engines()
+            self._engines[key] = found
+        return found
+
+    def _first_engines(self) -> Engines:
+        manifests = described(self._test.cluster)
+        sets = policy_sets(manifests, self.version)
+        if self._replaced is not None:
+            sets = _merged_sets(sets, self._replaced)
+        return Engines(
+            sets,
+            validating_engine(sets.validating, self.version),
+            mutating_engine(sets.mutating, self.version) if sets.mutating.policies else None,
+            tuple(manifests.problems),
+        )
+
+    def _more_engines(self, brought: Manifests) -> Engines:
+        first = self._engines.get(())
+        if first is None:
+            first = self._engines[()] = self._first_engines()
+        sets = _merged_sets(first.sets, policy_sets(brought, self.version))
+        given = sets.validating
+        return Engines(
+            sets,
+            with_policies(first.validating, validating_policies(given), validating_bindings(given)),
+            mutating_engine(sets.mutating, self.version) if sets.mutating.policies else None,
+            (*first.problems, *brought.problems),
+        )
+
+
+def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
+    return PolicySets(
+        _merged(first.validating, later.validating), _merged(first.mutating, later.mutating)
+    )
+
+
+def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
+    """Both; of two with one name the later."""
+    return PolicySet(
+        {**first.policies, **later.policies},
+        {**first.bindings, **later.bindings},
+        (first.broken - later.policies.keys()) | later.broken,
+        [*first.errors, *later.errors],
+    )
+
+
+def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
+    """Of those that are the same object, the last."""
+    return list({identity(one, namespace): one for one in documents}.values())
+
+
+class _Seen:
+    """Whoever is asked, and what went in and came out."""
+
+    def __init__(self, asking: Asks) -> None:
+        self._asking = asking
+        self.before: Asked | None = None
+        self.after: Asked | None = None
+
+    def mutated(self, asked: Asked) -> tuple[Asked, Said]:
+        """As the others say."""
+        self.before = asked
+        self.after, said = self._asking.mutated(asked)
+        return self.after, said
+
+    def validated(self, asked: Asked) -> Said:
+        """As the others say."""
+        return self._asking.validated(asked)

@@ -1,0 +1,182 @@
+"""What happened against what was expected: one function for each thing that may be expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cli.checking.check_report import ClientWarning, Place, Violation
+from celadon.cli.formats.object_diffs import diff_lines
+from celadon.cli.policy_tests.case_results import CaseOutcome, Mismatch
+from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation, TextMatch
+from celadon.kube.writes import JsonPatchError, apply_json_patch
+
+ADMITTING: Final = frozenset(
+    {CaseVerdict.ADMIT, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.NO_MATCH}
+)
+"""With these the request must not be refused by others either."""
+
+
+def mismatches(expect: Expectation, outcome: CaseOutcome) -> list[Mismatch]:
+    """All that is not as expected; nothing more is looked at where the verdict is another."""
+    return list(_verdict(expect, outcome)) or [
+        *_decided(expect, outcome),
+        *_answered(expect, outcome),
+        *_warnings(expect, outcome),
+        *_annotations(expect, outcome),
+        *_mutated(expect, outcome),
+    ]
+
+
+def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    if expect.snapshot:
+        said = "nothing yet: `celadon test --update` writes it down"
+        yield Mismatch("verdict", said, outcome.verdict.value, expect.place)
+    elif expect.verdict is not outcome.verdict:
+        wanted = expect.verdict.value
+        yield Mismatch("verdict", wanted, outcome.verdict.value, expect.place)
+    elif expect.verdict in ADMITTING and outcome.result.is_refused:
+        by = outcome.others[0].policy if outcome.others else ""
+        actual = f"denied by policy `{by}`, which is not under test" if by else "refused"
+        yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
+
+
+def decisive(expect: Expectation, outcome: CaseOutcome) -> list[Violation]:
+    """The violations that can be the expected one, by policy and validation."""
+    found = list(outcome.deciding)
+    if expect.policy:
+        found = [one for one in found if one.policy == expect.policy]
+    if expect.validation is not None:
+        found = [one for one in found if _is_validation(one, expect.validation)]
+    return found
+
+
+def _is_validation(one: Violation, wanted: int | str) -> bool:
+    if isinstance(wanted, int):
+        return one.field.startswith(f"spec.validations[{wanted}].")
+    return _squeezed(one.expression) == _squeezed(wanted)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    """By which policy and validation, and with which message."""
+    deciding = outcome.deciding
+    by = dict.fromkeys(one.policy for one in deciding) or outcome.reached
+    if expect.policy and expect.policy not in by:
+        yield Mismatch("policy", expect.policy, ", ".join(by) or "none", expect.place)
+        return
+    if expect.validation is not None and not decisive(expect, outcome):
+        actual = "\n".join(f"{one.field}: {_squeezed(one.expression)}" for one in deciding)
+        yield Mismatch("validation", str(expect.validation), actual or "none", expect.place)
+        return
+    if expect.message is not None:
+        yield from _message(expect.message, decisive(expect, outcome), outcome)
+
+
+def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
+    """What policies say, and what the API server makes of it."""
+    result = outcome.result
+    found = [one.message for one in deciding]
+    whole = [result.sentence] if result.sentence else []
+    ignored = [one.message for one in outcome.ignored]
+    return [*found, *whole, *(one.text for one in result.warnings), *ignored]
+
+
+def _message(
+    wanted: TextMatch, deciding: list[Violation], outcome: CaseOutcome
+) -> Iterator[Mismatch]:
+    found = messages(deciding, outcome)
+    if not any(map(wanted.holds, found)):
+        actual = "\n".join(dict.fromkeys(one.message for one in deciding)) or "\n".join(found)
+        yield Mismatch("message", str(wanted), actual, wanted.place)
+
+
+def _answered(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    """Reason and code of the answer."""
+    result = outcome.result
+    if expect.reason:
+        actual = str((result.status or {}).get("reason", ""))
+        if actual != expect.reason:
+            yield Mismatch("reason", expect.reason, actual, expect.place)
+    if expect.code and result.code != expect.code:
+        yield Mismatch("code", str(expect.code), str(result.code), expect.place)
+
+
+def _warnings(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    if expect.warnings is None:
+        return
+    found = [one for one in outcome.result.warnings if one.violations]
+    wanted = expect.warnings
+    held = len(found) == len(wanted) and all(
+        any(map(one.holds, _texts(warning))) for one, warning in zip(wanted, found, strict=True)
+    )
+    if not held:
+        yield Mismatch(
+            "warnings",
+            "\n".join(map(str, wanted)) or "none",
+            "\n".join(_texts(one)[-1] for one in found) or "none",
+            expect.place,
+        )
+
+
+def _texts(warning: ClientWarning) -> list[str]:
+    return [warning.text, *(one.message for one in warning.violations)]
+
+
+def _annotations(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    given = outcome.result.audit_annotations
+    for key, wanted in expect.audit_annotations.items():
+        names = [key] if "/" in key else [f"{one}/{key}" for one in sorted(outcome.under_test)]
+        values = [given[name] for name in names if name in given]
+        if not any(map(wanted.holds, values)):
+            actual = values[0] if values else "absent"
+            yield Mismatch(f"auditAnnotations.{key}", str(wanted), actual, wanted.place)
+
+
+def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    after = outcome.after or {}
+    if expect.object is not None:
+        wanted = overlaid(after, expect.object)
+        if wanted != after:
+            yield _difference("object", wanted, after, expect.place)
+    if expect.patch is not None:
+        try:
+            wanted = apply_json_patch(outcome.before or {}, expect.patch)
+        except JsonPatchError as error:
+            yield Mismatch("patch", json.dumps(expect.patch), str(error), expect.place)
+            return
+        if wanted != after:
+            yield _difference("patch", wanted, after, expect.place)
+
+
+def _difference(
+    what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], place: Place
+) -> Mismatch:
+    lines = diff_lines(wanted, actual)
+    return Mismatch(
+        what,
+        "\n".join(line[1:] for line in lines if line.startswith("-")) or "nothing",
+        "\n".join(line[1:] for line in lines if line.startswith("+")) or "nothing",
+        place,
+    )
+
+
+def overlaid(value: Any, wanted: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The value with what is wanted of it in place: the same if nothing is missing. Null says that
+    a member is absent; lists must have the same items, each with what is wanted of it."""
+    if isinstance(wanted, Mapping):
+        found = dict(value) if isinstance(value, Mapping) else {}
+        for key, one in wanted.items():
+            if one is None:
+                found.pop(key, None)
+            else:
+                found[key] = overlaid(found.get(key), one)
+        return found
+    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
+        given = value if isinstance(value, list) else []
+        return [overlaid(given[i] if i < len(given) else None, one) for i, one in enumerate(wanted)]
+    return wanted

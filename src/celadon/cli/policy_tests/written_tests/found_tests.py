@@ -1,0 +1,59 @@
+"""From what the user typed to tests.
+
+Of a folder, the files that are called tests, and those in which a PolicyTest stands, whatever they
+are called: a test that nobody runs is worse than none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.cli.policy_tests.policy_test import PolicyTest
+from celadon.cli.policy_tests.written_tests.file_format import FILE_NAMES, KIND
+from celadon.cli.policy_tests.written_tests.file_tests import is_policy_test, read_test
+from celadon.cli.reading import sources
+from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+
+_NAMED_SO: Final = "no test in this file: a document `kind: PolicyTest` is expected"
+
+
+@dataclass(slots=True)
+class GivenTests:
+    """The tests, in the order of the files, and what could not be read."""
+
+    tests: list[PolicyTest] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def given_tests(arguments: Sequence[str]) -> GivenTests:
+    """The tests in files and folders."""
+    found = GivenTests()
+    for path in sources.expand(arguments):
+        text = path if isinstance(path, Problem) else sources.read(path)
+        if isinstance(text, Problem):
+            found.problems.append(text)
+        elif text.file in arguments or is_named_so(text.file) or KIND in text.content:
+            before = len(found.tests) + len(found.problems)
+            _take(text, found)
+            if len(found.tests) + len(found.problems) == before and text.file in arguments:
+                found.problems.append(Problem(text.file, 0, _NAMED_SO))
+    return found
+
+
+def is_named_so(path: str) -> bool:
+    """Whether a file is a test by its name."""
+    return FILE_NAMES.fullmatch(os.path.basename(path)) is not None
+
+
+def _take(text: Text, found: GivenTests) -> None:
+    certain = is_named_so(text.file)
+    for one in DocumentReader().read(text):
+        if isinstance(one, Problem):
+            found.problems += [one] if certain else []
+        elif is_policy_test(one):
+            found.tests.append(read_test(one))

@@ -1,0 +1,92 @@
+"""`celadon test` as a user meets it: exit codes, what is shown, options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.files import binding, policy, run
+from tests.cli.policy_tests.given_cases import written
+
+NO = {"data": {"x": "no"}}
+PASSING = {"expect": "admit"}
+FAILING = {"patch": NO, "expect": "admit"}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_passing(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), PASSING, {"patch": NO, "expect": {"deny": "x must be ok"}})
+    assert run(capsys, "test") == (0, "2 cases in 1 file: 2 passed\n", "")
+    code, out, _ = run(capsys, "test", "-v")
+    assert (code, out.splitlines()[1]) == (0, "PASS ./limit.policytest.yaml:25 case 1 (1.36)")
+
+
+def test_failing(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(Path(), PASSING, FAILING)
+    code, out, err = run(capsys, "test", path)
+    assert (code, err) == (1, "")
+    assert out.splitlines() == [
+        "FAIL limit.policytest.yaml:25 case 1 (1.36)",
+        "  expected verdict: admit",
+        "            actual: deny",
+        "  limit.yaml:30: policy `limit` denies: x must be ok",
+        "      object.data.x == 'ok'",
+        "",
+        "2 cases in 1 file: 1 passed, 1 failed",
+    ]
+    assert run(capsys, "test", path, "-q")[1].splitlines() == out.splitlines()[:5]
+
+
+def test_a_difference_of_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), {"patch": NO, "expect": {"deny": "x must\nbe ok\n"}})
+    _, out, _ = run(capsys, "test")
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines[1] == "message, expected (-) and actual (+):"
+    assert lines[2:5] == ["-x must", "-be ok", "+x must be ok"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--run", "case 1"], 0, "1 case in 1 file: 1 passed, 2 not selected"),
+        (["--run", "("], 2, "error: --run: "),
+        (["-x"], 1, "1 case in 1 file: 1 failed, stopped at the first failure"),
+        (["--kubernetes-version", "1.30", "--kubernetes-version", "1.36"], 1, "6 cases in 1 file"),
+        (["--kubernetes-version", "1.2"], 2, "unknown version"),
+        (["nowhere"], 2, "error: nowhere: cannot be read"),
+    ],
+)
+def test_options(
+    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(Path(), FAILING, PASSING, {"patch": NO, "expect": "deny"})
+    found, out, err = run(capsys, "test", *words)
+    assert found == code
+    assert said in out + err
+
+
+def test_nothing_to_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("manifest.yaml").write_text("apiVersion: v1\nkind: Pod\n", encoding="utf-8")
+    code, _, err = run(capsys, "test")
+    assert code == 2
+    assert "no test found" in err
+
+
+def test_a_file_that_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), PASSING, {"expect": "nomatch"})
+    code, out, err = run(capsys, "test")
+    assert code == 2
+    assert "did you mean `noMatch`?" in err
+    assert out == "0 cases in 1 file: none run\n"
+
+
+def test_a_policy_that_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), PASSING, documents=[policy(expression="object."), binding()])
+    code, out, _ = run(capsys, "test")
+    assert code == 3
+    assert out.startswith("BROKEN ./limit.policytest.yaml:")
