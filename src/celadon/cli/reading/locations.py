@@ -9,13 +9,13 @@ of one list costs as little as the first.
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.cli.reading.json_places import Path, places
+from celadon.cli.reading.json_index import JsonIndex
+from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 from celadon.goyaml import RepeatedKey
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from celadon.cli.reading.yaml_nodes import Node
 
 _OFFSET: Final = attrgetter("offset")
-_ITEM_DEPTH: Final = 2
-"""Paths of this length are remembered in JSON: `items[7]`."""
-
 
 class Chunk:
     """A stretch of a file with one document in it, and the way back to its lines."""
@@ -156,26 +153,9 @@ class Chunk:
     def _json_offsets(self, path: Path) -> tuple[int, int, bool]:
         """Where the key (or item) and the value begin, and whether that is all of the path."""
         if self._index is None:
-            self._index = {
-                place.path: place.offset for place in places(self.text, self.start, _ITEM_DEPTH)
-            }
-        head, rest = path[:_ITEM_DEPTH], path[_ITEM_DEPTH:]
-        found = next((one for one in (head, head[:1]) if one in self._index), ())
-        offset = self._index.get(found, self.start)
-        if rest and head in self._index:
-            start = offset if isinstance(head[-1], int) else self._value_start(offset)
-            nearest = 0
-            for place in places(self.text, start, len(rest)):
-                length = len(place.path)
-                if length > nearest and place.path == rest[:length]:
-                    offset, nearest = place.offset, length
-            found = path[: _ITEM_DEPTH + nearest]
-        value = offset if not found or isinstance(found[-1], int) else self._value_start(offset)
-        return offset, value, found == path
-
-    def _value_start(self, key: int) -> int:
-        colon = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*').match(self.text, key)
-        return colon.end() if colon is not None else key
+            self._index = JsonIndex(self.text, self.start)
+        index: JsonIndex = self._index
+        return index.offsets(path)
 
     def _yaml_line(self, path: Path) -> int:
         return self._line_at(self._offsets(path)[0])
