@@ -13,7 +13,7 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
-from tests.admission.building import binding, config_map, policy, request
+from tests.admission.building import RULE, binding, config_map, policy, request
 
 CATALOG = known_resources()
 POLICY = policy()
@@ -112,3 +112,16 @@ def test_policies_from_files_come_first_and_see_more(asked: Request, names: list
     found = remembered_candidates(hooks).of(asked, CATALOG)
     assert [one.compiled.name for one in found] == names
     assert [one.name for one in hooks.orphans] == ["x"], "bindings stay with their origin"
+
+
+def test_params_of_an_unknown_kind_need_no_binding_that_matches() -> None:
+    """The policy is misconfigured, whatever its bindings match."""
+    elsewhere = {"resourceRules": [{**RULE, "resources": ["secrets"]}]}
+    unknown = policy(paramKind={"apiVersion": "x.io/v1", "kind": "Nope"})
+    known = policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"})
+    refs = {"name": "x", "parameterNotFoundAction": "Deny"}
+    bound = binding(matchResources=elsewhere, paramRef=refs)
+    for given, there in ((unknown, True), (known, False)):
+        hooks = Hooks(compile_policy).with_objects([given], [bound])
+        found = remembered_candidates(hooks).of(request(), CATALOG)
+        assert [one.compiled.name for one in found] == ["p"] * there

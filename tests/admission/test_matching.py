@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.hits import MatchError
-from celadon.admission.matching import Target, matches, plan
+from celadon.admission.matching import Target, is_exempt, matches, plan
 from celadon.admission.registration.registration_types import (
     EQUIVALENT,
     EXACT,
@@ -238,3 +238,30 @@ def test_a_broken_selector_is_an_error_only_where_rules_match() -> None:
 def test_a_missing_selector_is_an_error() -> None:
     with pytest.raises(MatchError, match=r"^a nil object selector was passed"):
         matched(match(ANY, object_selector=None), target())
+
+
+REVIEWS = {
+    "authentication.k8s.io": "selfsubjectreviews tokenreviews",
+    "authorization.k8s.io": "localsubjectaccessreviews selfsubjectaccessreviews "
+    "selfsubjectrulesreviews subjectaccessreviews",
+}
+POLICIES = "validatingadmissionpolicies validatingadmissionpolicybindings "
+POLICIES += "mutatingadmissionpolicies mutatingadmissionpolicybindings"
+EXEMPT = [
+    *((group, name, True, True) for group, names in REVIEWS.items() for name in names.split()),
+    *(("admissionregistration.k8s.io", name, True, False) for name in POLICIES.split()),
+    ("admissionregistration.k8s.io", "validatingwebhookconfigurations", False, False),
+    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", False, False),
+    ("authorization.k8s.io", "tokenreviews", False, False),
+    ("", "tokenreviews", False, False),
+    ("", "bindings", False, False),
+    ("", "events", False, False),
+]
+
+
+@pytest.mark.parametrize(("group", "name", "of_objects", "of_files"), EXEMPT)
+def test_what_policies_never_see(group: str, name: str, of_objects: bool, of_files: bool) -> None:
+    for version in ("v1", "v7"):
+        resource = GroupVersionResource(group, version, name)
+        assert is_exempt(resource) is of_objects
+        assert is_exempt(resource, static=True) is of_files

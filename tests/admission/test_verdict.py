@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from celadon.admission.decision_source import validation
@@ -165,3 +167,63 @@ def test_notes_are_kept_when_somebody_asks() -> None:
     assert silent.verdict().notes == ()
     assert asked.verdict().notes == (note,)
     assert Folder(request()).verdict().code == 200
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "code"),
+    [
+        ("", "Invalid", 422),
+        ("Invalid", "Invalid", 422),
+        ("Forbidden", "Forbidden", 403),
+        ("Unauthorized", "Unauthorized", 401),
+        ("RequestEntityTooLarge", "RequestEntityTooLarge", 413),
+        ("NotFound", "NotFound", 422),
+    ],
+)
+def test_reasons_have_codes(given: str, reason: str, code: int) -> None:
+    folder = Folder(request())
+    folder.add(replace(decision(Cause.VALIDATION, "Deny"), reason=given))
+    verdict = folder.verdict()
+    assert (verdict.code, (verdict.status or {})["reason"]) == (code, reason)
+    assert (verdict.status or {})["code"] == code
+
+
+def test_the_status_of_a_denial() -> None:
+    folder = Folder(request())
+    folder.add(decision(Cause.VALIDATION, "Deny"))
+    text = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: text"
+    assert folder.verdict().status == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": f'configmaps "c" is forbidden: {text}',
+        "reason": "Invalid",
+        "details": {"name": "c", "kind": "configmaps", "causes": [{"message": text}]},
+        "code": 422,
+    }
+
+
+def test_what_is_recorded_for_audit() -> None:
+    folder = Folder(request())
+    failed = replace(decision(Cause.VALIDATION, "Audit", "Warn"), index=3)
+    folder.add(failed)
+    verdict = folder.verdict()
+    assert verdict.audit_annotations == {
+        "validation.policy.admission.k8s.io/validation_failure": '[{"message":"text","policy":"p",'
+        '"binding":"b","expressionIndex":3,"validationActions":["Audit","Warn"]}]'
+    }
+    assert verdict.warnings == (
+        "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': text",
+    )
+
+
+def test_words_of_causes() -> None:
+    """They stand in the decision log of the webhook."""
+    assert [one.value for one in Cause] == [
+        "validation",
+        "match condition error",
+        "evaluation error",
+        "configuration error",
+        "audit annotation error",
+    ]

@@ -33,8 +33,8 @@ INVALID: Final = "Invalid"
 class Action(enum.Enum):
     """What a decision asks for, before the actions of the binding."""
 
-    ADMIT = "admit"
-    DENY = "deny"
+    ADMIT = enum.auto()
+    DENY = enum.auto()
 
 
 class Cause(enum.Enum):
@@ -90,18 +90,19 @@ class RecordedWarning:
 
 
 class Outcome(enum.Enum):
-    """Why something had no say."""
+    """Why something had no say. Errors are ignored where failurePolicy is `Ignore`, params that are
+    not found where parameterNotFoundAction is `Allow`; exempt are resources."""
 
-    EVALUATED = "evaluated"
-    POLICY_WITHOUT_BINDING = "policy has no binding"
-    BINDING_WITHOUT_POLICY = "binding's policy does not exist"
-    POLICY_UNMATCHED = "policy does not match the request"
-    BINDING_UNMATCHED = "binding does not match the request"
-    CONDITION_FALSE = "a match condition is false"
-    CONDITION_ERROR_IGNORED = "a match condition failed and failurePolicy is Ignore"
-    CONFIGURATION_ERROR_IGNORED = "misconfigured and failurePolicy is Ignore"
-    PARAM_NOT_FOUND = "no params found and parameterNotFoundAction is Allow"
-    EXEMPT = "the resource is exempt from policies"
+    EVALUATED = enum.auto()
+    POLICY_WITHOUT_BINDING = enum.auto()
+    BINDING_WITHOUT_POLICY = enum.auto()
+    POLICY_UNMATCHED = enum.auto()
+    BINDING_UNMATCHED = enum.auto()
+    CONDITION_FALSE = enum.auto()
+    CONDITION_ERROR_IGNORED = enum.auto()
+    CONFIGURATION_ERROR_IGNORED = enum.auto()
+    PARAM_NOT_FOUND = enum.auto()
+    EXEMPT = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.expressions.activation import RequestContext, request_value
+from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.request import Operation
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
@@ -104,3 +105,57 @@ def test_a_known_size_is_believed() -> None:
     assert RequestContext(request(size=10), WORLD).fits(10)
     assert not RequestContext(request(size=11), WORLD).fits(10)
     assert not RequestContext(request(), WORLD).fits(10)
+
+
+def test_a_namespace_counts_once_somebody_has_asked_for_it() -> None:
+    context = RequestContext(request(size=10), WORLD)
+    assert context.size() == 10
+    context.namespace_object()
+    assert context.size() == 10 + size_bound(NAMESPACE)
+    assert context.fits(context.size())
+    assert not context.fits(context.size(), 1)
+    assert not context.fits(context.size() - 1)
+
+
+def test_everything_counts_that_a_request_brings() -> None:
+    small = RequestContext(request(), WORLD).size()
+    long = "x" * 5000
+    for larger in (
+        request(config_map(data={"a": long})),
+        request(old_object=config_map(data={"a": long})),
+        request(options={"a": long}),
+        request(name=long),
+        request(namespace=long),
+        request(user=User(long)),
+        request(user=User("a", (long,))),
+        request(user=User("a", uid=long)),
+        request(user=User("a", extra={"k": (long,)})),
+    ):
+        assert RequestContext(larger, WORLD).size() > small + 4000
+
+
+def test_everything_that_is_said_of_a_request() -> None:
+    user = User("u", ("g", "h"), "id", {"k": ("a", "b")})
+    asked = request(user=user, subresource="s", dry_run=True, request_subresource="o")
+    assert request_value(asked, CONFIG_MAP, CONFIG_MAPS) == {
+        "uid": "",
+        "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "resource": {"group": "", "version": "v1", "resource": "configmaps"},
+        "requestKind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "requestResource": {"group": "", "version": "v1", "resource": "configmaps"},
+        "subResource": "s",
+        "requestSubResource": "o",
+        "name": "c",
+        "namespace": "ns",
+        "operation": "CREATE",
+        "userInfo": {
+            "username": "u",
+            "uid": "id",
+            "groups": ["g", "h"],
+            "extra": {"k": ["a", "b"]},
+        },
+        "object": None,
+        "oldObject": None,
+        "dryRun": True,
+        "options": asked.options,
+    }

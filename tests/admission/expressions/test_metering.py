@@ -148,3 +148,19 @@ def test_conditions_have_one_budget() -> None:
         "validation failed due to running out of cost budget, no further validation rules will be "
         "run"
     )
+
+
+def test_before_anything_ran() -> None:
+    meter = Meter(7)
+    assert (meter.cost, meter.remaining) == (0, 7)
+
+
+def test_variables_alone_may_use_up_all_there_is() -> None:
+    scope = PolicyScope("1.36", has_params=False, has_variables=True)
+    variable = scope.declare("v", "object.n + object.n")
+    alone = Meter(1000)
+    alone.run(variable, OBJECT)
+    enough = Meter(alone.cost)
+    assert enough.run_variable(variable, OBJECT) == 2
+    with pytest.raises(OutOfBudget):
+        Meter(alone.cost - 1).run_variable(variable, OBJECT)

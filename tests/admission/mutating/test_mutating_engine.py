@@ -198,3 +198,59 @@ def test_static_policies_come_first() -> None:
     assert labels(dict(made or {})) == {"a": "set", "b": "first"}
     assert [one.name for one in both.replaced([], []).policies] == ["z"]
     assert [one.name for one in both.with_static([], []).policies] == ["a"]
+
+
+SAME = "[JSONPatch{op: 'test', path: '/kind', value: 'ConfigMap'}]"
+
+
+class Observed:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, ...]] = []
+
+    def begin(self) -> None:
+        self.told.append(("begin",))
+
+    def mutated(self, policy: str, binding: str, failure: str) -> None:
+        self.told.append((policy, binding, failure))
+
+
+def test_an_observer_is_told_of_each_mutation() -> None:
+    broken = label("a", "object.nope")
+    some = engine(policy("p", label("a"), broken, failurePolicy="Ignore"), policy("q", patch(SAME)))
+    seen = Observed()
+    some.rounds(WORLD, MutatedKinds(), seen).run(request(), 0)
+    begun, first, failed, *rest = seen.told
+    assert (begun, first) == (("begin",), ("p", "p-b", ""))
+    assert failed[:2] == ("p", "p-b")
+    assert failed[2].endswith("no such key: nope")
+    assert rest == [("begin",), ("q", "q-b", "")]
+
+
+@pytest.mark.parametrize(
+    ("mutations", "another"),
+    [
+        ([label("a")], True),
+        ([label("a"), patch("[JSONPatch{op: 'remove', path: '/metadata/labels'}]")], True),
+        ([label("a", "object.nope")], False),
+        ([], False),
+    ],
+)
+def test_any_mutation_that_was_applied_asks_for_another_round(
+    mutations: list[Any], another: bool
+) -> None:
+    policies = rounds(policy("p", *mutations, failurePolicy="Ignore"))
+    policies.run(request(), 0)
+    assert policies.wants_another is another
+
+
+@pytest.mark.parametrize("size", [10, 400_000])
+def test_large_objects_are_counted(size: int) -> None:
+    """What a loop over the data costs depends on the object, and the limit is that of one call."""
+    data = {f"k{i}": "v" for i in range(size // 100)}
+    loop = "object.data.all(k, object.data.all(l, k != '' && l != '')) ? 'a' : 'b'"
+    policies = rounds(policy("p", label("a", loop), failurePolicy="Ignore"))
+    made = policies.run(request(config_map(data=data)), 0)
+    assert (labels(dict(made or {})) == {"a": "a"}) is (size == 10)
+    assert bool(policies.notes.failures) is (size != 10)

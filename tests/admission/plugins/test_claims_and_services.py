@@ -53,3 +53,32 @@ def test_external_addresses(new: list[str], old: list[str] | None, denied: bool)
     )
     text = '403 services "s" is forbidden: Use of external IPs is denied by admission control'
     assert found == (text if denied else "")
+
+
+def annotated(storage: str, annotation: str, name: str | None) -> dict[str, Any]:
+    found = claim(storage, name)
+    found["metadata"]["annotations"] = {"volume.beta.kubernetes.io/storage-class": annotation}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "text"),
+    [
+        (annotated("2Gi", "fast", None), annotated("1Gi", "fast", None), ""),
+        (annotated("2Gi", "fast", "slow"), annotated("1Gi", "fast", "none"), ""),
+        (annotated("2Gi", "slow", "fast"), annotated("1Gi", "slow", "fast"), TEXT),
+        (annotated("2Gi", "", "fast"), annotated("1Gi", "", "fast"), TEXT),
+        (annotated("2Gi", "fast", None), claim("1Gi"), ""),
+        (obj("PersistentVolumeClaim", "c"), claim("1Gi"), ""),
+        (claim("2Gi"), obj("PersistentVolumeClaim", "c"), TEXT),
+        (claim("2Gi"), obj("PersistentVolumeClaim", "c", spec={"storageClassName": "fast"}), ""),
+        (claim("2Gi"), None, ""),
+    ],
+)
+def test_the_annotation_comes_before_the_field(new: Any, old: Any, text: str) -> None:
+    assert refusal("PersistentVolumeClaimResize", asked(new, old), world(FAST, SLOW)) == text
+
+
+def test_expansion_must_be_allowed_outright() -> None:
+    around = world(obj("StorageClass", "fast", "storage.k8s.io/v1", allowVolumeExpansion=False))
+    assert refusal("PersistentVolumeClaimResize", asked(claim("2Gi"), claim("1Gi")), around) == TEXT

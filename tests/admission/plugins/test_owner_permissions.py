@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld
+from celadon.kube import Attributes, Ruling
 from tests.admission.plugins.asking import asked, obj, refusal, world
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1"}
@@ -76,3 +77,49 @@ def test_owners(new: Any, old: Any, around: ObjectWorld, text: str) -> None:
     found = refusal("OwnerReferencesPermissionEnforcement", asked(new, old), around)
     before = '403 configmaps "c" is forbidden: '
     assert found.startswith(before + text) if text else found == ""
+
+
+OTHER = {**BLOCKING, "name": "s", "uid": "2"}
+MAY_NOT_FINALIZE = f'403 configmaps "c" is forbidden: {NO_FINALIZERS}, <nil>'
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "around", "text"),
+    [
+        (owned(OWNER), None, allowing(), f'403 configmaps "c" is forbidden: {NO_DELETE}, <nil>'),
+        (owned(BLOCKING), None, allowing(DELETE), MAY_NOT_FINALIZE),
+        (owned(BLOCKING, OTHER), owned(BLOCKING), allowing(DELETE), MAY_NOT_FINALIZE),
+        (owned(BLOCKING, OTHER), owned(BLOCKING, OTHER), allowing(), ""),
+        (owned(OTHER), owned(OTHER, OWNER), allowing(DELETE), ""),
+        (owned({**OTHER, "apiVersion": "a/b/c"}), None, allowing(DELETE), ""),
+    ],
+)
+def test_who_blocks_anew(new: Any, old: Any, around: ObjectWorld, text: str) -> None:
+    assert refusal("OwnerReferencesPermissionEnforcement", asked(new, old), around) == text
+
+
+class Noted(ObjectWorld):
+    """Allows everything, and notes what it was asked."""
+
+    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str]:
+        QUESTIONS.append(attributes)
+        return Ruling.ALLOW, "", ""
+
+
+QUESTIONS: list[Attributes] = []
+
+
+def test_what_an_authorizer_is_asked() -> None:
+    QUESTIONS.clear()
+    node = {**BLOCKING, "apiVersion": "v1", "kind": "Node", "name": "n", "uid": "3"}
+    question = asked(owned(BLOCKING, node))
+    assert refusal("OwnerReferencesPermissionEnforcement", question, Noted([])) == ""
+    assert [
+        (one.verb, one.group, one.version, one.resource, one.subresource, one.namespace, one.name)
+        for one in QUESTIONS
+    ] == [
+        ("delete", "", "v1", "configmaps", "", question.namespace, "c"),
+        ("update", "apps", "v1", "replicasets", "finalizers", question.namespace, "r"),
+        ("update", "", "v1", "nodes", "finalizers", "", "n"),
+    ]
+    assert all(one.resource_request and one.user == question.user for one in QUESTIONS)

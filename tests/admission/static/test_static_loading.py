@@ -14,6 +14,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.admission.static.static_loading import (
     MUTATING_POLICIES,
     MUTATING_WEBHOOKS,
+    STATIC_PLUGINS,
     VALIDATING_POLICIES,
     VALIDATING_WEBHOOKS,
     ManifestError,
@@ -22,6 +23,7 @@ from celadon.admission.static.static_loading import (
     StaticPlugin,
     load,
 )
+from celadon.kube.catalogue.plugin_facts import PLUGINS
 from celadon.kube.go import json_text, read_json
 from tests.admission.building import policy_document
 from tests.admission.webhooks.hooking import webhook
@@ -254,3 +256,29 @@ def test_complaints_about_yaml() -> None:
         with pytest.raises(ManifestError) as wrong:
             load([given], VALIDATING_POLICIES)
         assert str(wrong.value) == f"error loading /d/0.yaml: strict decoding error: {noticed}"
+
+
+@pytest.mark.parametrize("made", [{}, {"apiVersion": ""}, {"apiVersion": 1}, {"apiVersion": []}])
+def test_documents_say_their_version(made: dict[str, Any]) -> None:
+    text = json_text({"kind": "X", **made})
+    assert refusal(text) == f"error loading /d/0.yaml: Object 'apiVersion' is missing in '{text}'"
+
+
+@pytest.mark.parametrize("made", [{}, {"kind": ""}, {"kind": 1}, {"kind": []}])
+def test_documents_say_their_kind(made: dict[str, Any]) -> None:
+    text = json_text({"apiVersion": "v1", **made})
+    assert refusal(text) == f"error loading /d/0.yaml: Object 'Kind' is missing in '{text}'"
+
+
+def test_plugins_that_take_files() -> None:
+    kinds = {name: plugin.kinds for name, plugin in STATIC_PLUGINS.items()}
+    assert kinds == {
+        "MutatingAdmissionPolicy": ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
+        "MutatingAdmissionWebhook": ("MutatingWebhookConfiguration",),
+        "ValidatingAdmissionPolicy": (
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+        ),
+        "ValidatingAdmissionWebhook": ("ValidatingWebhookConfiguration",),
+    }
+    assert {one.name for one in PLUGINS} >= kinds.keys()

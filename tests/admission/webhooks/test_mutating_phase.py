@@ -10,6 +10,7 @@ import pytest
 
 from celadon.admission.request import Operation, Request
 from celadon.admission.webhooks import Call, NoReply, Reply
+from celadon.admission.webhooks.call_records import CallRecord
 from celadon.admission.webhooks.mutating_phase import MutatingPhase
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from tests.admission.building import config_map, request
@@ -197,3 +198,13 @@ def test_two_that_fight_are_each_asked_twice() -> None:
     found, seen = played(made, answers, request(found), 1)
     assert seen == [A, B]
     assert found == config_map(data={"k": "b"})
+
+
+def test_what_cannot_even_be_asked_is_noted() -> None:
+    """A dry run, and a webhook that does not say that it has no side effects."""
+    made = phase(webhook(A, sideEffects="Some"))
+    with pytest.raises(StatusError, match="does not support dry run") as refused:
+        played(made, {}, request(dry_run=True))
+    (record,) = made.notes.calls
+    assert record == CallRecord.own_error(record.hook, refused.value)
+    assert record.hook.name == A

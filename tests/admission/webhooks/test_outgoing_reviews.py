@@ -89,3 +89,8 @@ def test_urls(config: dict[str, Any], url: str) -> None:
 def test_time_that_a_webhook_has() -> None:
     assert begun().timeout_seconds == 10
     assert begun(timeoutSeconds=3).timeout_seconds == 3
+
+
+@pytest.mark.parametrize(("given", "seconds"), [({}, 10), ({"timeoutSeconds": 3}, 3)])
+def test_how_long_a_webhook_may_take(given: dict[str, Any], seconds: int) -> None:
+    assert begun(**given).timeout_seconds == seconds

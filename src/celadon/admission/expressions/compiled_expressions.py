@@ -39,8 +39,8 @@ class ExpressionError:
     what the compiler said, with offsets in the text that was compiled."""
 
     detail: str
-    internal: bool = False
-    issues: tuple[Issue, ...] = ()
+    internal: bool
+    issues: tuple[Issue, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,9 +233,7 @@ class PolicyRounds:
             key = (policy.name, binding, param)
             if number and key not in state.again:
                 continue
-            if case.mutate(failures, self.notes.changes, number, self._observer):
-                state.changed()
-                self.wants_another = True
+            case.mutate(failures, self.notes.changes, number, self._observer)
             if policy.reinvokes:
                 state.asked |= {key}
         if versions.is_dirty:

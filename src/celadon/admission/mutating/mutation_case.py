@@ -113,13 +113,13 @@ class MutationCase:
         changes: list[Change],
         number: int,
         observer: MutationObserver | None = None,
-    ) -> bool:
-        """Whether the object is another one afterwards. Raises StatusError."""
+    ) -> None:
+        """The mutations in their order, each on what those before it have made. Raises
+        StatusError."""
         kind = self._hit.kind
-        before = self._versions.current(kind)
-        if before is None:
-            return False
-        live = before
+        live = self._versions.current(kind)
+        if live is None:
+            return
         if observer is not None:
             observer.begin()
         for index, mutation in enumerate(self._policy.mutations):
@@ -150,7 +150,6 @@ class MutationCase:
                 )
             )
             live = patched.made
-        return live != before
 
     def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
         """MutationRefused, _Failed, StatusError."""

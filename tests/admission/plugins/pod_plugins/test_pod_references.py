@@ -62,3 +62,44 @@ def test_order_of_containers() -> None:
         "ephemeralContainers": [{"name": "c"}],
     }
     assert [one["name"] for one in containers(spec)] == ["a", "b", "c"]
+
+
+REFERENCES = {
+    **dict.fromkeys(("cephfs", "cinder", "flexVolume", "rbd", "scaleIO"), "secretRef"),
+    **dict.fromkeys(("iscsi", "storageos"), "secretRef"),
+    "csi": "nodePublishSecretRef",
+}
+
+
+@pytest.mark.parametrize(("source", "field"), REFERENCES.items())
+def test_volumes_with_secrets(source: str, field: str) -> None:
+    assert list(secret_names(volume(**{source: {field: {"name": "a"}}}))) == ["a"]
+    assert list(secret_names(volume(**{source: {}}))) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "secrets", "maps"),
+    [
+        ({"imagePullSecrets": [{}]}, [""], []),
+        (volume(secret={}, configMap={}), [""], [""]),
+        (volume(rbd={"secretRef": {}}), [""], []),
+        (volume(projected={"sources": [{"secret": {}}, {"configMap": {}}]}), [""], [""]),
+        ({"containers": [{"envFrom": [{"secretRef": {}}, {"configMapRef": {}}]}]}, [""], [""]),
+        (
+            {"containers": [{"env": [{"valueFrom": {"secretKeyRef": {}}}, {"value": "x"}]}]},
+            [""],
+            [],
+        ),
+        ({"containers": [{"envFrom": [{"configMapRef": {"name": "m"}}]}]}, [], ["m"]),
+        (
+            {"containers": [{"env": [{"valueFrom": {"secretKeyRef": {"name": "a"}}}]}]},
+            ["a"],
+            [],
+        ),
+    ],
+)
+def test_references_without_a_name(
+    spec: dict[str, Any], secrets: list[str], maps: list[str]
+) -> None:
+    assert list(secret_names(spec)) == secrets
+    assert list(config_map_names(spec)) == maps

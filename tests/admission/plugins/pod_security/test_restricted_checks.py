@@ -8,6 +8,7 @@ import pytest
 
 from celadon.admission.plugins.pod_security import restricted_checks as checks
 from celadon.admission.plugins.pod_security.violation_texts import Check
+from celadon.kube.schemas import component
 from tests.admission.plugins.pod_security.test_baseline_checks import spec
 
 DROPPED = {"capabilities": {"drop": ["ALL"]}}
@@ -89,3 +90,15 @@ def test_windows_knows_other_things() -> None:
     assert check({}, spec({})) is not None
     assert check({}, spec({}, os={"name": "linux"})) is not None
     assert check({}, spec({}, os={"name": "windows"})) is None
+
+
+VOLUMES = component("io.k8s.api.core.v1.Volume").properties.keys() - {"name"}
+ALLOWED = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image"}
+ALLOWED |= {"persistentVolumeClaim", "projected", "secret"}
+
+
+@pytest.mark.parametrize("kind", sorted(VOLUMES))
+def test_every_kind_of_volume(kind: str) -> None:
+    found = checks.restricted_volumes({}, {"volumes": [{"name": "v", kind: {}}]})
+    text = f'restricted volume types (volume "v" uses restricted volume type "{kind}")'
+    assert str(found or "") == ("" if kind in ALLOWED else text)

@@ -15,9 +15,25 @@ def found(level: str, minor: int | None, **spec: Any) -> list[str]:
     return [one.reason for one in violations(LevelVersion(level, minor), {}, spec)]
 
 
+REGISTRY = {
+    "baseline": [
+        *("appArmorProfile", "capabilities_baseline", "hostNamespaces", "hostPathVolumes"),
+        *("hostPorts", "hostProbesAndHostLifecycle", "privileged", "procMount", "seLinuxOptions"),
+        *("seccompProfile_baseline", "sysctls", "windowsHostProcess"),
+    ],
+    "restricted": [
+        *("allowPrivilegeEscalation", "capabilities_restricted", "procMount_restricted"),
+        *("restrictedVolumes", "runAsNonRoot", "runAsUser", "seccompProfile_restricted"),
+    ],
+}
+"""The identifiers by which upstream knows the checks of a level, and sorts them."""
+
+
 def test_order() -> None:
     names = [(one.level, one.name, one.since) for one in CHECKS]
     assert names == sorted(names)
+    for level, known in REGISTRY.items():
+        assert list(dict.fromkeys(one.name for one in CHECKS if one.level == level)) == known
     assert NEWEST == 35
 
 

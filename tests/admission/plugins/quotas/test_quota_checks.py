@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from celadon.admission import Operation, Request
 from celadon.admission.plugins.quotas.quota_checks import Fit, fit, given_back, is_counted
+from celadon.kube import GroupVersionResource
 from tests.admission.plugins.asking import asked, obj, pod, text
 
 NOW = "2025-01-01T00:00:00Z"
@@ -134,3 +136,20 @@ ENDING = pod(activeDeadlineSeconds=1)
 )
 def test_requests_that_count(request_: Request, counted: bool) -> None:
     assert is_counted(request_) == counted
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "counted"),
+    [
+        ("", "configmaps", True),
+        ("", "bindings", False),
+        ("", "events", False),
+        ("events.k8s.io", "events", False),
+        ("authorization.k8s.io", "localsubjectaccessreviews", False),
+        ("authorization.k8s.io", "selfsubjectaccessreviews", True),
+        ("x.io", "events", True),
+    ],
+)
+def test_what_is_never_counted(group: str, name: str, counted: bool) -> None:
+    resource = GroupVersionResource(group, "v1", name)
+    assert is_counted(replace(asked(obj("ConfigMap", "c")), resource=resource)) is counted

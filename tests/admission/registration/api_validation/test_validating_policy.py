@@ -433,3 +433,11 @@ def test_wrong_types_end_decoding(spec: dict[str, Any], text: str) -> None:
         'ValidatingAdmissionPolicy in version "v1" cannot be handled as a '
         f"ValidatingAdmissionPolicy: {text}"
     )
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+def test_annotations_say_something(text: str) -> None:
+    (error,) = policy_errors(complete(auditAnnotations=[{"key": "a", "valueExpression": text}]))
+    assert error == (
+        "spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not specified"
+    )

@@ -50,9 +50,9 @@ def there(path: Path | None) -> Facts:
 class Reading(enum.Enum):
     """How a field is read. Only `READ` fails if it is absent."""
 
-    READ = "read"
-    TEST = "test"
-    OPTIONAL = "optional"
+    READ = enum.auto()
+    TEST = enum.auto()
+    OPTIONAL = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from celadon.kube import FieldPath
 class Role(enum.Enum):
     """The places of a policy where expressions are."""
 
-    CONDITION = "match condition"
-    VARIABLE = "variable"
-    VALIDATION = "validation"
-    MESSAGE = "message expression"
-    ANNOTATION = "audit annotation"
-    MUTATION = "mutation"
+    CONDITION = enum.auto()
+    VARIABLE = enum.auto()
+    VALIDATION = enum.auto()
+    MESSAGE = enum.auto()
+    ANNOTATION = enum.auto()
+    MUTATION = enum.auto()
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ _TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Replic
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one mutation did to an object of one kind."""
+    """What one mutation did to an object of one kind: the second run changed something again, or
+    the first failed for want of what is above its path."""
 
     case: MutatingCase
     expression: PolicyExpression

@@ -15,6 +15,10 @@ from celadon.admission.registration.api_validation.match_rules import (
 from celadon.admission.registration.api_validation.policy_parts import SPEC
 from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
 from celadon.admission.registration.registration_types import (
+    ALLOW,
+    AUDIT,
+    DENY,
+    WARN,
     Binding,
     BindingSpec,
     MutatingAdmissionPolicyBinding,
@@ -22,8 +26,8 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
 
-VALIDATION_ACTIONS: Final = ("Audit", "Deny", "Warn")
-NOT_FOUND_ACTIONS: Final = ("Deny", "Allow")  # upstream prints these unsorted
+VALIDATION_ACTIONS: Final = (AUDIT, DENY, WARN)
+NOT_FOUND_ACTIONS: Final = (DENY, ALLOW)  # upstream prints these unsorted
 
 
 def validate_binding(binding: Binding) -> list[FieldError]:
@@ -89,7 +93,7 @@ def _validation_actions(spec: BindingSpec) -> list[FieldError]:
         if action in seen:
             errors.append(fieldpath.duplicate(path.index(i), fieldpath.NamedText(action)))
         seen.add(action)
-    if "Deny" in seen and "Warn" in seen:
+    if DENY in seen and WARN in seen:
         detail = (
             "must not contain both Deny and Warn (repeating the same validation failure "
             "information in the API response and headers serves no purpose)"

@@ -70,8 +70,6 @@ def _service(service: ServiceReference, path: FieldPath) -> list[FieldError]:
 def _service_path(text: str, path: FieldPath) -> list[FieldError]:
     if text in {"", "/"}:
         return []
-    if text == "//":
-        return [fieldpath.invalid(path, text, "segment[0] may not be empty")]
     errors = []
     if not text.startswith("/"):
         errors.append(fieldpath.invalid(path, text, "must start with a '/'"))
