@@ -57,6 +57,7 @@ DOORS = {
     "celadon.serve.tls",
     "celadon.serve.transport",
     "celadon.webhook",
+    "celadon.webhook.applications",
     "celadon.webhook.certificates",
     "celadon.webhook.cluster",
     "celadon.webhook.handlers",

@@ -17,7 +17,7 @@ from typing import Any
 
 PATIENCE = 60.0
 HEADERS = {"Content-Type": "application/json"}
-_URL = re.compile(r"at https?://127\.0\.0\.1:(\d+)/validate")
+_URL = re.compile(r"at https?://127\.0\.0\.1:(\d+)")
 
 
 class WebhookProcess:
@@ -66,9 +66,9 @@ class WebhookProcess:
         connection.close()
         return found
 
-    def allows(self, document: Any) -> bool:
+    def allows(self, document: Any, path: str = "/validate") -> bool:
         connection = self.connection()
-        found = posted(connection, json.dumps(document).encode())
+        found = posted(connection, json.dumps(document).encode(), path)
         connection.close()
         return bool(found["response"]["allowed"])
 
@@ -82,9 +82,9 @@ class WebhookProcess:
             self.process.wait()
 
 
-def posted(connection: http.client.HTTPSConnection, body: bytes) -> Any:
+def posted(connection: http.client.HTTPSConnection, body: bytes, path: str = "/validate") -> Any:
     """The review that answers; the connection may be closed afterwards."""
-    connection.request("POST", "/validate?timeout=10s", body, HEADERS)
+    connection.request("POST", f"{path}?timeout=10s", body, HEADERS)
     answer = connection.getresponse()
     text = answer.read()
     assert answer.status == 200, text
@@ -98,6 +98,7 @@ class Load:
 
     served: WebhookProcess
     body: bytes
+    path: str = "/validate"
     answers: list[float] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
     closes: int = 0
@@ -117,7 +118,7 @@ class Load:
                 return
             try:
                 while connection.sock is not None:
-                    posted(connection, self.body)
+                    posted(connection, self.body, self.path)
                     self.answers.append(time.monotonic())
                 self.closes += 1
             except BaseException as error:  # noqa: BLE001  it is what the test looks at

@@ -16,7 +16,7 @@ import pytest
 from celadon.serve.transport import CredentialsFolder
 from tests.cli.files import binding, policy, run, write
 from tests.webhook.documents import review_document
-from tests.webhook.webhook_process import PATIENCE, Load, WebhookProcess
+from tests.webhook.webhook_process import HEADERS, PATIENCE, Load, WebhookProcess
 
 
 def asked(value: str) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def started(tmp_path: Path, policies: Path) -> Iterator[Callable[..., WebhookPro
     made: list[WebhookProcess] = []
 
     def start(*arguments: str) -> WebhookProcess:
-        made.append(WebhookProcess(tmp_path, "-f", str(policies), *arguments))
+        given = arguments if "--app" in arguments else ("-f", str(policies), *arguments)
+        made.append(WebhookProcess(tmp_path, *given))
         return made[-1]
 
     yield start
@@ -54,6 +55,10 @@ def started(tmp_path: Path, policies: Path) -> Iterator[Callable[..., WebhookPro
 
 WRONG: list[tuple[list[str], str]] = [
     ([], "no policies: give them with `-f`"),
+    (["-f", "{p}", "--app", "a:b"], "`-f` and `--app` exclude each other"),
+    (["--app", "a:b", "--audit-only"], "`--audit-only` is for policies, not for `--app`"),
+    (["--app", "a:b", "--decision-log", "-"], "`--decision-log` is for policies"),
+    (["--app", "tests.nowhere:app"], "`tests.nowhere:app` cannot be imported: ModuleNotFound"),
     (["-f", "nowhere.yaml"], "error: nowhere.yaml"),
     (["-f", "{p}", "--listen", "x"], "`x` is not HOST:PORT"),
     (["-f", "{p}", "--tls-cert-file", "a"], "belong together"),
@@ -209,3 +214,53 @@ def test_connections_that_have_ended_leave_nothing_behind(
 
 def _plain(served: WebhookProcess) -> socket.socket:
     return socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
+
+
+RULES = """
+import asyncio
+from celadon.webhook import Webhook
+
+app = Webhook("rules.example.com")
+
+@app.validate("configmaps")
+async def validate(request):
+    await asyncio.sleep(0.01)
+    return request.object["data"]["x"] == "ok"
+
+@app.mutate("configmaps")
+def broken(request):
+    raise RuntimeError("secret")
+"""
+
+
+@pytest.mark.slow
+def test_an_application_is_served_as_policies_are(
+    started: Callable[..., WebhookProcess], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its TLS, its pages, its end under load."""
+    (tmp_path / "served_rules.py").write_text(RULES)
+    monkeypatch.chdir(tmp_path)
+    served = started("--app", "served_rules:app", "--shutdown-delay-duration", "500ms")
+    path = "/validate/validate"
+    assert served.allows(asked("ok"), path)
+    assert not served.allows(asked("new"), path)
+    assert served.said("/readyz?verbose")[1].startswith("[+]application ok\n")
+    connection = served.connection()
+    connection.request("POST", "/mutate/broken", json.dumps(asked("ok")), HEADERS)
+    answer = connection.getresponse()
+    assert (answer.status, b"secret" in answer.read()) == (500, False)
+    connection.close()
+    figures = served.said("/metrics")[1]
+    assert 'reviews_total{path="/mutate/broken",reason="broken"} 1\n' in figures
+    assert f'seconds_count{{path="{path}",operation="CREATE",allowed="false"}} 1\n' in figures
+    assert EXPIRY_METRIC in figures
+
+    load = Load(served, json.dumps(asked("ok")).encode(), path)
+    threads = load.begin(4)
+    wait_until(lambda: len(load.answers) > 50)
+    told = time.monotonic()
+    assert served.end() == 0
+    for one in threads:
+        one.join(PATIENCE)
+    assert load.failures == []
+    assert [one for one in load.answers if one > told], "it goes on for a while"

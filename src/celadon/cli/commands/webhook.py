@@ -1,4 +1,4 @@
-"""`celadon webhook`: an admission webhook that enforces policies."""
+"""`celadon webhook`: an admission webhook that enforces policies, or is written in Python."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     )
 
 _REQUESTS_SHOWN: Final = 3
+_SAYS: Final = f"celadon {__version__}"
+_OF_POLICIES: Final = ("audit_only", "events", "decision_log", "decision_log_objects")
 
 DESCRIPTION: Final = """\
 Run an admission webhook that enforces ValidatingAdmissionPolicies, for clusters without them. An
@@ -46,6 +48,7 @@ examples:
   celadon webhook -f policies/ -f params.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key
   celadon webhook -f policies/ --audit-only --decision-log -
   celadon webhook --from-cluster --self-signed-secret tls --webhook-configuration celadon
+  celadon webhook --app rules:app --tls-cert-file tls.crt --tls-private-key-file tls.key
 
 needs: pip install 'celadon[serve]'
 
@@ -58,6 +61,12 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon webhook --help` shows."""
     add_files(parser, f"{POLICIES}: a file or a folder")
+    parser.add_argument(
+        "--app",
+        default="",
+        metavar="MODULE:NAME",
+        help="serve an ASGI application, one of `celadon.webhook` say, in place of policies",
+    )
     parser.add_argument(
         "--audit-only", action="store_true", help="deny nothing: denials become warnings"
     )
@@ -166,10 +175,8 @@ def run(options: argparse.Namespace) -> Exit:
     missing = missing_package()
     if missing:
         return _failed(missing)
-    if bool(options.files) == options.from_cluster:
-        problem = "`-f` and `--from-cluster` exclude each other"
-        if not options.files:
-            problem = "no policies: give them with `-f`, or take them `--from-cluster`"
+    problem = _contradiction(options)
+    if problem:
         return output.usage_error("celadon webhook", problem)
     from celadon.serve.transport import StartError
     from celadon.webhook.policy_sources import LoadError
@@ -179,7 +186,9 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         parts = _cluster_parts(options)
         settings = _settings(options, parts)
-        if parts is not None and parts.policies is not None:
+        if options.app:
+            _run_application(options.app, settings)
+        elif parts is not None and parts.policies is not None:
             run_webhook(settings, parts.policies, _announce)
         else:
             source = _source(options)
@@ -194,13 +203,38 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
+def _contradiction(options: argparse.Namespace) -> str:
+    """What of the options does not go together; empty if all does."""
+    given = {"-f": options.files, "--from-cluster": options.from_cluster, "--app": options.app}
+    named = [f"`{name}`" for name, value in given.items() if value]
+    if not named:
+        return "no policies: give them with `-f`, or take them `--from-cluster`"
+    if len(named) > 1:
+        return f"{' and '.join(named)} exclude each other"
+    if options.app:
+        for name in _OF_POLICIES:
+            if getattr(options, name):
+                return f"`--{name.replace('_', '-')}` is for policies, not for `--app`"
+    return ""
+
+
+def _run_application(name: str, settings: WebhookSettings) -> None:
+    """Raises StartError."""
+    from celadon.webhook.applications import named_application, run_application
+
+    application = named_application(name)
+    run_application(
+        settings, application, lambda url: output.complain(f"{_SAYS} serves {name} at {url}")
+    )
+
+
 def _failed(message: str) -> Exit:
     output.complain(f"error: {message}")
     return Exit.USAGE
 
 
 def _announce(url: str, policies: str = "policies of the cluster") -> None:
-    output.complain(f"celadon {__version__} answers reviews at {url}/validate: {policies}")
+    output.complain(f"{_SAYS} answers reviews at {url}/validate: {policies}")
 
 
 def _counted(source: WatchedFiles) -> str:

@@ -44,6 +44,12 @@ class Target:
     seconds: float
 
 
+def seconds_to_answer(request: HttpRequest, most: float) -> float:
+    """How long the caller waits, by `?timeout=`; `most` if it waits longer, or does not say."""
+    given = parse_duration(request.first("timeout"))
+    return most if given is None or given.nanoseconds <= 0 else min(given.nanoseconds / 1e9, most)
+
+
 class ReviewQueue:
     """`limit` reviews may wait or be decided at once, 0 is any number; `seconds` are for those
     whose caller does not say. Belongs to the running loop."""
@@ -90,10 +96,7 @@ class ReviewQueue:
     def _read_target(self, request: HttpRequest) -> Target | None:
         if request.path not in REVIEW_PATHS:
             return None
-        given = parse_duration(request.first("timeout"))
-        if given is None or given.nanoseconds <= 0:
-            return Target(request.path, self._seconds)
-        return Target(request.path, min(given.nanoseconds / 1e9, self._seconds))
+        return Target(request.path, seconds_to_answer(request, self._seconds))
 
     def _work(self) -> None:
         """Decide some. INVARIANT (scheduled): a call is scheduled exactly while some wait."""

@@ -1,0 +1,135 @@
+"""An application behind limits, on the network."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from typing import Any
+
+import pytest
+
+from celadon.serve import HttpAnswer, HttpRequest
+from celadon.serve.operation import exposition
+from celadon.webhook.applications.application_answers import ApplicationAnswers
+from celadon.webhook.applications.named_application import Application
+from celadon.webhook.handlers.asgi_messages import Receive, Scope, Send
+from celadon.webhook.handlers.webhook_app import Webhook
+from tests.webhook.applications.applications import broken, ended, silent, started
+from tests.webhook.service.running import SETTINGS
+
+ALLOWED = b'{"response": {"uid": "1", "allowed": true}}'
+BODY = b'{"request": {"uid": "1", "operation": "CREATE"}}'
+POSTED = HttpRequest("POST", "/validate/x?timeout=5s", [], BODY)
+
+
+async def allowing(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await started(send)
+    await ended(send, ALLOWED)
+
+
+async def waiting(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await asyncio.sleep(30)
+
+
+def asked(
+    application: Application, *requests: HttpRequest, **changed: Any
+) -> tuple[list[HttpAnswer], list[str]]:
+    """Answers to requests at once, and the metrics afterwards."""
+
+    async def ask() -> tuple[list[HttpAnswer], list[str]]:
+        answers = ApplicationAnswers(dataclasses.replace(SETTINGS, **changed), application, {})
+        found = await asyncio.gather(*(answers.handle(one) for one in requests))
+        await answers.finish()
+        return found, exposition(answers.families()).splitlines()
+
+    return asyncio.run(asyncio.wait_for(ask(), 20))
+
+
+REFUSED: list[tuple[str, Application, HttpRequest, dict[str, Any], int, str]] = [
+    ("unknown caller", allowing, POSTED, {"known_callers": True}, 401, "malformed"),
+    ("too large", allowing, POSTED, {"body_bytes": 10}, 413, "malformed"),
+    ("too slow", waiting, POSTED, {"seconds": 0.05}, 504, "deadline"),
+    ("the caller is gone", waiting, HttpRequest("POST", "/x?timeout=50ms"), {}, 504, "deadline"),
+    ("broken", broken, POSTED, {}, 500, "broken"),
+    ("silent", silent, POSTED, {}, 500, "broken"),
+    ("elsewhere", Webhook("a.example.com"), POSTED, {}, 404, "malformed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("application", "request_", "changed", "code", "reason"),
+    [row[1:] for row in REFUSED],
+    ids=[row[0] for row in REFUSED],
+)
+def test_what_is_not_answered_is_an_error_and_counted(
+    application: Application, request_: HttpRequest, changed: dict[str, Any], code: int, reason: str
+) -> None:
+    (answer,), lines = asked(application, request_, **changed)
+    assert answer.code == code
+    path = request_.path
+    counted = f'celadon_webhook_unanswered_reviews_total{{path="{path}",reason="{reason}"}} 1'
+    assert counted in lines
+    assert f'celadon_webhook_http_requests_total{{path="{path}",code="{code}"}} 1' in lines
+
+
+def test_reviews_are_counted_and_the_rest_is_told_apart() -> None:
+    (answer, read), lines = asked(allowing, POSTED, HttpRequest("GET", "/else"))
+    assert (answer.code, answer.body, read.code) == (200, ALLOWED, 200)
+    labels = '{path="/validate/x",operation="CREATE",allowed="true"}'
+    assert f"celadon_webhook_review_duration_seconds_count{labels} 1" in lines
+    assert 'celadon_webhook_http_requests_total{path="/else",code="200"} 1' in lines
+    assert not [one for one in lines if one.startswith("celadon_webhook_unanswered")]
+
+
+def test_who_is_too_many_is_sent_away() -> None:
+    slow: Application = later(allowing)
+    answers, _ = asked(slow, *[POSTED] * 5, in_flight=3)
+    assert [one.code for one in answers] == [200, 200, 200, 429, 429]
+
+
+def later(application: Application) -> Application:
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(0.01)
+        await application(scope, receive, send)
+
+    return called
+
+
+def test_paths_that_are_told_apart_have_an_end() -> None:
+    requests = [HttpRequest("GET", f"/{number}") for number in range(150)]
+    _, lines = asked(silent, *requests)
+    paths = [one for one in lines if one.startswith("celadon_webhook_http_requests_total{")]
+    assert len(paths) == 101
+    assert 'celadon_webhook_http_requests_total{path="other",code="500"} 50' in paths
+
+
+def test_an_application_may_go_on_after_its_answer(caplog: pytest.LogCaptureFixture) -> None:
+    done: list[str] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await allowing(scope, receive, send)
+        await asyncio.sleep(0.02)
+        done.append("done")
+        raise RuntimeError
+
+    with caplog.at_level(logging.ERROR):
+        (answer,), _ = asked(application, POSTED)
+    assert answer.code == 200
+    assert done == ["done"]
+    assert "the application failed after an answer" in caplog.text
+
+
+def test_a_deadline_ends_the_call() -> None:
+    ended: list[BaseException] = []
+
+    async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError as error:
+            ended.append(error)
+            raise
+
+    (answer,), _ = asked(application, POSTED, seconds=0.05)
+    assert answer.code == 504
+    assert ended
