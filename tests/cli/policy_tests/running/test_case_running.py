@@ -316,7 +316,7 @@ def test_mutations(tmp_path: Path) -> None:
         },
     }
     added = {"op": "add", "path": "/data/z", "value": "new"}
-    cases = (
+    cases: tuple[dict[str, Any], ...] = (
         {"expect": {"object": {"data": {"z": "new"}}}},
         {"expect": {"patch": [added]}},
         {"expect": {"object": {"data": {"z": None}}}},

@@ -91,7 +91,11 @@ class Bench:
         """What `celadon check` would find about the request of a case."""
         setting = self.setting(case)
         question = Question(
-            case.operation, case.subresource, case.namespace, case.user, dry_run=case.dry_run
+            case.operation,
+            subresource=case.subresource,
+            namespace=case.namespace,
+            user=case.user,
+            dry_run=case.dry_run,
         )
         settings = Settings(question, self.version, self._test.now)
         asking = _Seen(self._asking(setting))
