@@ -19,6 +19,10 @@ DRAWERS = {"base", "common", "helpers", "manager", "misc", "shared", "utils"}
 """Names that say nothing of what is inside."""
 
 SHARED_NAMES: dict[str, tuple[set[str], str]] = {
+    "audit": (
+        {"celadon.cli.commands.audit", "celadon.serve.audit"},
+        "the command, and the audit log of a server",
+    ),
     "cluster": (
         {"celadon.kube.validation.cluster", "celadon.webhook.cluster"},
         "validation of kinds that are the cluster's own, and the cluster that a webhook serves",

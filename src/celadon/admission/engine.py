@@ -178,6 +178,10 @@ class Engine:
         found = _judged(endpoint, RequestContext(request, world), notes)
         return Verdict(notes=tuple(notes)) if found is None else found
 
+    def may_concern(self, request: Request, world: World) -> bool:
+        """Whether some policy may have something to say about requests to this endpoint."""
+        return bool(self._endpoints.of(request, world.catalog).candidates)
+
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
         """Notes on the policies and bindings that no request to the same endpoint concerns; the
         same tuple for all of them."""

@@ -29,6 +29,7 @@ class Command:
 
 
 COMMANDS: Final = (
+    Command("audit", "judge what exists by admission policies", "celadon.cli.commands.audit"),
     Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),

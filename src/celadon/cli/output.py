@@ -19,11 +19,14 @@ from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
 
 if TYPE_CHECKING:
+    from celadon.cli.auditing.audit_findings import Violation
+    from celadon.cli.auditing.audit_report import AuditReport
     from celadon.cli.checking.check_report import Report
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.policy_tests.case_results import TestingReport
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
+AUDIT_FORMATS: Final = ("table", "json", "jsonl")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text",)
 _PATIENCE: Final = 2.0
@@ -141,6 +144,31 @@ def _renderer(format: str) -> Callable[[Report], str]:
     return renderers[format]
 
 
+def write_violation(violation: Violation) -> None:
+    """A line of an audit's JSON lines."""
+    from celadon.cli.formats.audits.audit_data import violation_line
+
+    write(violation_line(violation))
+
+
+def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: int) -> None:
+    """An audit in one of `AUDIT_FORMATS`."""
+    from celadon.cli.formats.audits import audit_data
+
+    if format == "table":
+        from celadon.cli.formats.audits import audit_human
+        from celadon.cli.formats.check_human import Look
+
+        report = plain_text.for_people(audit_human.shown(report, verbosity))
+        for problem in report.problems:
+            complain(f"error: {problem.text()}")
+        color = use_color(sys.stdout, forbidden=no_color)
+        write(audit_human.render(report, Look(color, verbosity)))
+        return
+    renderers = {"json": audit_data.render_json, "jsonl": audit_data.render_end}
+    write(renderers[format](report))
+
+
 @dataclass(frozen=True, slots=True)
 class LintLooks:
     """How findings are shown to people. `quiet` leaves out what does not fail the run, and the
@@ -205,12 +233,13 @@ def show_tests(report: TestingReport, format: str, looks: TestLooks) -> None:
 class Progress:
     """A line on standard error that counts, if it is a terminal and the work takes a while."""
 
-    __slots__ = ("_active", "_next", "_shown", "_what")
+    __slots__ = ("_active", "_begun", "_next", "_shown", "_what")
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._active = sys.stderr is not None and sys.stderr.isatty()
-        self._next = time.monotonic() + _PATIENCE
+        self._begun = time.monotonic()
+        self._next = self._begun + _PATIENCE
         self._shown = False
 
     def started(self, what: str) -> Callable[[int], None]:
@@ -224,9 +253,22 @@ class Progress:
             return
         now = time.monotonic()
         if now >= self._next:
-            self._next = now + _BEAT
-            self._shown = True
-            _write(sys.stderr, f"\r{self._what} {done}\033[K")
+            self._show(now, f"{done}")
+
+    def share(self, done: int, share: float) -> None:
+        """So many are done, which is this share of the work: with the time that remains."""
+        if not self._active:
+            return
+        now = time.monotonic()
+        if now >= self._next:
+            left = (now - self._begun) * (1 - share) / share if share else 0.0
+            remaining = f", {left:.0f}s left" if share else ""
+            self._show(now, f"{done} ({share:.0%}{remaining})")
+
+    def _show(self, now: float, text: str) -> None:
+        self._next = now + _BEAT
+        self._shown = True
+        _write(sys.stderr, f"\r{self._what} {text}\033[K")
 
     def done(self) -> None:
         """Take the line away."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Outcome, Verdict, World
 from celadon.cli.checking.policy_set import PolicySet
@@ -26,6 +26,15 @@ _MATCHED: Final = frozenset(
         Outcome.CONFIGURATION_ERROR_IGNORED,
     }
 )
+
+
+class Titled(Protocol):
+    """Something that can be spoken of."""
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        ...
 
 
 @dataclass(slots=True)
@@ -66,7 +75,7 @@ class Coverage:
                 if failure.index is None and not failure.ignored
             )
 
-    def take(self, notes: Iterable[Note], asked: Asked) -> None:
+    def take(self, notes: Iterable[Note], asked: Titled) -> None:
         """Takes in what was noted about an object."""
         for note in notes:
             if note.policy:

@@ -86,15 +86,29 @@ def notices(
     for policies, found in ((sets.mutating, mutations), (sets.validating, coverage)):
         if found is None:
             continue
-        yield from _unbound(policies)
-        yield from _without_policy(policies)
-        if sightings.any:
-            yield from _unmatched(policies, operation, found)
-        yield from _missing_params(manifests, policies)
-        yield from _not_found_params(policies, found)
-        yield from _ignored_errors(policies, found)
+        yield from policy_notices(
+            policies, operation, found, manifests.existing, objects=sightings.any
+        )
     yield from _unknown_kinds(sightings)
     yield from _assumed_namespaces(manifests, sightings)
+
+
+def policy_notices(
+    policies: PolicySet,
+    operation: Operation,
+    coverage: Coverage,
+    existing: Sequence[Document],
+    *,
+    objects: bool,
+) -> Iterator[Notice]:
+    """What policies and bindings of one type did not do; `objects`: whether there were any."""
+    yield from _unbound(policies)
+    yield from _without_policy(policies)
+    if objects:
+        yield from _unmatched(policies, operation, coverage)
+    yield from _missing_params(existing, policies)
+    yield from _not_found_params(policies, coverage)
+    yield from _ignored_errors(policies, coverage)
 
 
 def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
@@ -218,11 +232,9 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
     return f"the objects were checked as {operation}: see `--operation`"
 
 
-def _missing_params(manifests: Manifests, policies: PolicySet) -> Iterator[Notice]:
+def _missing_params(existing: Sequence[Document], policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
-    given = {
-        (*_kind_of(document), metadata.name(document.value)) for document in manifests.existing
-    }
+    given = {(*_kind_of(document), metadata.name(document.value)) for document in existing}
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
         kind = policy.value.spec.param_kind if policy is not None else None

@@ -53,22 +53,24 @@ def document(report: Report) -> dict[str, Any]:
             "exitCode": int(report.exit),
         },
         "objects": [_object(result) for result in report.objects],
-        "policyErrors": [_policy_error(error) for error in report.policy_errors],
-        "notices": [_notice(notice) for notice in report.notices],
-        "problems": [_problem(problem) for problem in report.problems],
+        "policyErrors": [policy_error_data(error) for error in report.policy_errors],
+        "notices": [notice_data(notice) for notice in report.notices],
+        "problems": [problem_data(problem) for problem in report.problems],
     }
 
 
-def _filled(**members: object) -> dict[str, Any]:
+def filled(**members: object) -> dict[str, Any]:
+    """Those that say something."""
     return {key: value for key, value in members.items() if value not in ("", (), [], {}, None)}
 
 
-def _place(place: Place) -> dict[str, Any]:
-    return _filled(file=place.file, line=place.line or None)
+def place_data(place: Place) -> dict[str, Any]:
+    """File and line."""
+    return filled(file=place.file, line=place.line or None)
 
 
 def _object(result: ObjectResult) -> dict[str, Any]:
-    return _place(result.place) | _filled(
+    return place_data(result.place) | filled(
         apiVersion=result.api_version,
         kind=result.kind,
         namespace=result.namespace,
@@ -90,13 +92,13 @@ def _object(result: ObjectResult) -> dict[str, Any]:
 
 
 def _webhook(call: WebhookCall) -> dict[str, Any]:
-    return _filled(
+    return filled(
         configuration=call.configuration,
         webhook=call.webhook,
         type=call.phase,
         outcome=call.outcome.value,
         reinvoked=call.again or None,
-        place=_place(call.place),
+        place=place_data(call.place),
         message=call.message,
         patch=[dict(operation) for operation in call.patch],
         warnings=list(call.warnings),
@@ -109,12 +111,12 @@ def _mutation(mutated: Mutated) -> dict[str, Any]:
         "policies": list(mutated.policies),
         "patch": [dict(operation) for operation in mutated.patch],
         "steps": [
-            _filled(
+            filled(
                 policy=step.policy,
                 binding=step.binding,
                 param=step.param,
                 field=step.field,
-                rule=_place(step.rule),
+                rule=place_data(step.rule),
                 round=step.round or None,
                 patch=[dict(operation) for operation in step.patch],
             )
@@ -124,19 +126,19 @@ def _mutation(mutated: Mutated) -> dict[str, Any]:
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
-    said = _filled(field=fault.field, message=fault.message, meant=fault.meant)
-    return _place(fault.place) | said
+    said = filled(field=fault.field, message=fault.message, meant=fault.meant)
+    return place_data(fault.place) | said
 
 
 def _violation(violation: Violation, result: ObjectResult) -> dict[str, Any]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
     texts = (warning.text for warning in result.warnings if violation in warning.violations)
-    return _filled(
+    return filled(
         policy=violation.policy,
         binding=violation.binding,
         param=violation.param,
         field=violation.field,
-        rule=_place(violation.rule),
+        rule=place_data(violation.rule),
         message=violation.message,
         validationActions=list(violation.actions),
         warning=next(texts, ""),
@@ -144,17 +146,20 @@ def _violation(violation: Violation, result: ObjectResult) -> dict[str, Any]:
     )
 
 
-def _policy_error(error: PolicyError) -> dict[str, Any]:
-    return _place(error.place) | _filled(kind=error.kind, name=error.name, message=error.message)
+def policy_error_data(error: PolicyError) -> dict[str, Any]:
+    """Of a policy that cannot be used."""
+    return place_data(error.place) | filled(kind=error.kind, name=error.name, message=error.message)
 
 
-def _notice(notice: Notice) -> dict[str, Any]:
-    return _place(notice.place) | _filled(
+def notice_data(notice: Notice) -> dict[str, Any]:
+    """Of what went by in silence."""
+    return place_data(notice.place) | filled(
         reason=notice.silence.value, message=notice.message, help=notice.help
     )
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
-    return _filled(
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """Of what could not be read."""
+    return filled(
         file=problem.file, line=problem.line or None, message=problem.message, help=problem.help
     )

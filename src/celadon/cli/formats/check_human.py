@@ -7,15 +7,17 @@ which object failed. Then warnings, notices, a table with a line per object, and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
     Fault,
     Mutated,
+    Notice,
     ObjectResult,
     Outcome,
+    PolicyError,
     Report,
     State,
     Violation,
@@ -74,7 +76,7 @@ def render(report: Report, look: Look) -> str:
         blocks += _mutations(report, look)
         blocks += _warnings(report, look)
     if look.verbosity >= 0 or report.strict:
-        blocks += _notices(report, look)
+        blocks += notice_lines(report.notices, look, strict=report.strict)
     if look.verbosity >= 0:
         blocks += _table(report, look)
         blocks.append([_summary(report)])
@@ -82,14 +84,19 @@ def render(report: Report, look: Look) -> str:
 
 
 def _refusals(report: Report, look: Look) -> Iterator[list[str]]:
-    for error in report.policy_errors:
+    yield from policy_error_lines(report.policy_errors, look)
+    for result in report.objects:
+        if result.is_refused:
+            yield _refusal(result, look)
+
+
+def policy_error_lines(errors: Iterable[PolicyError], look: Look) -> Iterator[list[str]]:
+    """A block for each policy that cannot be used."""
+    for error in errors:
         yield [
             f"{look.paint('error', 'error:')} {error.message}",
             f"  {_part(error.kind):8}{error.place}",
         ]
-    for result in report.objects:
-        if result.is_refused:
-            yield _refusal(result, look)
 
 
 def _part(kind: str) -> str:
@@ -180,11 +187,12 @@ def _warnings(report: Report, look: Look) -> Iterator[list[str]]:
             yield lines
 
 
-def _notices(report: Report, look: Look) -> Iterator[list[str]]:
+def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iterator[list[str]]:
+    """What went by in silence, as one block, if anything did."""
     lines = []
-    for notice in report.notices:
+    for notice in notices:
         place = f"{notice.place}: " if notice.place.file else ""
-        style, word = ("error", "strict:") if report.strict else ("notice", "notice:")
+        style, word = ("error", "strict:") if strict else ("notice", "notice:")
         lines.append(f"{look.paint(style, word)} {place}{notice.message}")
         if notice.help:
             lines.append(f"  {notice.help}")
@@ -255,10 +263,10 @@ def _summary(report: Report) -> str:
         parts.append(f"{unchanged} unchanged")
     broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
     unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
-    webhooks = f", {_plural(report.webhooks, 'webhook')}" if report.webhooks else ""
+    webhooks = f", {plural(report.webhooks, 'webhook')}" if report.webhooks else ""
     return (
-        f"{_plural(len(report.objects), 'object')}: {', '.join(parts)}{broken}{unread}"
-        f" ({_plural(report.policies, 'policy')}, {_plural(report.bindings, 'binding')}{webhooks})"
+        f"{plural(len(report.objects), 'object')}: {', '.join(parts)}{broken}{unread}"
+        f" ({plural(report.policies, 'policy')}, {plural(report.bindings, 'binding')}{webhooks})"
     )
 
 
@@ -266,7 +274,8 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}"
 
 
-def _plural(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
+    """`1 policy`, `2 policies`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"

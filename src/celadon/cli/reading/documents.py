@@ -81,10 +81,12 @@ class DocumentReader:
         self._blocks = BlockReader()
         self._keeps_repeated = keeps_repeated
 
-    def read(self, text: Text) -> Iterator[Document | Problem]:
-        """The documents of a text, and what is wrong with the others."""
+    def read(self, text: Text, first_line: int = 1) -> Iterator[Document | Problem]:
+        """The documents of a text, and what is wrong with the others. `first_line` is that of the
+        text in its file."""
         for start, end, line in _chunks(text.content):
-            for item in self._values(text.file, text.content[start:end], line):
+            at = line + first_line - 1
+            for item in self._values(text.file, text.content[start:end], at):
                 if isinstance(item, Problem):
                     yield item
                 else:

@@ -133,7 +133,7 @@ def read(path: str) -> Text | Problem:
     if data is None:
         limit = MAX_FILE_BYTES // (1024 * 1024)
         return Problem(name, 0, f"larger than {limit} MiB", "split it into several files")
-    return _decoded(name, data)
+    return decoded(name, data)
 
 
 def _bounded(stream: BinaryIO) -> bytes | None:
@@ -156,7 +156,8 @@ def encoded_like(content: str, data: bytes) -> bytes | None:
     return mark + (content.replace("\n", "\r\n") if pairs else content).encode(encoding)
 
 
-def _decoded(name: str, data: bytes) -> Text | Problem:
+def decoded(name: str, data: bytes) -> Text | Problem:
+    """The bytes of a file as its text, with line ends as `\\n`."""
     encoding = "utf-8"
     for mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(mark):

@@ -1,0 +1,186 @@
+"""What came of objects: counted, and the violations themselves as far as they are wanted.
+
+Findings about one block can be put behind those about the block before it, so it does not matter
+who audited which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.admission import Cause, Decision
+from celadon.cli.checking.check_report import Notice, Place
+from celadon.cli.checking.coverage import Coverage
+from celadon.cli.reading.problems import Problem
+
+DENY: Final = "deny"
+WARN: Final = "warn"
+AUDIT: Final = "audit"
+_WARNS: Final = "Warn"
+"""The action of a binding."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedObject:
+    """What a report says of an object to tell it from all others."""
+
+    place: Place
+    """No file for one from a cluster."""
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.short_title
+
+    @property
+    def short_title(self) -> str:
+        """`Node a`."""
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An expression that speaks against an object. `effect` is the strongest of what the binding
+    would have done: `deny`, `warn` or `audit`; `is_error` says that there was no answer."""
+
+    object: AuditedObject
+    policy: str
+    binding: str
+    param: str
+    field: str
+    rule: Place
+    message: str
+    effect: str
+    is_error: bool
+
+
+def effect_of(decision: Decision) -> str:
+    """The strongest of what a binding does."""
+    if decision.denies:
+        return DENY
+    return WARN if _WARNS in decision.actions else AUDIT
+
+
+@dataclass(slots=True)
+class Against:
+    """What one policy, or all of them, have against one object."""
+
+    effects: set[str] = field(default_factory=set)
+    error: bool = False
+
+    def add(self, decision: Decision) -> None:
+        """Takes in a decision against it."""
+        self.effects.add(effect_of(decision))
+        self.error = self.error or decision.cause is not Cause.VALIDATION
+
+
+@dataclass(slots=True)
+class Tally:
+    """Numbers of objects, of a policy or of a group of objects: those that were looked at, and
+    those that something speaks against, by its strongest effect. `errors` of them had a policy
+    that could not be evaluated."""
+
+    matched: int = 0
+    denied: int = 0
+    warned: int = 0
+    audited: int = 0
+    errors: int = 0
+
+    @property
+    def violating(self) -> int:
+        """All that something speaks against."""
+        return self.denied + self.warned + self.audited
+
+    def count(self, against: Against | None) -> None:
+        """One more object."""
+        self.matched += 1
+        if against is None:
+            return
+        self.errors += against.error
+        if DENY in against.effects:
+            self.denied += 1
+        elif WARN in against.effects:
+            self.warned += 1
+        else:
+            self.audited += 1
+
+    def add(self, following: Tally) -> None:
+        """Those behind these."""
+        self.matched += following.matched
+        self.denied += following.denied
+        self.warned += following.warned
+        self.audited += following.audited
+        self.errors += following.errors
+
+
+@dataclass(slots=True)
+class Findings:
+    """`objects` were met, and `judged` of them some policy may be about; `read_bytes` is how far
+    the inputs have been read. `violations` are the first ones only, `found` is how many there were.
+    `groups` has the groups that were asked for; `coverage` says what policies did;
+    `policies` is by policy and `total` about all objects that a policy matched. `guessed` are kinds
+    that nobody has defined, with their resources, and `namespaces` those that objects are in which
+    policies look at."""
+
+    read_bytes: int = 0
+    objects: int = 0
+    judged: int = 0
+    total: Tally = field(default_factory=Tally)
+    policies: dict[str, Tally] = field(default_factory=dict)
+    groups: dict[str, Tally] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
+    found: int = 0
+    violations: list[Violation] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    ignored: dict[Hashable, Notice] = field(default_factory=dict)
+    guessed: dict[tuple[str, str], tuple[str, Place]] = field(default_factory=dict)
+    namespaces: dict[str, Place] = field(default_factory=dict)
+    met: set[tuple[str, str, str]] = field(default_factory=set)
+    """Outcomes, policies and bindings that `coverage` has."""
+
+    def count(self, matched: Iterable[str], against: Mapping[str, Against], group: str) -> None:
+        """One more object: by the policies that looked at it, among all, and in its group."""
+        for policy in matched:
+            tally = self.policies.get(policy)
+            if tally is None:
+                tally = self.policies[policy] = Tally()
+            tally.count(against.get(policy))
+        whole: Against | None = None
+        if against:
+            found = against.values()
+            effects = set().union(*(one.effects for one in found))
+            whole = Against(effects, any(one.error for one in found))
+        self.total.count(whole)
+        if group:
+            self.groups.setdefault(group, Tally()).count(whole)
+
+    def add(self, following: Findings, limit: int) -> None:
+        """Takes in what was found behind these; no more than `limit` violations are kept."""
+        self.read_bytes = max(self.read_bytes, following.read_bytes)
+        self.objects += following.objects
+        self.judged += following.judged
+        self.found += following.found
+        self.total.add(following.total)
+        for mine, theirs in (
+            (self.policies, following.policies),
+            (self.groups, following.groups),
+        ):
+            for name, tally in theirs.items():
+                mine.setdefault(name, Tally()).add(tally)
+        self.coverage.add(following.coverage)
+        self.violations += following.violations[: max(0, limit - len(self.violations))]
+        self.problems += following.problems
+        for key, notice in following.ignored.items():
+            self.ignored.setdefault(key, notice)
+        for kind, guess in following.guessed.items():
+            self.guessed.setdefault(kind, guess)
+        for namespace, place in following.namespaces.items():
+            self.namespaces.setdefault(namespace, place)

@@ -1,0 +1,148 @@
+"""What the user named, cut into blocks: files, folders, globs, standard input, packed or not.
+
+Everything may be gone through several times, by several processes, so what can be read only once
+(standard input, a pipe) is first copied to a file that has no name and is gone at the end.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import io
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Final, cast
+
+from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
+from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
+from celadon.cli.auditing.object_streams import Position, blocks_of
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import STDIN, STDIN_NAME, expand
+
+_GZIP: Final = b"\x1f\x8b"
+_WHOLE: Final = 1 << 19
+"""Files up to this size are read when their turn comes, each by one process."""
+_BUFFER: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file, or an open one that has no name of its own."""
+
+    name: str
+    size: int
+    copied: int | None = None
+    """The descriptor of what was copied."""
+
+    def open(self) -> BinaryIO:
+        """A stream from its beginning. Raises OSError."""
+        if self.copied is None:
+            return open(self.name, "rb")
+        return cast(BinaryIO, _Copy(self.copied))
+
+
+class _Copy(io.RawIOBase):
+    """A view of a descriptor with a position of its own: processes share the descriptor's."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._at = descriptor, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        found = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+    def tell(self) -> int:
+        return self._at
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All of them, in their order; `total` bytes."""
+
+    inputs: tuple[Input | Problem, ...]
+
+    @property
+    def total(self) -> int:
+        """In bytes, as they lie on the disk."""
+        return sum(one.size for one in self.inputs if isinstance(one, Input))
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, the same ones each time."""
+        before = 0
+        for one in self.inputs:
+            if isinstance(one, Problem):
+                yield PieceBlock((one,), before)
+                continue
+            for block in _blocks(one, before):
+                yield PieceBlock((block,), before) if isinstance(block, Problem) else block
+            before += one.size
+
+
+def given_inputs(arguments: Sequence[str]) -> Inputs:
+    """What the arguments mean. Standard input and pipes are read now."""
+    return Inputs(tuple(_input(one) for one in expand(arguments)))
+
+
+def _input(found: str | Problem) -> Input | Problem:
+    if isinstance(found, Problem):
+        return found
+    try:
+        if found == STDIN:
+            if sys.stdin is None:
+                return Problem(STDIN_NAME, 0, "cannot be read: standard input is closed")
+            return _copied(STDIN_NAME, sys.stdin.buffer)
+        if os.path.isfile(found):
+            return Input(found, os.path.getsize(found))
+        with open(found, "rb") as stream:
+            return _copied(found, stream)
+    except OSError as error:
+        return Problem(found, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+    except ValueError:
+        return Problem(found, 0, "cannot be read: not the name of a file")
+
+
+def _copied(name: str, stream: BinaryIO) -> Input:
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))
+
+
+def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
+    try:
+        with one.open() as raw:
+            begin = raw.read(_BUFFER)
+            packed = begin.startswith(_GZIP)
+            if not packed and not is_tar(begin) and one.size <= _WHOLE and one.copied is None:
+                yield FileBlock(one.name, before + one.size)
+                return
+        with one.open() as raw:
+            buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
+            stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if packed else buffered)
+            with io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER) as peekable:
+                position = functools.partial(_position, before, raw)
+                yield from _formed(one, cast(io.BufferedReader, peekable), position)
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        yield Problem(one.name, 0, f"cannot be read: {why.lower()}")
+
+
+def _position(before: int, raw: BinaryIO) -> int:
+    return before + raw.tell()
+
+
+def _formed(one: Input, stream: io.BufferedReader, position: Position) -> Iterator[Block | Problem]:
+    if is_tar(stream.peek(_BUFFER)):
+        yield from archive_blocks(one.name, stream, position)
+    else:
+        yield from blocks_of(one.name, stream, position)

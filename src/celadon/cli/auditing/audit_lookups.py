@@ -1,0 +1,152 @@
+"""What policies look up while objects are audited: namespaces, params, roles and definitions of
+custom resources, from the source itself and from what was given with the policies.
+
+A source is gone through once for them, before anything is judged. Only texts in which a wanted kind
+is mentioned are read, and of params only those that some binding may mean, so that a cluster full
+of ConfigMaps is not kept in memory for the one that is a param.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import ObjectWorld
+from celadon.admission.registration import Policy
+from celadon.cli.auditing.audit_blocks import Block, Piece
+from celadon.cli.checking.notices import Sightings
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet, PolicySets
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupKind, JsonObject, metadata
+from celadon.kube.selection import LabelSelector, SelectorError, label_selector
+from celadon.kube.well_known_values import RBAC_GROUP
+
+_NAMESPACE: Final = GroupKind("", "Namespace")
+_ROLES: Final = tuple(
+    GroupKind(RBAC_GROUP, kind)
+    for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _ParamRefs:
+    """The params of one kind that bindings may mean. A selector of None takes all."""
+
+    names: frozenset[str]
+    selectors: tuple[LabelSelector | None, ...]
+
+    def covers(self, value: JsonObject) -> bool:
+        """Whether it is one of them."""
+        if metadata.name(value) in self.names:
+            return True
+        labels = metadata.labels(value)
+        return any(one is None or one.matches(labels) for one in self.selectors)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """The kinds of objects that somebody may look up."""
+
+    kinds: frozenset[GroupKind]
+    params: dict[GroupKind, _ParamRefs]
+    namespaces: bool
+    """Whether policies look at namespaces."""
+
+    def wants(self, value: JsonObject) -> bool:
+        """Whether an object has to be kept."""
+        kind = metadata.gvk(value).group_kind
+        if kind in self.kinds:
+            return True
+        refs = self.params.get(kind)
+        return refs is not None and refs.covers(value)
+
+    def may_be(self, piece: Piece) -> bool:
+        """Whether a piece is worth reading."""
+        head = piece.head()
+        if head is None:
+            return piece.document is not None or any(word in piece.text for word in self.words)
+        kind = GroupKind(head.api_version.rpartition("/")[0], head.kind)
+        return kind in self.kinds or kind in self.params or head.kind.endswith("List")
+
+    @property
+    def words(self) -> tuple[bytes, ...]:
+        """Texts without any of these have nothing that is wanted."""
+        return tuple(sorted({kind.kind.encode() for kind in (*self.kinds, *self.params)}))
+
+
+def lookups_of(sets: PolicySets) -> Lookups:
+    """What these policies may look up."""
+    namespaces = Sightings.wanted(sets).wants_namespaces
+    kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")}
+    if namespaces:
+        kinds.add(_NAMESPACE)
+    if any(_asks_authorizer(one.value) for one in sets.validating.policies.values()):
+        kinds.update(_ROLES)
+    return Lookups(frozenset(kinds), _params(sets.validating), namespaces)
+
+
+def _asks_authorizer(policy: Policy) -> bool:
+    return "authorizer" in repr(policy.spec)
+
+
+def _params(policies: PolicySet) -> dict[GroupKind, _ParamRefs]:
+    names: dict[GroupKind, set[str]] = {}
+    selectors: dict[GroupKind, list[LabelSelector | None]] = {}
+    for placed in policies.bindings.values():
+        policy = policies.policies.get(placed.value.spec.policy_name)
+        wanted = policy.value.spec.param_kind if policy is not None else None
+        ref = placed.value.spec.param_ref
+        if wanted is None or ref is None:
+            continue
+        group, slash, _ = wanted.api_version.rpartition("/")
+        kind = GroupKind(group if slash else "", wanted.kind)
+        names.setdefault(kind, set())
+        selectors.setdefault(kind, [])
+        if ref.name:
+            names[kind].add(ref.name)
+        else:
+            selectors[kind].append(_compiled(ref.selector))
+    return {kind: _ParamRefs(frozenset(names[kind]), tuple(selectors[kind])) for kind in names}
+
+
+def _compiled(selector: Any) -> LabelSelector | None:  # noqa: ANN401 - JSON
+    try:
+        return label_selector(selector or {})
+    except SelectorError:  # said when a param is looked for
+        return None
+
+
+def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | Problem]:
+    """The objects of a source that are wanted; what cannot be read is said when it is judged."""
+    words = wanted.words
+    reader = DocumentReader()
+    for block in blocks:
+        if not block.mentions(words):
+            continue
+        for piece in block.pieces():
+            if isinstance(piece, Piece) and wanted.may_be(piece):
+                for document in piece.documents(reader):
+                    if isinstance(document, Document) and wanted.wants(document.value):
+                        yield document
+
+
+def world_of(
+    found: Iterable[Document], given: Iterable[Document], prepare: Prepare
+) -> tuple[ObjectWorld, list[Problem]]:
+    """What may be looked up: `found` in the source, where objects that a server has written are as
+    they are, and `given` with the policies, which replace those."""
+    objects: list[JsonObject] = []
+    problems: list[Problem] = []
+    for document in (*found, *given):
+        if metadata.uid(document.value):
+            objects.append(document.value)
+            continue
+        value = prepare.existing(document)
+        if isinstance(value, Problem):
+            problems.append(value)
+        else:
+            objects.append(value)
+    return ObjectWorld(objects, implicit_namespaces=True), problems

@@ -1,0 +1,181 @@
+"""The main job: policies and inputs to an `AuditReport`.
+
+In order: policies as the API server would take them, what they look up in the source
+(`audit_lookups`), every block of objects (`audit_workers`, `object_audit`), and what went by
+without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from celadon.admission import Outcome
+from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
+from celadon.cli.auditing.audit_inputs import Inputs
+from celadon.cli.auditing.audit_lookups import looked_up, lookups_of, world_of
+from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
+from celadon.cli.auditing.audit_workers import audited_in_order
+from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.checking.manifests import Manifests
+from celadon.cli.checking.notices import policy_notices
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_engine
+from celadon.cli.reading.documents import Document
+from celadon.cli.worker_pipes import possible_workers
+from celadon.kube import metadata
+
+Step = Callable[[int, float], None]
+"""Is told how many objects are done, and which share of the inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What is to be done: by which policies, how, and what is told while it happens."""
+
+    manifests: Manifests
+    sets: PolicySets
+    settings: AuditSettings
+    strict: bool
+    fail_on: FailOn
+    step: Step
+    emit: Callable[[Violation], None] | None = None
+    """Is given every violation at once, instead of the report."""
+
+    @property
+    def given(self) -> tuple[Document, ...]:
+        """What was given with the policies and is none."""
+        return (*self.manifests.looked_up, *self.manifests.admitted)
+
+
+def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
+    """Audits what is in files."""
+    settings, sets = audit.settings, audit.sets
+    wanted = lookups_of(sets)
+    found = [one for one in looked_up(inputs.blocks(), wanted) if isinstance(one, Document)]
+    existing = (*found, *audit.given)
+    prepare = Prepare(
+        existing,
+        settings.user,
+        settings.now,
+        settings.version,
+        namespace="default",
+        defaulting=settings.defaulting,
+        field_validation="Ignore",
+    )
+    world, problems = world_of(found, audit.given, prepare)
+    engine = validating_engine(sets.validating, settings.version)
+    auditor = ObjectAuditor(
+        engine,
+        world,
+        prepare,
+        sets.validating,
+        settings,
+        wants_namespaces=wanted.namespaces,
+    )
+    findings = Findings(problems=[*audit.manifests.problems, *problems])
+    workers = possible_workers(settings.jobs)
+    total = inputs.total
+    for one in audited_in_order(inputs.blocks, auditor.block, workers):
+        take(audit, findings, one)
+        audit.step(findings.objects, one.read_bytes / total if total else 1.0)
+    named = {metadata.name(one.value) for one in existing if one.group_kind == ("", "Namespace")}
+    return finished(audit, findings, existing, named)
+
+
+def take(audit: Audit, findings: Findings, one: Findings) -> None:
+    """Puts what was found behind what was found before."""
+    if audit.emit is None:
+        findings.add(one, audit.settings.limit)
+        return
+    for violation in one.violations:
+        audit.emit(violation)
+    findings.add(one, 0)
+
+
+def finished(
+    audit: Audit, findings: Findings, existing: Sequence[Document], namespaces: set[str]
+) -> AuditReport:
+    """The report; `namespaces` are those that are known to be there."""
+    policies = audit.sets.validating
+    notices = (
+        *_notices(audit, findings, existing),
+        *_guessed(findings),
+        *_assumed(findings, namespaces),
+        *findings.ignored.values(),
+    )
+    return report_of(
+        findings,
+        tuple(_policies(policies, findings)),
+        tuple(error for one in audit.sets.all for error in one.errors),
+        notices,
+        operation=audit.settings.operation.value,
+        summary_by=audit.settings.summary_by,
+        strict=audit.strict,
+        fail_on=audit.fail_on,
+    )
+
+
+def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy]:
+    for name in sorted(policies.policies):
+        bindings = [
+            one.value for one in policies.bindings.values() if one.value.spec.policy_name == name
+        ]
+        actions = dict.fromkeys(
+            action for one in bindings for action in one.spec.validation_actions
+        )
+        yield AuditedPolicy(
+            name,
+            policies.policies[name].place(),
+            tuple(sorted(one.name for one in bindings)),
+            tuple(actions),
+            findings.policies.get(name, Tally()),
+        )
+
+
+def _notices(audit: Audit, findings: Findings, existing: Sequence[Document]) -> Iterator[Notice]:
+    policies = audit.sets.validating
+    if not findings.objects and not findings.problems:
+        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
+    if not policies.policies and not policies.broken:
+        yield Notice(
+            Silence.NO_POLICY,
+            Place(),
+            "there is no ValidatingAdmissionPolicy",
+            "give policies and bindings with `-f`",
+        )
+    for name, placed in audit.sets.mutating.policies.items():
+        text = f"mutating policy `{name}` is not applied"
+        yield Notice(Silence.NOT_EVALUATED, placed.place(), text, "objects are audited as they are")
+    for name in policies.policies if findings.objects else ():
+        findings.coverage.outcomes.setdefault(name, {Outcome.POLICY_UNMATCHED})
+    yield from policy_notices(
+        policies,
+        audit.settings.operation,
+        findings.coverage,
+        existing,
+        objects=bool(findings.objects),
+    )
+
+
+def _guessed(findings: Findings) -> Iterator[Notice]:
+    for (api_version, kind), (resource, place) in findings.guessed.items():
+        yield Notice(
+            Silence.UNKNOWN_KIND,
+            place,
+            f"kind `{kind}` of {api_version} is not known, taken for the namespaced "
+            f"resource `{resource}`",
+            "give its CustomResourceDefinition with `-f`, or in the source",
+        )
+
+
+def _assumed(findings: Findings, given: set[str]) -> Iterator[Notice]:
+    for namespace, place in findings.namespaces.items():
+        if namespace not in given:
+            yield Notice(
+                Silence.NAMESPACE_ASSUMED,
+                place,
+                f"namespace `{namespace}` is not there, taken to have no labels but its name",
+                "give the Namespace with `-f`, or in the source: policies look at its labels",
+            )

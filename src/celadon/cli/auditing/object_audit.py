@@ -1,0 +1,348 @@
+"""One object after the other against the policies: what admission would say if it were written now.
+
+An object that exists is asked about as if it were created, or updated to what it is. Nothing but
+policies is asked: the object is there, so the server has taken it. One that a server has written
+(it has a `uid`) is taken as it is; one from a manifest is filled in first, as `check` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    Operation,
+    Outcome,
+    Request,
+    Verdict,
+    World,
+)
+from celadon.admission.writing import write_options
+from celadon.cli.auditing.audit_blocks import Block, Found, Head, Piece
+from celadon.cli.auditing.audit_findings import (
+    Against,
+    AuditedObject,
+    Findings,
+    Violation,
+    effect_of,
+)
+from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.checking.object_preparation import Prepare, Prepared
+from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.crashes import crash
+from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube.catalogue import Resource, guessed_resource, known_resources
+from celadon.kube.well_known_values import NAMESPACES
+from celadon.kube.writes import Target, WriteOptions
+
+_NO_GROUP: Final = "-"
+"""What stands for the namespace of objects in none, and for a label that is not there."""
+_MATCHED: Final = (
+    Outcome.EVALUATED,
+    Outcome.CONDITION_ERROR_IGNORED,
+    Outcome.CONFIGURATION_ERROR_IGNORED,
+)
+_OTHER_BYTES: Final = 4096
+"""Of a request, besides its objects: names, the user, options."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """What the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`; `limit` is
+    the number of violations that are kept."""
+
+    operation: Operation
+    user: User
+    version: str
+    now: str
+    summary_by: str = "policy"
+    limit: int = 10_000
+    defaulting: bool = True
+    jobs: int = 0
+
+    @property
+    def label(self) -> str:
+        """The label that objects are grouped by, if they are."""
+        return self.summary_by.partition("=")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class _KindPlan:
+    """What is known of all objects of a type. `concerned` is whether a policy may be about those
+    that are in a namespace, and those that are not."""
+
+    kind: GroupVersionKind
+    resource: Resource
+    is_guessed: bool
+    is_namespace: bool
+    concerned: tuple[bool, bool]
+
+
+class ObjectAuditor:
+    """Audits blocks. It may stop keeping violations once it has kept as many as anybody wants: of
+    those that it meets later, none can be among the first."""
+
+    __slots__ = (
+        "_engine",
+        "_kept",
+        "_options",
+        "_plans",
+        "_policies",
+        "_prepare",
+        "_reader",
+        "_settings",
+        "_wants_namespaces",
+        "_world",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        world: World,
+        prepare: Prepare,
+        policies: PolicySet,
+        settings: AuditSettings,
+        *,
+        wants_namespaces: bool,
+    ) -> None:
+        self._engine = engine
+        self._world = world
+        self._prepare = prepare
+        self._policies = policies
+        self._settings = settings
+        self._wants_namespaces = wants_namespaces
+        self._options = write_options(settings.operation, WriteOptions())
+        self._plans: dict[Head, _KindPlan] = {}
+        self._reader = DocumentReader()
+        self._kept = 0
+
+    def block(self, block: Block) -> Findings:
+        """What comes of the objects of a block."""
+        findings = Findings(block.read_bytes)
+        for piece in block.pieces():
+            if isinstance(piece, Problem):
+                findings.problems.append(piece)
+            else:
+                self._piece(piece, findings)
+        return findings
+
+    def objects(self, values: Sequence[dict[str, Any]]) -> Findings:
+        """What comes of objects that were read from a cluster."""
+        findings = Findings()
+        nowhere = Piece("", 0, b"")
+        for value in values:
+            self._object(Found(value, nowhere), findings)
+        return findings
+
+    def _piece(self, piece: Piece, findings: Findings) -> None:
+        head = piece.head()
+        if head is not None and not head.kind.endswith("List"):
+            plan = self._plan(head)
+            if not any(plan.concerned):
+                self._count(head, plan, piece.place, findings)
+                return
+        for found in piece.objects(self._reader):
+            if isinstance(found, Problem):
+                findings.problems.append(found)
+            else:
+                self._object(found, findings)
+
+    def _count(self, head: Head, plan: _KindPlan, place: Place, findings: Findings) -> None:
+        """Counts an object."""
+        findings.objects += 1
+        if plan.is_guessed:
+            findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
+
+    def _object(self, found: Found, findings: Findings) -> None:
+        value = found.value
+        head = Head(value["apiVersion"], value["kind"])
+        plan = self._plan(head)
+        self._count(head, plan, found.place, findings)
+        if not any(plan.concerned):
+            return
+        try:
+            self._judge(found, plan, findings)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            what = f"judging {value['kind']} {metadata.name(value)}"
+            findings.problems.append(crash(found.place.file, found.place.line, what, error))
+
+    def _plan(self, head: Head) -> _KindPlan:
+        plan = self._plans.get(head)
+        if plan is None:
+            plan = self._plans[head] = self._new_plan(head)
+        return plan
+
+    def _new_plan(self, head: Head) -> _KindPlan:
+        kind = metadata.gvk({"apiVersion": head.api_version, "kind": head.kind})
+        known = self._world.catalog.by_gvk(kind)
+        if known is None:
+            known = known_resources(all_versions=True).by_gvk(kind)
+        resource = guessed_resource(kind) if known is None else known
+        concerned = (
+            self._engine.may_concern(self._request(kind, resource, "some", "", {}), self._world),
+            self._engine.may_concern(self._request(kind, resource, "", "", {}), self._world),
+        )
+        return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
+
+    def _request(
+        self,
+        kind: GroupVersionKind,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        value: JsonObject,
+        size: int | None = None,
+    ) -> Request:
+        operation = self._settings.operation
+        return Request(
+            operation=operation,
+            kind=kind,
+            resource=resource.gvr,
+            name=name,
+            namespace=namespace,
+            object=value,
+            old_object=value if operation is Operation.UPDATE else None,
+            user=self._settings.user,
+            options=self._options,
+            size=size,
+        )
+
+    def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
+        value, size = found.value, None
+        own = value.get("metadata")
+        about: dict[str, Any] = own if own.__class__ is dict else {}
+        name, namespace = about.get("name") or "", ""
+        if plan.resource.namespaced:
+            namespace = about.get("namespace") or "default"
+        elif plan.is_namespace:
+            namespace = name
+        if about.get("uid") or not self._settings.defaulting:
+            size = _OTHER_BYTES + 2 * len(found.piece.text) if found.piece.text else None
+        else:
+            prepared = self._prepared(found, plan, namespace)
+            if isinstance(prepared, Problem):
+                findings.problems.append(prepared)
+                return
+            value = prepared
+            name = metadata.name(value)
+        if not plan.concerned[0 if namespace else 1]:
+            return
+        findings.judged += 1
+        if self._wants_namespaces and plan.resource.namespaced:
+            findings.namespaces.setdefault(namespace, found.place)
+        request = self._request(plan.kind, plan.resource, namespace, name, value, size)
+        verdict = self._engine.noted(request, self._world)
+        self._take(verdict, found, request, plan, findings)
+
+    def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Prepared:
+        document = found.document
+        if document is None:
+            (document, *_) = (
+                one for one in found.piece.documents(self._reader) if not isinstance(one, Problem)
+            )
+        target = Target(
+            plan.resource,
+            "" if plan.is_namespace else namespace,
+            custom=self._prepare.custom_kind(plan.kind),
+        )
+        return self._prepare.stored(document, target)
+
+    def _take(
+        self,
+        verdict: Verdict,
+        found: Found,
+        request: Request,
+        plan: _KindPlan,
+        findings: Findings,
+    ) -> None:
+        matched = self._matched(verdict, found, request, plan, findings)
+        if not verdict.decisions:
+            if matched:
+                findings.count(matched, {}, self._group(request, plan))
+            return
+        against: dict[str, Against] = {}
+        for decision in verdict.decisions:
+            if decision.action is Action.DENY:
+                against.setdefault(decision.policy, Against()).add(decision)
+                if decision.cause is Cause.CONFIGURATION:
+                    findings.coverage.misconfigured.add(decision.policy)
+                findings.found += 1
+                if self._kept < self._settings.limit:
+                    self._kept += 1
+                    findings.violations.append(self._violation(decision, found, request, plan))
+            elif decision.cause is not Cause.VALIDATION:
+                self._ignored(decision, found, findings)
+        matched.update(against)
+        findings.count(matched, against, self._group(request, plan))
+
+    def _matched(
+        self,
+        verdict: Verdict,
+        found: Found,
+        request: Request,
+        plan: _KindPlan,
+        findings: Findings,
+    ) -> set[str]:
+        """The policies that looked at the object; what else they did is put down once each."""
+        matched = set()
+        met = findings.met
+        for note in verdict.notes:
+            what = note.outcome.value, note.policy, note.binding
+            if what not in met:
+                met.add(what)
+                findings.coverage.take((note,), _about(found, request, plan))
+            if note.outcome in _MATCHED:
+                matched.add(note.policy)
+        return matched
+
+    def _group(self, request: Request, plan: _KindPlan) -> str:
+        """Empty where nobody asked for groups."""
+        if self._settings.summary_by == "policy":
+            return ""
+        label = self._settings.label
+        if label:
+            return metadata.labels(request.object).get(label) or _NO_GROUP
+        return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
+
+    def _violation(
+        self, decision: Decision, found: Found, request: Request, plan: _KindPlan
+    ) -> Violation:
+        return Violation(
+            _about(found, request, plan),
+            decision.policy,
+            decision.binding,
+            decision.param,
+            decision.source.path.text,
+            self._policies.place(decision.source, decision.policy, decision.binding),
+            decision.message,
+            effect_of(decision),
+            decision.cause is not Cause.VALIDATION,
+        )
+
+    def _ignored(self, decision: Decision, found: Found, findings: Findings) -> None:
+        """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
+        key = (decision.policy, decision.source)
+        if key not in findings.ignored:
+            rule = self._policies.place(decision.source, decision.policy, decision.binding)
+            title = f"{found.value['kind']} {metadata.name(found.value)}"
+            text = f"policy `{decision.policy}` ignored an error on {title}: {decision.message}"
+            findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
+
+
+def _about(found: Found, request: Request, plan: _KindPlan) -> AuditedObject:
+    return AuditedObject(
+        found.place,
+        plan.kind.api_version,
+        plan.kind.kind,
+        request.namespace if plan.resource.namespaced else "",
+        request.name,
+        metadata.uid(found.value),
+        metadata.resource_version(found.value),
+    )

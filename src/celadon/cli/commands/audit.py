@@ -1,0 +1,185 @@
+"""`celadon audit`: what exists already, against policies that are not there yet."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.option_values import count
+from celadon.cli.release_option import add_version
+
+if TYPE_CHECKING:
+    from celadon.cli.auditing.object_audit import AuditSettings
+
+_DEFAULT_RESULTS: Final = 10_000
+
+DESCRIPTION: Final = """\
+Find existing objects that ValidatingAdmissionPolicies would refuse, as kube-apiserver would if the
+objects were created now, or updated to what they are.
+
+SOURCES are dumps: JSON lines, what `kubectl get -o json` and `-o yaml` print, folders, backups of
+Velero (.tar.gz); packed with gzip or not, or - for standard input. What is given with -f are
+policies and bindings, and what they look up beyond what the source has (namespaces, params,
+definitions).
+"""
+
+EPILOG: Final = """\
+examples:
+  kubectl get deployments,pods -A -o json | celadon audit -f policies/ -
+  celadon audit -f policies/ backup.tar.gz --summary-by namespace
+  celadon audit -f policies/ dump.jsonl -o jsonl > violations.jsonl
+
+exit codes:
+  0  no object would be denied
+  1  an object would be denied
+  2  wrong usage, or an input that cannot be read
+  3  a policy is broken, or could not be evaluated
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon audit --help` shows."""
+    parser.add_argument("sources", nargs="*", metavar="SOURCES", help="dumps of what exists")
+    add_files(parser, POLICIES)
+    _question(parser.add_argument_group("what is asked"))
+    _strictness(parser.add_argument_group("what counts as a failure"))
+    _looks(parser.add_argument_group("output"))
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=0,
+        metavar="N",
+        help="processes that audit (default: as many as there are processors)",
+    )
+
+
+def _question(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--operation",
+        choices=("CREATE", "UPDATE"),
+        default="CREATE",
+        type=str.upper,
+        help="UPDATE: from what they are to what they are (default: CREATE)",
+    )
+    group.add_argument(
+        "--as",
+        dest="user",
+        metavar="USER",
+        help="the user who asks (default: admin, of the group system:masters)",
+    )
+    group.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
+    )
+    group.add_argument(
+        "--no-defaulting",
+        action="store_true",
+        help="take objects that no server has written as they are too",
+    )
+    add_version(group)
+
+
+def _strictness(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-on",
+        choices=("deny", "violation", "never"),
+        default="deny",
+        help="`violation`: what would only be warned about or audited fails too (default: deny)",
+    )
+    group.add_argument(
+        "--strict", action="store_true", help="notices (a policy matched nothing ...) are failures"
+    )
+
+
+def _looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "-o", "--output", choices=output.AUDIT_FORMATS, default="table", help="(default: table)"
+    )
+    group.add_argument(
+        "--summary-by",
+        type=_grouping,
+        default="policy",
+        metavar="policy|namespace|label=KEY",
+        help="count by this too (default: policy)",
+    )
+    group.add_argument(
+        "--max-results",
+        type=count,
+        default=_DEFAULT_RESULTS,
+        metavar="N",
+        help="violations that are reported; the others are counted. JSON lines have all of them "
+        f"(default: {_DEFAULT_RESULTS})",
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="only numbers and notices")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="every violation")
+    group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def _grouping(text: str) -> str:
+    if text in ("policy", "namespace") or (text.startswith("label=") and text != "label="):
+        return text
+    raise argparse.ArgumentTypeError(f"`{text}` is none of policy, namespace, label=KEY")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, audit, report."""
+    from celadon.cli.auditing.audit_inputs import given_inputs
+    from celadon.cli.auditing.audit_report import FailOn
+    from celadon.cli.auditing.audit_run import Audit, audit_inputs
+    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.policy_set import policy_sets
+
+    wrong = _wrong_use(options)
+    if wrong:
+        return output.usage_error("celadon audit", wrong)
+    progress = output.Progress("objects audited:")
+    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    lines = options.output == "jsonl"
+    audit = Audit(
+        manifests,
+        policy_sets(manifests, options.kubernetes_version),
+        _settings(options),
+        strict=options.strict,
+        fail_on=FailOn(options.fail_on),
+        step=progress.share,
+        emit=output.write_violation if lines else None,
+    )
+    report = audit_inputs(audit, given_inputs(options.sources))
+    progress.done()
+    verbosity = -1 if options.quiet else options.verbose
+    output.show_audit(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    return report.exit
+
+
+def _wrong_use(options: argparse.Namespace) -> str:
+    if not options.files:
+        return "no policies: give them with `-f`"
+    if not options.sources:
+        return "nothing to audit: give dumps"
+    if [*options.files, *options.sources].count("-") > 1:
+        return "standard input (`-`) can only be read once"
+    if options.as_group and not options.user:
+        return "`--as-group` goes with `--as`"
+    return ""
+
+
+def _settings(options: argparse.Namespace) -> AuditSettings:
+    import sys
+    from datetime import UTC, datetime
+
+    from celadon.admission import ADMIN, Operation
+    from celadon.cli.auditing.object_audit import AuditSettings
+    from celadon.cli.checking.questions import user_info
+
+    return AuditSettings(
+        operation=Operation(options.operation),
+        user=user_info(options.user, options.as_group) if options.user else ADMIN,
+        version=options.kubernetes_version,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        summary_by=options.summary_by,
+        limit=sys.maxsize if options.output == "jsonl" else options.max_results,
+        defaulting=not options.no_defaulting,
+        jobs=options.jobs,
+    )

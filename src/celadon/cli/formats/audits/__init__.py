@@ -1,0 +1,1 @@
+"""Reports of `celadon audit` and `celadon replay` as text."""
