@@ -40,6 +40,7 @@ DOORS = {
     "celadon.kube.writes",
     "celadon.kube.writes.patching",
     "celadon.admission",
+    "celadon.admission.explanation",
     "celadon.admission.lint",
     "celadon.admission.mutating",
     "celadon.admission.plugins",

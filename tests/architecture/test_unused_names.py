@@ -13,6 +13,7 @@ from tests.architecture.source_tree import MODULES, exported, is_package, tree_o
 
 PUBLIC = (
     "celadon.admission",
+    "celadon.admission.explanation",
     "celadon.cel",
     "celadon.cel.extend",
     "celadon.cel.protobuf",

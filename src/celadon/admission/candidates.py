@@ -24,10 +24,13 @@ from celadon.kube.catalogue import Catalog
 
 
 class MatchingSpec(FrameSpec, Protocol):
-    """What a spec says of the requests that a policy is about."""
+    """What a spec says of the requests that a policy is about, and of failures."""
 
     @property
     def match_constraints(self) -> MatchResources | None: ...
+
+    @property
+    def failure_policy(self) -> str | None: ...
 
 
 class Policy(Protocol):

@@ -60,7 +60,7 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
-from celadon.kube import StatusError
+from celadon.kube import GroupVersionResource, StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
 
@@ -187,15 +187,22 @@ class Engine:
         same tuple for all of them."""
         return self._silent.of(request, world.catalog)
 
-    def explain(self, request: Request, world: World) -> Verdict:
+    def hooks_for(self, resource: GroupVersionResource) -> tuple[Hook[CompiledPolicy], ...]:
+        """The policies that requests for a resource are shown to, in the order in which they are
+        asked."""
+        return self._hooks.seeing(resource)
+
+    def explain(
+        self, request: Request, world: World, context: RequestContext | None = None
+    ) -> Verdict:
         """The same verdict with every decision, also those that admit, with costs, and with notes
-        on everything that had no say."""
+        on everything that had no say. `context` is that of the request, if somebody looks on."""
         folder = Folder(request, list(self._inert))
         hooks = self._hooks.seeing(request.resource)
         if not hooks and is_exempt(request.resource):
             folder.note(Note(Outcome.EXEMPT, detail=str(request.resource.group_resource)))
             return folder.verdict()
-        context = RequestContext(request, world)
+        context = context or RequestContext(request, world)
         dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
         target = target_of(request)
         try:
@@ -393,15 +400,15 @@ class _Dispatch:
         annotations: dict[str, list[str]],
     ) -> None:
         policy, source = candidate.compiled, candidate.source
-        results = [
-            (
-                params.param_name(one),
-                self.evaluator.evaluate(policy, hit, params.typed(one, source)),
-            )
-            for one in invocation.params
-        ]
+        binding = invocation.bound.binding
+        results = []
+        for one in invocation.params:
+            name = params.param_name(one)
+            self.context.begin(policy.name, binding.name, name, hit)
+            evaluation = self.evaluator.evaluate(policy, hit, params.typed(one, source))
+            results.append((name, evaluation))
         for param, evaluation in results:
-            self._enforce(policy.name, invocation.bound.binding, param, evaluation)
+            self._enforce(policy.name, binding, param, evaluation)
             for key, value in evaluation.annotations:
                 annotations.setdefault(key, []).append(value)
 

@@ -10,6 +10,7 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/matching` and `plugin/webhook/p
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -154,14 +155,14 @@ def _all_hits(
     rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
 ) -> Iterator[Hit]:
     for rule in rules:
-        if rule_covers(rule, target, target.resource):
+        if not uncovered(rule, target, target.resource):
             yield Hit(target.resource, target.kind, _names(rule))
     if match.match_policy != EQUIVALENT or not rules:
         return
     equivalents = catalog.equivalents(target.resource, target.subresource)
     for rule in rules:
         for resource, kind in equivalents:
-            if rule_covers(rule, target, resource):
+            if not uncovered(rule, target, resource):
                 yield Hit(resource, kind, _names(rule))
 
 
@@ -169,15 +170,21 @@ def _names(rule: Rule) -> frozenset[str] | None:
     return frozenset(rule.resource_names) if rule.resource_names else None
 
 
-def rule_covers(rule: Rule, target: Target, resource: GroupVersionResource) -> bool:
-    """Everything about a rule but its names, for the resource or one equivalent to it."""
-    return (
-        _in_scope(rule.scope, target)
-        and _contains(rule.operations, target.operation)
-        and _contains(rule.api_groups, resource.group)
-        and _contains(rule.api_versions, resource.version)
-        and any(_names_resource(r, resource.resource, target.subresource) for r in rule.resources)
-    )
+def uncovered(rule: Rule, target: Target, resource: GroupVersionResource) -> str:
+    """The first field of a rule by which it does not cover the resource, the target's or one
+    equivalent to it; empty if it does. Names are not looked at."""
+    if not _in_scope(rule.scope, target):
+        return "scope"
+    if not _contains(rule.operations, target.operation):
+        return "operations"
+    if not _contains(rule.api_groups, resource.group):
+        return "apiGroups"
+    if not _contains(rule.api_versions, resource.version):
+        return "apiVersions"
+    for entry in rule.resources:
+        if _names_resource(entry, resource.resource, target.subresource):
+            return ""
+    return "resources"
 
 
 def _in_scope(scope: str | None, target: Target) -> bool:
@@ -197,28 +204,45 @@ def _names_resource(entry: str, resource: str, subresource: str) -> bool:
     return wanted in {ALL, resource} and wanted_sub in {ALL, subresource}
 
 
+class Miss(enum.Enum):
+    """Why a plan does not match a request."""
+
+    NAMESPACE = "namespaceSelector"
+    OBJECT = "objectSelector"
+    EXCLUDED = "excludeResourceRules"
+    NAMES = "resourceNames"
+
+
 def matches(match: MatchPlan, labels: Labels) -> Hit | None:
-    """The hit that applies to the request. A selector that cannot be used is an error only for
-    requests the rules cover: MatchError."""
+    """The hit that applies to the request; None for a `Miss`. A selector that cannot be used is an
+    error only for requests the rules cover: MatchError."""
     if match.direct is not None:
         return match.direct
+    found = hit_or_miss(match, labels)
+    return None if isinstance(found, Miss) else found
+
+
+def hit_or_miss(match: MatchPlan, labels: Labels) -> Hit | Miss:
+    """As `matches`, with the reason if it does not."""
     error: MatchError | None = None
     if match.namespace_selector is not None:
         selected = _namespace_selected(match.namespace_selector, labels)
         if not isinstance(selected, bool):
             error = MatchError(selected, NAMESPACE_SELECTOR)
         elif not selected:
-            return None
+            return Miss.NAMESPACE
     if match.object_selector is not None:
         selected = _object_selected(match.object_selector, labels)
         if not isinstance(selected, bool):
             error = error or MatchError(selected, OBJECT_SELECTOR)
         elif not selected:
-            return None
+            return Miss.OBJECT
     if _first(match.excludes, labels.name) is not None:
-        return None
+        return Miss.EXCLUDED
     hit = _first(match.hits, labels.name)
-    if hit is not None and error is not None:
+    if hit is None:
+        return Miss.NAMES
+    if error is not None:
         raise error
     return hit
 

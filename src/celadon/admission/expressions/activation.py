@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.expressions.authorizer_variable import authorizer_values
+from celadon.admission.expressions.metering import Meter
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import NAMESPACES, Hit, MatchError
 from celadon.admission.request import Operation, Request
@@ -61,6 +62,20 @@ class RequestContext:
         self._object_labels: Sequence[Mapping[str, str]] | None = None
         self._size: int | None = request.size
         self._namespace_size: int | None = None
+
+    # --- budgets; `celadon.admission.explanation` looks on from here ---
+
+    @property
+    def traces(self) -> bool:
+        """Whether everything has to be counted, since somebody looks on."""
+        return False
+
+    def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:
+        """A policy is evaluated for that binding and param, empty for none, from here on."""
+
+    def meter(self, budget: int) -> Meter:
+        """For the next phase."""
+        return Meter(budget)
 
     # --- labels, for matching ---
 

@@ -62,7 +62,7 @@ class Meter:
         self._variables = 0
         self._running = expression
         try:
-            value, cost = _metered(expression, activation)
+            value, cost = self.evaluated(expression, activation)
         except EvaluationError as error:
             self._charge(error.cost or 0, expression)
             raise
@@ -73,12 +73,18 @@ class Meter:
         """A variable: charged together with the expression that reads it. What the variables
         together cost is known to be too much as soon as it is."""
         try:
-            value, cost = _metered(expression, activation)
+            value, cost = self.evaluated(expression, activation)
         except EvaluationError as error:
             self._charge_variable(error.cost or 0, expression)
             raise
         self._charge_variable(cost, expression)
         return value
+
+    def evaluated(self, expression: Expression, activation: Activation) -> tuple[Any, int]:
+        """The value, and the cost of the expression itself. EvaluationError."""
+        if expression.program is None:
+            raise EvaluationError(expression.detail)
+        return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
 
     def _charge_variable(self, cost: int, variable: Expression) -> None:
         self._variables += cost
@@ -95,12 +101,6 @@ class Meter:
     def _exhausted(self, expression: Expression) -> NoReturn:
         self.remaining = -1
         raise OutOfBudget(expression.source)
-
-
-def _metered(expression: Expression, activation: Activation) -> tuple[Any, int]:
-    if expression.program is None:
-        raise EvaluationError(expression.detail)
-    return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
 
 
 def attempt(run: Run, expression: Expression, activation: Activation) -> tuple[Any, Failure | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from celadon.admission.candidates import Candidate, Hooks, remembered_candidates
+from celadon.admission.candidates import Candidate, Hook, Hooks, remembered_candidates
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.expressions.activation import RequestContext
@@ -46,6 +46,8 @@ from celadon.kube.library import DEFAULT_VERSION
 
 _Candidate = Candidate[CompiledMutatingPolicy]
 _Hooks = Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
+Contexts = Callable[[Request, World], RequestContext]
+"""What makes the context of a request in a round."""
 _Find = Callable[[Request, World], tuple[_Candidate, ...]]
 
 
@@ -105,10 +107,21 @@ class MutatingEngine:
         return bool(self._candidates(request, world))
 
     def rounds(
-        self, world: World, kinds: MutatedKinds, observer: MutationObserver | None = None
+        self,
+        world: World,
+        kinds: MutatedKinds,
+        observer: MutationObserver | None = None,
+        contexts: Contexts = RequestContext,
     ) -> PolicyRounds:
-        """For one request. The observer is told of each mutation."""
-        return PolicyRounds(self._candidates, world, kinds, observer)
+        """For one request. The observer is told of each mutation; `contexts` are of those who look
+        on."""
+        return PolicyRounds(self._candidates, world, kinds, observer, contexts)
+
+    def hooks_for(self, request: Request) -> tuple[Hook[CompiledMutatingPolicy], ...]:
+        """The policies that requests for a resource are shown to, in the order in which they are
+        asked."""
+        deletes = request.operation is Operation.DELETE
+        return () if deletes else self._hooks.seeing(request.resource)
 
     def _candidates(self, request: Request, world: World) -> tuple[_Candidate, ...]:
         if request.operation is Operation.DELETE:
@@ -136,6 +149,7 @@ class PolicyRounds:
         world: World,
         kinds: MutatedKinds,
         observer: MutationObserver | None = None,
+        contexts: Contexts = RequestContext,
     ) -> None:
         self.notes = MutationNotes()
         self.wants_another = False
@@ -143,6 +157,7 @@ class PolicyRounds:
         self._world = world
         self._kinds = kinds
         self._observer = observer
+        self._contexts = contexts
         self._reinvocation = Reinvocation()
 
     def run(self, request: Request, number: int) -> JsonObject | None:
@@ -151,7 +166,7 @@ class PolicyRounds:
         state = self._reinvocation
         if number and request.object != state.last:
             state.changed()
-        context = RequestContext(request, self._world)
+        context = self._contexts(request, self._world)
         failures: list[MutationFailure] = []
         planned = list(self._planned(context, failures))
         made = request.object

@@ -12,7 +12,7 @@ from typing import Any
 from celadon.admission import policy_limits
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.match_conditions import MATCHED, ConditionResult
-from celadon.admission.expressions.metering import Failure, Meter, OutOfBudget, attempt
+from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.mutating.compiled_mutations import CompiledMutatingPolicy, CompiledMutation
@@ -100,6 +100,7 @@ class MutationCase:
         self._versions = versions
         self._kinds = kinds
         self._base = context.activation(hit)
+        context.begin(policy.name, binding, param_name, hit)
 
     def condition_result(self) -> ConditionResult:
         """What the match conditions say of the object as it is by now."""
@@ -158,7 +159,7 @@ class MutationCase:
             raise _Failed(Failure(expression.detail, expression.source))
         phases = self._phases(live)
         activation = phases.activation(authorizer=True)
-        run = phases.begin(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
+        run = phases.begin(activation, self._context.meter(policy_limits.RUNTIME_COST_BUDGET))
         try:
             value, failure = attempt(run, expression, activation)
         except OutOfBudget as error:
@@ -172,8 +173,8 @@ class MutationCase:
     def _phases(self, live: JsonObject | None) -> Phases:
         policy, context = self._policy, self._context
         base: dict[str, Any] = {**self._base, "object": live}
-        plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE
-        if not plain:
+        plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
+        if not plain and not context.traces:
             extra = 0 if self._param is None else size_bound(self._param)
             plain = context.fits(policy.plain_size, extra + size_bound(live))
         return Phases(policy, self._hit, self._param, context, base, plain=plain)

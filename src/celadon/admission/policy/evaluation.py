@@ -18,7 +18,7 @@ from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.lazy_variables import Run
-from celadon.admission.expressions.metering import Failure, Meter, OutOfBudget, attempt
+from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
 from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.policy.compiled_policy import CompiledPolicy, CompiledValidation
@@ -86,7 +86,7 @@ class _Case:
         extra = 0 if param is None else size_bound(param)
         self._plain = not trace and context.fits(policy.plain_size, extra)
         self._phases = Phases(policy, hit, param, context, base, plain=self._plain)
-        self._meter = Meter(policy_limits.RUNTIME_COST_BUDGET)
+        self._meter = context.meter(policy_limits.RUNTIME_COST_BUDGET)
 
     def evaluate(self) -> Evaluation:
         policy = self._policy
@@ -169,7 +169,7 @@ class _Case:
     def _annotate(self, evaluation: Evaluation) -> None:
         activation = self._phases.activation(authorizer=False)
         activation["namespaceObject"] = self._context.whole_namespace_object()
-        run = self._phases.begin(activation, Meter(policy_limits.RUNTIME_COST_BUDGET))
+        run = self._phases.begin(activation, self._context.meter(policy_limits.RUNTIME_COST_BUDGET))
         for i, annotation in enumerate(self._policy.annotations):
             value, failure = attempt(run, annotation.expression, activation)
             if failure is not None:

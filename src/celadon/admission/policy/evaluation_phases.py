@@ -47,7 +47,9 @@ class Phases:
         activation = self.activation(authorizer=True)
         activation["namespaceObject"] = None
         activation["request"] = self._context.conditions_request(self._hit)
-        run = self.begin(activation, Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET))
+        run = self.begin(
+            activation, self._context.meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
+        )
         return evaluate(self._policy.conditions, run, activation)
 
     def activation(self, *, authorizer: bool) -> dict[str, Any]:

@@ -73,18 +73,7 @@ class ParamFinder:
         source, ref = self._source, self._ref
         if source is None or ref is None:
             return (None,)
-        where = ""
-        if source.namespaced:
-            where = ref.namespace or namespace
-            if not where:
-                raise ParamError(
-                    "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
-                    "resources"
-                )
-        elif ref.namespace:
-            raise ParamError(
-                "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
-            )
+        where = looked_in(source, ref, namespace)
         found = self._lookup(source, ref, where, world)
         if not found and ref.parameter_not_found_action == DENY:
             raise ParamError(
@@ -117,6 +106,22 @@ class ParamFinder:
             self._selected.clear()
         self._selected[where] = (listed, found)
         return found
+
+
+def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
+    """The namespace where a request in `namespace` finds its params, empty for params that are in
+    none. ParamError."""
+    if source.namespaced:
+        where = ref.namespace or namespace
+        if not where:
+            raise ParamError(
+                "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+                "resources"
+            )
+        return where
+    if ref.namespace:
+        raise ParamError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+    return ""
 
 
 def _compiled(selector: Mapping[str, Any]) -> LabelSelector:
