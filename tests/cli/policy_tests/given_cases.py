@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from celadon.cli.policy_tests.case_results import CaseResult, TestingReport
-from celadon.cli.policy_tests.running.case_running import RunOptions, run_tests
+from celadon.cli.policy_tests.case_running import RunOptions, run_tests
 from celadon.cli.policy_tests.written_tests.found_tests import given_tests
 from tests.cli.files import Json, binding, config_map, policy, write
 

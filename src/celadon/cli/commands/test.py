@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> Exit:
     from dataclasses import replace
 
     from celadon.cel.extend import re2
-    from celadon.cli.policy_tests.running.case_running import RunOptions, run_tests
+    from celadon.cli.policy_tests.case_running import RunOptions, run_tests
     from celadon.cli.policy_tests.written_tests.found_tests import given_tests
 
     try:
@@ -87,6 +87,8 @@ def run(options: argparse.Namespace) -> Exit:
     )
     report = run_tests(given.tests, chosen, progress.step)
     progress.done()
+    if report.deselected and not any(report.cases):
+        return output.usage_error("celadon test", f"--run: no case is called `{options.run}`")
     report = replace(report, problems=tuple(given.problems))
     looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
     output.show_tests(report, options.output, looks)

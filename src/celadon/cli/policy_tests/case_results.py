@@ -12,6 +12,7 @@ from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Viola
 from celadon.cli.exits import Exit
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.policy_test import Case
+from celadon.cli.policy_tests.vacuities import Doubt
 from celadon.cli.reading.problems import Problem
 
 
@@ -41,23 +42,12 @@ class CaseOutcome:
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """Something that is not as expected. `what` names it as a test file does: `verdict`, `message`,
-    `auditAnnotations.team`. `help` says what may be the reason."""
+    `auditAnnotations.team`."""
 
     what: str
     expected: str
     actual: str
     place: Place
-    help: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Why a case means less than it seems. `kind` is its name in the documentation."""
-
-    kind: str
-    text: str
-    place: Place
-    help: str = ""
 
 
 class Status(enum.Enum):

@@ -9,12 +9,12 @@ from celadon.cli.checking.check_report import Violation
 from celadon.cli.formats.check_human import Look
 from celadon.cli.policy_tests.case_results import (
     CaseResult,
-    Doubt,
     FileResult,
     Mismatch,
     Status,
     TestingReport,
 )
+from celadon.cli.policy_tests.vacuities import Doubt
 
 _WORDS = {
     Status.PASSED: ("admitted", "PASS"),
@@ -28,7 +28,7 @@ _WORDS = {
 
 def render(report: TestingReport, look: Look) -> str:
     """The whole text."""
-    blocks = [block for test in report.tests for block in _blocks(test, report, look)]
+    blocks = [block for test in report.tests for block in _blocks(test, look)]
     if look.verbosity >= 0:
         blocks.append([_summary(report)])
     return "".join(_joined(blocks, look))
@@ -42,14 +42,14 @@ def _joined(blocks: Sequence[list[str]], look: Look) -> Iterator[str]:
         yield from (f"{line}\n" for line in block)
 
 
-def _blocks(test: FileResult, report: TestingReport, look: Look) -> Iterator[list[str]]:
+def _blocks(test: FileResult, look: Look) -> Iterator[list[str]]:
     for case in test.cases:
         if case.is_bad:
             yield list(_case(case, look))
         elif look.verbosity > 0 or (case.doubts and look.verbosity >= 0):
-            yield [_head(case, look), *_doubts(case.doubts, report, look)]
+            yield [_head(case, look), *(line for one in case.doubts for line in _doubt(one, look))]
     for doubt in test.doubts if look.verbosity >= 0 else ():
-        yield [f"{look.paint('warning', 'NOTE')} {test.file}", *_doubt(doubt, look)]
+        yield [f"{look.paint('warning', 'NOTE')} {doubt.place}", *_doubt(doubt, look)]
 
 
 def _head(case: CaseResult, look: Look) -> str:
@@ -82,8 +82,6 @@ def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
         for line in list(difflib.unified_diff(expected, actual, n=2, lineterm=""))[3:]:
             style = {"-": "admitted", "+": "denied"}.get(line[0], "dim")
             yield f"    {look.paint(style, line)}"
-    if one.help:
-        yield f"  help: {one.help}"
 
 
 def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
@@ -111,13 +109,8 @@ def _does(one: Violation) -> str:
     return "denies" if one.denies else f"speaks against it ({', '.join(one.actions)})"
 
 
-def _doubts(doubts: Sequence[Doubt], report: TestingReport, look: Look) -> Iterator[str]:
-    for doubt in doubts if look.verbosity > 0 or report.strict or doubts else ():
-        yield from _doubt(doubt, look)
-
-
 def _doubt(doubt: Doubt, look: Look) -> Iterator[str]:
-    yield f"  {look.paint('notice', doubt.kind)}: {doubt.text}"
+    yield f"  {look.paint('notice', doubt.vacuity.value)}: {doubt.text}"
     if doubt.help:
         yield f"    help: {doubt.help}"
 

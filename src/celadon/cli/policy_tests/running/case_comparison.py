@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import ClientWarning, Place, Violation
-from celadon.cli.formats.object_diffs import diff_lines
 from celadon.cli.policy_tests.case_results import CaseOutcome, Mismatch
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation, TextMatch
 from celadon.kube.writes import JsonPatchError, apply_json_patch
@@ -156,13 +155,8 @@ def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 def _difference(
     what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], place: Place
 ) -> Mismatch:
-    lines = diff_lines(wanted, actual)
-    return Mismatch(
-        what,
-        "\n".join(line[1:] for line in lines if line.startswith("-")) or "nothing",
-        "\n".join(line[1:] for line in lines if line.startswith("+")) or "nothing",
-        place,
-    )
+    """Of two objects: their texts, line by line."""
+    return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
 
 
 def overlaid(value: Any, wanted: Any) -> Any:  # noqa: ANN401 - any JSON

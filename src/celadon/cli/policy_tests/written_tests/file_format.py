@@ -238,6 +238,7 @@ SCHEMA: Final[Shape] = {
             "cases": _list(
                 "The cases.",
                 _fields("A request, and what is expected of it.", CASE_FIELDS, "name", "expect"),
+                minItems=1,
             ),
         },
         "apiVersion",

@@ -316,7 +316,7 @@ def test_mutations(tmp_path: Path) -> None:
         },
     }
     added = {"op": "add", "path": "/data/z", "value": "new"}
-    cases: tuple[dict[str, Any], ...] = (
+    cases: tuple[Json, ...] = (
         {"expect": {"object": {"data": {"z": "new"}}}},
         {"expect": {"patch": [added]}},
         {"expect": {"object": {"data": {"z": None}}}},
@@ -331,7 +331,7 @@ def test_an_accident_of_ours_is_one_case_s(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("celadon.cli.policy_tests.running.case_running.mismatches", fail)
+    monkeypatch.setattr("celadon.cli.policy_tests.case_running.mismatches", fail)
     found = report(written(tmp_path, {"expect": "admit"}))
     assert (found.count(Status.BROKEN), found.exit) == (1, 70)
 

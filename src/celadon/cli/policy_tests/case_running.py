@@ -10,11 +10,20 @@ from dataclasses import dataclass, replace
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place, PolicyError
 from celadon.cli.crashes import crash
-from celadon.cli.policy_tests.case_results import CaseResult, FileResult, Status, TestingReport
+from celadon.cli.policy_tests.case_results import (
+    CaseResult,
+    FileResult,
+    Mismatch,
+    Status,
+    TestingReport,
+)
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.case_bench import Bench, Setting
 from celadon.cli.policy_tests.running.case_comparison import mismatches
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of, under_test_in
+from celadon.cli.policy_tests.vacuities import Doubt
+from celadon.cli.policy_tests.vacuity.case_doubts import case_doubts
+from celadon.cli.policy_tests.vacuity.shared_doubts import shared_doubts
 from celadon.cli.reading.problems import Problem
 from celadon.cli.release_option import DEFAULT_VERSION
 from celadon.cli.suggestions import did_you_mean
@@ -51,7 +60,8 @@ def run_tests(
             if options.fail_fast and one.is_bad:
                 stopped = True
                 break
-        results.append(FileResult(test.name, test.file, tuple(found), test.problems))
+        doubts = () if left_out or stopped else tuple(shared_doubts(test, found))
+        results.append(FileResult(test.name, test.file, tuple(found), test.problems, doubts))
     return TestingReport(
         tuple(results), deselected=left_out, strict=options.strict, stopped=stopped
     )
@@ -103,9 +113,16 @@ def _run(bench: Bench, case: Case) -> CaseResult:
         if not wrong:
             outcome = outcome_of(case, judged)
             differences = tuple(mismatches(case.expect, outcome))
-            status = Status.FAILED if differences else Status.PASSED
-            return CaseResult(case, bench.version, status, outcome, differences)
+            doubts = tuple(case_doubts(case, judged, outcome, bench.version))
+            status = _status(differences, doubts)
+            return CaseResult(case, bench.version, status, outcome, differences, doubts)
     return CaseResult(case, bench.version, Status.BROKEN, problems=tuple(wrong))
+
+
+def _status(differences: Sequence[Mismatch], doubts: Sequence[Doubt]) -> Status:
+    if differences:
+        return Status.FAILED
+    return Status.VACUOUS if any(one.is_fatal for one in doubts) else Status.PASSED
 
 
 def _unusable(case: Case, setting: Setting) -> list[Problem]:
