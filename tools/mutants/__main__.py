@@ -120,7 +120,7 @@ def _measure(tests: tuple[str, ...], kept: Path) -> None:
     kept.write_bytes(pickle.dumps(measured))
 
 
-def _drawn(target: str, size: int, seed: int, equivalent: set[str]) -> list[Mutation]:
+def _drawn(target: str, size: int, seed: int, equivalent: re.Pattern[str]) -> list[Mutation]:
     """A sample of the target's mutations, the same for the same seed and text."""
     base = SOURCE.joinpath(*target.split("."))
     paths = sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")]
@@ -128,7 +128,7 @@ def _drawn(target: str, size: int, seed: int, equivalent: set[str]) -> list[Muta
         mutation
         for path in paths
         for mutation in mutations(_module(path), path.read_text(encoding="utf-8"))
-        if _key(mutation) not in equivalent
+        if not equivalent.fullmatch(mutation.key)
     ]
     return random.Random(f"{seed} {target}").sample(every, min(size, len(every)))
 
@@ -204,14 +204,11 @@ def _is_cold(mutation: Mutation, relevance: Relevance) -> bool:
     return not is_alone(_path(mutation.module), mutation.line)
 
 
-def _key(mutation: Mutation) -> str:
-    return f"{mutation.module} {mutation.function}: {mutation.change}"
-
-
-def _equivalent() -> set[str]:
+def _equivalent() -> re.Pattern[str]:
     """Mutations that nobody could notice: lines of `equivalent.txt`, without the reasons above."""
     lines = Path(__file__).with_name("equivalent.txt").read_text(encoding="utf-8").splitlines()
-    return {line for line in lines if line and not line.startswith("#")}
+    known = (line for line in lines if line and not line.startswith("#"))
+    return re.compile("|".join(re.escape(line).replace(r"\*", ".*") for line in known))
 
 
 def _report(fates: dict[Mutation, Fate], targets: tuple[str, ...], seconds: float) -> int:

@@ -50,27 +50,44 @@ _UNTOUCHED_FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """`number` counts the mutations of the module; `change` is `before -> after`, in Python."""
+    """`number` counts the mutations of the module; `change` is `before -> after`, in Python.
+    `function` is the innermost one; outside of functions, `definition` is the class or constant."""
 
     module: str
     number: int
     line: int
     end_line: int
     function: str
+    definition: str
     change: str
 
+    @property
+    def key(self) -> str:
+        """What it is called as long as its surroundings are."""
+        return f"{self.module} {self.function or self.definition or '(module)'}: {self.change}"
+
     def __str__(self) -> str:
-        return f"{self.module}:{self.line} {self.function or '(module)'}: {self.change}"
+        _, _, rest = self.key.partition(" ")
+        return f"{self.module}:{self.line} {rest}"
 
 
 def mutations(module: str, source: str) -> Iterator[Mutation]:
     """All mistakes that can be made in the module, in the order of its text."""
     tree = ast.parse(source)
-    functions = _functions(tree)
+    functions, definitions = _functions(tree), list(_definitions(tree))
     for number, (node, change, _) in enumerate(_sites(tree)):
         line, end = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
         inside = [name for name, first, last in functions if first <= line <= last]
-        yield Mutation(module, number, line, end, inside[-1] if inside else "", change)
+        around = [name for name, first, last in definitions if first <= line <= last]
+        yield Mutation(
+            module,
+            number,
+            line,
+            end,
+            inside[-1] if inside else "",
+            around[0] if around else "",
+            change,
+        )
 
 
 def mutated(source: str, number: int) -> ast.Module:
@@ -91,6 +108,20 @@ def _functions(tree: ast.Module) -> list[tuple[str, int, int]]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     return sorted(found, key=lambda one: one[1])
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
+    """Name, first and last line of every class and constant of the module."""
+    for node in tree.body:
+        names: list[str] = []
+        if isinstance(node, ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        for name in names:
+            yield name, node.lineno, node.end_lineno or node.lineno
 
 
 def _sites(node: ast.AST) -> Iterator[Site]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -377,6 +378,52 @@ def test_what_is_expensive_is_said_in_numbers() -> None:
     assert one.spot.field == AT
     assert one.message.startswith("for an object of 256 KiB this may cost ")
     assert one.message.endswith(", more than the 1e+06 at which evaluation stops")
+
+
+LOOPS = f"{CONTAINERS}.all(a, {CONTAINERS}.all(b, {CONTAINERS}.all(c, a.name != c.name)))"
+CHECK = "authorizer.requestResource.check('a').allowed()"
+
+
+@pytest.mark.parametrize(
+    ("validations", "costs"),
+    [
+        ([f"{CONTAINERS}.all(c, c.ports.all(p, {CONTAINERS}.all(d, d.name != '')))"], ["7e+06"]),
+        (
+            [f"{CONTAINERS}.all(c, c.env.all(e, c.volumeMounts.all(v, v.name != e.name)))"],
+            ["1e+06"],
+        ),
+        ([f"[{CHECK}, {CHECK}, {CHECK}].all(x, x)"], ["1e+06"]),
+        ([f"[{CHECK}, {CHECK}].all(x, x)"], []),
+        (["true", LOOPS, "true", LOOPS], ["9e+08", "9e+08"]),
+    ],
+)
+def test_the_lower_of_two_bounds_counts(validations: list[str], costs: list[str]) -> None:
+    given = policy(validations=[{"expression": text} for text in validations])
+    told = [one.message for one in found("CEL070", given)]
+    assert told == [
+        f"for an object of 256 KiB this may cost {cost}, more than the 1e+06 at which evaluation "
+        "stops"
+        for cost in costs
+    ]
+
+
+def test_messages_may_be_expensive_and_what_follows_them_may_not() -> None:
+    message = f"string({LOOPS})"
+    expressions = [
+        {"expression": "true", "messageExpression": message},
+        {"expression": LOOPS, "messageExpression": message},
+    ]
+    annotations = [{"key": "k", "valueExpression": message}]
+    given = policy(validations=expressions, auditAnnotations=annotations)
+    assert [one.spot.field for one in found("CEL070", given)] == [
+        "spec.auditAnnotations[0].valueExpression",
+        "spec.validations[1].expression",
+    ]
+
+
+def test_smaller_objects_cost_less() -> None:
+    given = policy(validations=[{"expression": LOOPS}])
+    assert found("CEL070", given, settings=replace(SETTINGS, large_object=4096)) == []
 
 
 # --- the linter ---
