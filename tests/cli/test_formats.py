@@ -145,6 +145,7 @@ def test_data() -> None:
         "invalid": 0,
         "warned": 1,
         "untouched": 0,
+        "unchanged": 0,
         "unasked": 0,
         "policies": 2,
         "bindings": 2,

@@ -207,7 +207,7 @@ def _sent(
 def _applied(
     document: Document, old: Document | None, target: Target, prepare: Prepare
 ) -> _Sent | Problem:
-    from celadon.cli.checking.sending.client_side_apply import Unchanged, applied
+    from celadon.cli.checking.client_side_apply import Unchanged, applied
 
     operation = Operation.CREATE if old is None else Operation.UPDATE
     found = applied(document, old, target, prepare)

@@ -13,7 +13,6 @@ time, uid and random text are in the `DefaultingContext`.
 from celadon.kube.writes import (
     deletions,
     preconditions,
-    scales,
     write_path,
 )
 from celadon.kube.writes.intake import request_bodies, request_options
@@ -42,7 +41,6 @@ from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     apply_json_patch,
 )
-from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
@@ -55,7 +53,6 @@ __all__ = [
     "Strategy",
     "Surroundings",
     "Target",
-    "ThreeWays",
     "WriteOptions",
     "apply_json_patch",
     "connect_options",
@@ -73,7 +70,6 @@ __all__ = [
     "request_bodies",
     "request_options",
     "require_version",
-    "scales",
     "strategy_of",
     "stray_fields",
     "three_way_patched",

@@ -19,6 +19,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
@@ -200,9 +201,13 @@ def _strategic(current: Mapping[str, Any], read: Document, target: Target) -> Pa
     return Patched(made, plain_text(patch), is_strategic=True)
 
 
-def three_way_patched(ways: ThreeWays, target: Target) -> Patched | None:
+def three_way_patched(
+    live: JsonObject, last: JsonObject, wanted: JsonObject, target: Target
+) -> Patched | None:
     """What `kubectl apply` makes of an object with the patch that it sends; None where it sends
-    none. StatusError when there is no such patch, or it does not apply."""
+    none. `last` is the configuration that was applied before, `wanted` the one that is applied now.
+    StatusError when there is no such patch, or it does not apply."""
+    ways = ThreeWays(last, wanted, live)
     schema = schema_for(target.kind)
     if schema is None:
         patch, media_type = ways.merge_patch(), MERGE_PATCH
@@ -211,7 +216,7 @@ def three_way_patched(ways: ThreeWays, target: Target) -> Patched | None:
             patch, media_type = ways.strategic_patch(schema), STRATEGIC_PATCH
         except MergeError as error:
             raise status.plain_error(str(error)) from None
-    return patched(ways.live, json_text(patch).encode(), media_type, target) if patch else None
+    return patched(live, json_text(patch).encode(), media_type, target) if patch else None
 
 
 def read_patched(

@@ -153,7 +153,7 @@ def _merged_list(mine: list[Any], theirs: list[Any], member: Schema) -> list[Any
     """A list with the strategy `merge`, ordered by the patch where it says anything."""
     if not mine and not theirs:
         return mine
-    key = member.merge_key or ""
+    key = member.merge_key
     _require_one_kind(mine, theirs)
     if not isinstance((mine or theirs)[0], dict):
         return _ordered(_union(mine, theirs), theirs, mine, "")
@@ -222,7 +222,7 @@ def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Sche
         order = _list(patch.pop(directive))
         field = directive.removeprefix(ELEMENT_ORDER)
         member = member_of(schema, field)
-        key = "" if member is None else member.merge_key or ""
+        key = "" if member is None else member.merge_key
         theirs = _list(patch[field]) if patch.get(field) is not None else None
         mine = original.get(field)
         if theirs is not None:

@@ -90,7 +90,7 @@ def _remove_items(
             patch[DELETE_FROM_LIST + key] = gone
             _order(patch, key, now, "")
         return
-    merge_key = member.merge_key or ""
+    merge_key = member.merge_key
     shape, retains = items_of(member), retains_keys(member)
     found: list[_Item] = []
     gone = []
@@ -145,7 +145,7 @@ def _change_items(
         if not same_json(there, wanted):
             _order(patch, key, wanted, "")
         return
-    merge_key = member.merge_key or ""
+    merge_key = member.merge_key
     shape, retains = items_of(member), retains_keys(member)
     found: list[_Item] = []
     for old, item in _pairs(there, wanted, merge_key):
@@ -194,7 +194,9 @@ def _pairs(
 
 
 def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
-    return sorted(((key_text(one, merge_key), one) for one in items), key=lambda pair: pair[0])
+    """Sorted by key; of those with one key the last comes first, as upstream's order has it."""
+    keyed = [(key_text(one, merge_key), one) for one in reversed(items)]
+    return sorted(keyed, key=lambda pair: pair[0])
 
 
 def _marks(items: Sequence[Any], merge_key: str) -> list[str]:
@@ -240,7 +242,7 @@ def _joined(
 def _joined_items(
     removed: list[_Item], changed: list[_Item], order: Sequence[Any], member: Schema
 ) -> list[_Item]:
-    merge_key = member.merge_key or ""
+    merge_key = member.merge_key
     shape = items_of(member)
     made = {key_text(one, merge_key): one for one in removed}
     for one in changed:

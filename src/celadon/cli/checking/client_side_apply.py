@@ -20,7 +20,6 @@ from celadon.kube.schemas import DecodeError
 from celadon.kube.writes import (
     Patched,
     Target,
-    ThreeWays,
     read_patched,
     request_options,
     three_way_patched,
@@ -87,7 +86,7 @@ def _configured(document: Document, target: Target) -> Document:
 def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> Patched | None:
     kind = target.kind
     live = {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
-    return three_way_patched(ThreeWays(applied_configuration(live), wanted, live), target)
+    return three_way_patched(live, applied_configuration(live), wanted, target)
 
 
 def _steps(error: StatusError) -> tuple[str | int, ...]:
