@@ -82,6 +82,8 @@ JSON_ALIASES = {
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.apply.field_sets": "`fieldsV1` of an entry of managedFields",
     "celadon.kube.defaulting.field_functions": "a rule of the data pack",
+    "celadon.cli.policy_tests.written_tests.file_format": "a JSON schema",
+    "celadon.kube.writes.patching.three_way_merge": "an item of a list with merge keys",
     "celadon.kube.writes.patching.patch_making": "an operation of a JSON patch",
     "celadon.serve.access.flow_control_objects": "the rules of a FlowSchema",
     "celadon.serve.operation.prompt_tasks": "what an event loop waits for, not JSON",

@@ -95,7 +95,7 @@ def notices(
 
 def policy_notices(
     policies: PolicySet,
-    operation: Operation,
+    operation: Operation | None,
     coverage: Coverage,
     existing: Sequence[Document],
     *,
