@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.reading import json_index
 from celadon.cli.reading.json_index import JsonIndex
-from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.json_places import Path, Place, places
 
 TEXT = '{"a": {"b": [1, {"c": 2}], "": 3}, "d": "{x", "e": {}, "f": [[], [4]]}'
 
@@ -23,8 +24,9 @@ _JSON = st.recursive(
 
 
 def _paths(value: Any, above: Path = ()) -> list[tuple[Path, Any]]:
-    steps = value.items() if isinstance(value, dict) else ()
-    steps = enumerate(value) if isinstance(value, list) else steps
+    steps: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict | list):
+        steps = [*(value.items() if isinstance(value, dict) else enumerate(value))]
     below = [found for step, one in steps for found in _paths(one, (*above, step))]
     return [(above, value), *below]
 
@@ -51,7 +53,7 @@ def test_every_value_is_found(value: Any, order: Any, indented: bool) -> None:
         (("a", "b", 1, "c", "d"), '"c": 2'),
         (("d", "x"), '"d": "{x"'),
         (("e", 0), '"e": {}'),
-        (("f", 0, 0), '[], [4]'),
+        (("f", 0, 0), "[], [4]"),
         (("x", "y"), '{"a"'),
     ],
 )
@@ -72,13 +74,12 @@ def test_items_of_a_list_do_not_walk_the_list_again(monkeypatch: pytest.MonkeyPa
     text = json.dumps({"spec": {"validations": [{"expression": str(i)} for i in range(500)]}})
     walked = 0
 
-    def counted(*given: Any) -> Any:
+    def counted(*given: Any) -> Iterator[Place]:
         nonlocal walked
         for place in places(*given):
             walked += 1
             yield place
 
-    places = json_index.places
     monkeypatch.setattr(json_index, "places", counted)
     index = JsonIndex(text, 0)
     for i in range(500):
