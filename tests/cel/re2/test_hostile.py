@@ -128,3 +128,20 @@ def test_few_automata_are_large_at_a_time() -> None:
     assert sum(count > 0 for count in remembered) <= 17
     assert remembered[0] == 0 < remembered[-1]
     assert made[0].search("a" * 200 + "b" * 200)
+
+
+def test_a_subject_shorter_than_any_match_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    search = Dfa.search
+
+    def noted(automaton: Dfa, text: str) -> bool:
+        searched.append(text)
+        return search(automaton, text)
+
+    monkeypatch.setattr(Dfa, "search", noted)
+    subject = "a" * 400 + "b" * 400
+    pattern = compile("(a|a){400}b{400}")
+    assert not pattern.search(subject[:-1])
+    assert searched == []
+    assert pattern.search(subject)
+    assert searched == [subject]

@@ -142,7 +142,17 @@ def test_strategies(pattern: str, strategy: Strategy) -> None:
     assert compile(pattern).strategy is strategy
 
 
-_ONE_OF_EACH = ["nginx", "^a", "a$", "^ab$", "^(a|b)$", "^[a-z]+$", "x.*y", "^(a|ab|b)*c"]
+_ONE_OF_EACH = [
+    "nginx",
+    "^a",
+    "a$",
+    "^ab$",
+    "^(a|b)$",
+    "^[a-z]+$",
+    "x.*y",
+    "^(a|ab|b)*c",
+    "(a+a+)+b{3}",
+]
 
 
 @pytest.mark.parametrize("pattern", _ONE_OF_EACH)

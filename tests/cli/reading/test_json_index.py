@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.reading import json_index
 from celadon.cli.reading.json_index import JsonIndex
-from celadon.cli.reading.json_places import Path, places
+from celadon.cli.reading.json_places import Path, Place, places
 
 TEXT = '{"a": {"b": [1, {"c": 2}], "": 3}, "d": "{x", "e": {}, "f": [[], [4]]}'
 
@@ -24,8 +24,9 @@ _JSON = st.recursive(
 
 
 def _paths(value: Any, above: Path = ()) -> list[tuple[Path, Any]]:
-    steps: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
-    steps = enumerate(value) if isinstance(value, list) else steps
+    steps: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict | list):
+        steps = [*(value.items() if isinstance(value, dict) else enumerate(value))]
     below = [found for step, one in steps for found in _paths(one, (*above, step))]
     return [(above, value), *below]
 
@@ -73,7 +74,7 @@ def test_items_of_a_list_do_not_walk_the_list_again(monkeypatch: pytest.MonkeyPa
     text = json.dumps({"spec": {"validations": [{"expression": str(i)} for i in range(500)]}})
     walked = 0
 
-    def counted(*given: Any) -> Any:
+    def counted(*given: Any) -> Iterator[Place]:
         nonlocal walked
         for place in places(*given):
             walked += 1

@@ -233,8 +233,11 @@ def _by_length(short: Search, limit: int, long: Search) -> Search:
 
 def _automaton(asked: Question) -> Search:
     spares = Spares(lambda: Dfa(_program(asked.tree), anchored=asked.anchored))
+    shortest = asked.tree.facts.shortest
 
     def search(text: str) -> bool:
+        if isinstance(text, str) and len(text) < shortest:
+            return False
         automaton = spares.take()
         found = automaton.search(text)
         spares.put(automaton)

@@ -184,3 +184,23 @@ def test_junk_is_compiled_or_refused(pattern: str) -> None:
         assert str(error).startswith("error parsing regexp: ")  # noqa: PT017
     else:
         assert compiled.search("a0") is bool(compiled.find_all_groups("a0"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "shortest"),
+    [
+        ("", 0),
+        ("abc", 3),
+        ("(?i)abc|de", 2),
+        ("a{3}b{2,}(c{4})", 9),
+        ("(ab|c){5}[x-z]?", 5),
+        ("(ab)*", 0),
+        ("(ab)+", 2),
+        ("^a$|x{2,9}", 1),
+        ("(a*b{3}){7}", 21),
+    ],
+)
+def test_how_short_a_match_can_be(pattern: str, shortest: int) -> None:
+    facts = parse(pattern).tree.facts
+    assert facts.shortest == shortest
+    assert facts.nullable is (shortest == 0)

@@ -213,3 +213,19 @@ def test_values_that_share_structure_are_compared_in_time(optional: bool) -> Non
     assert not equal(one, shared(200, 2, optional=optional))
     nan = shared(200, math.nan, optional=optional)
     assert not equal(nan, nan), "the same object is no shortcut"
+
+
+@pytest.mark.parametrize(
+    ("leaf", "itself"),
+    [(1.5, True), (math.nan, False), (Optional(math.nan), False), (Weight(1), True), (NONE, True)],
+)
+@pytest.mark.parametrize("count", [1, 120_000])
+def test_what_stands_on_both_sides(leaf: object, itself: bool, count: int) -> None:
+    value = {
+        "a": [["x", None, True, Uint(1)]] * 2,
+        "b": [{"c": 1} for _ in range(count)],
+        "c": leaf,
+    }
+    assert equal(value, value) is itself
+    assert equal([value], [value]) is itself
+    assert not_equal(value, value) is not itself

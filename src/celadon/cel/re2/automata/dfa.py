@@ -85,6 +85,7 @@ class Dfa:
         self._cached = 0
         self._beginnings: dict[tuple[int, int], set[int] | None] = {}
         self._states: dict[tuple[frozenset[int], int], _State] = {}
+        self._undecided: set[int] = set()
         self._sides = sides_of(program.alphabet)
 
     def search(self, text: str) -> bool:
@@ -131,21 +132,14 @@ class Dfa:
         reached = set(self._reached(state, EDGE))
         if not self._anchored:
             reached |= self._follow({self.program.start}, state.before, EDGE)
-        return self._has_match(reached)
+        return self.program.match in reached
 
     def _targets(self, reached: set[int] | frozenset[int], number: int) -> set[int] | None:
         """Where a character leads; None when there is a match already."""
-        program = self.program
-        bit = 1 << number
-        targets: set[int] = set()
-        for instruction in reached:
-            self.steps += 1
-            op = program.op[instruction]
-            if op == MATCH:
-                return None
-            if op == CHAR and program.mask(instruction) & bit:
-                targets.add(program.out[instruction])
-        return targets
+        self.steps += len(reached)
+        if self.program.match in reached:
+            return None
+        return self.program.consumed(reached, number)
 
     def _beginning(self, before: int, number: int) -> set[int] | None:
         """The targets of a match that begins with a character of class `number`."""
@@ -155,15 +149,11 @@ class Dfa:
             self._beginnings[key] = self._targets(reached, number)
         return self._beginnings[key]
 
-    def _has_match(self, threads: set[int] | frozenset[int]) -> bool:
-        op = self.program.op
-        return any(op[instruction] == MATCH for instruction in threads)
-
     def _state(self, starts: set[int], before: int) -> _State:
         threads = frozenset(self._follow(starts, before, None))
         if self._anchored and not threads:
             return _DEAD
-        if self._has_match(threads):
+        if self.program.match in threads:
             return _MATCHED
         key = (threads, before)
         state = self._states.get(key)
@@ -174,10 +164,9 @@ class Dfa:
 
     def _reached(self, state: _State, after: int) -> set[int] | frozenset[int]:
         """The threads of a state with the assertions decided, now that `after` is known."""
-        op = self.program.op
-        if any(op[instruction] == ASSERT for instruction in state.threads):
-            return self._follow(state.threads, state.before, after)
-        return state.threads
+        if state.threads.isdisjoint(self._undecided):
+            return state.threads
+        return self._follow(state.threads, state.before, after)
 
     def _follow(
         self, starts: set[int] | frozenset[int], before: int, after: int | None
@@ -185,9 +174,9 @@ class Dfa:
         """CHAR, MATCH and undecided ASSERT instructions reached without consuming."""
         program = self.program
         ops = program.op
-        found: set[int] = set()
+        found = {instruction for instruction in starts if ops[instruction] == CHAR}
         seen: set[int] = set()
-        pending = list(starts)
+        pending = list(starts - found)
         while pending:
             instruction = pending.pop()
             if instruction in seen:
@@ -201,6 +190,7 @@ class Dfa:
                 held = holds(program.kind(instruction), before, after)
                 if held is None:
                     found.add(instruction)
+                    self._undecided.add(instruction)
                 elif held:
                     pending.append(program.out[instruction])
             elif op in (SKIP, SAVE):

@@ -19,7 +19,8 @@ Three parallel lists hold the program: `op[i]`, `out[i]` (what follows) and `arg
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Iterable
+from typing import assert_never, cast
 
 from celadon.cel.re2.automata.alphabet import Alphabet
 from celadon.cel.re2.trees.charsets import fold_char, single
@@ -47,7 +48,8 @@ Argument = int | AssertionKind | tuple[Node, Progress]
 
 
 class Program:
-    """`start` is where a match begins. Without `captures` there are no SAVE instructions."""
+    """`start` is where a match begins, `match` the one MATCH. Without `captures` there are no SAVE
+    instructions."""
 
     def __init__(self, tree: Node, alphabet: Alphabet, *, captures: bool = False) -> None:
         self.alphabet = alphabet
@@ -55,13 +57,19 @@ class Program:
         self.op: list[int] = []
         self.out: list[int] = []
         self.arg: list[Argument] = []
-        self.start = self._pending(tree, self._add(MATCH))
+        self.match = self._add(MATCH)
+        self.start = self._pending(tree, self.match)
 
     def mask(self, instruction: int) -> int:
         """The classes a CHAR consumes."""
         mask = self.arg[instruction]
         assert isinstance(mask, int)
         return mask
+
+    def consumed(self, chars: Iterable[int], number: int) -> set[int]:
+        """Where those of these CHARs lead that consume class `number`."""
+        masks, out, bit = cast(list[int], self.arg), self.out, 1 << number
+        return {out[char] for char in chars if masks[char] & bit}
 
     def number(self, instruction: int) -> int:
         """The slot of a SAVE, the second choice of a CHOICE."""

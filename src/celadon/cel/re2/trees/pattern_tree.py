@@ -17,17 +17,23 @@ from celadon.cel.re2.trees.charsets import CharSet
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`height` of the tree; `size` in instructions as Go estimates it; whether it can match without
-    consuming; `repeats`, the largest product of nested counted repetitions."""
+    """`height` of the tree; `size` in instructions as Go estimates it; `shortest`, so many
+    characters a match has at least; `repeats`, the largest product of nested counted
+    repetitions."""
 
     height: int = 1
     size: int = 1
-    nullable: bool = False
+    shortest: int = 1
     repeats: int = 1
+
+    @property
+    def nullable(self) -> bool:
+        """Whether it can match without consuming."""
+        return not self.shortest
 
 
 _CONSUMING = Facts()
-_NULLABLE = Facts(nullable=True)
+_NULLABLE = Facts(shortest=0)
 
 
 class AssertionKind(enum.Enum):
@@ -59,7 +65,8 @@ class Literal:
 
     @property
     def facts(self) -> Facts:
-        return Facts(size=len(self.text)) if len(self.text) > 1 else _CONSUMING
+        length = len(self.text)
+        return Facts(size=length, shortest=length) if length > 1 else _CONSUMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ EMPTY = Empty()
 
 def capture(sub: Node, index: int) -> Capture:
     inner = sub.facts
-    facts = Facts(inner.height + 1, inner.size + 2, inner.nullable, inner.repeats)
+    facts = Facts(inner.height + 1, inner.size + 2, inner.shortest, inner.repeats)
     return Capture(sub, index, facts)
 
 
@@ -138,8 +145,7 @@ def repeat(sub: Node, least: int, most: int | None, *, greedy: bool, counted: bo
     size = estimate(inner.size, least, most)
     count = max(1, (most or least) if counted else 1)
     repeats = 1 if most == 0 else inner.repeats * count
-    nullable = least == 0 or inner.nullable
-    facts = Facts(inner.height + 1, max(1, size), nullable, repeats)
+    facts = Facts(inner.height + 1, max(1, size), least * inner.shortest, repeats)
     return Repeat(sub, least, most, greedy, counted, facts)
 
 
@@ -162,7 +168,7 @@ def concat(subs: tuple[Node, ...]) -> Concat:
         Facts(
             1 + max(fact.height for fact in facts),
             sum(fact.size for fact in facts),
-            all(fact.nullable for fact in facts),
+            sum(fact.shortest for fact in facts),
             max(fact.repeats for fact in facts),
         ),
     )
@@ -175,7 +181,7 @@ def alternate(subs: tuple[Node, ...]) -> Alternate:
         Facts(
             1 + max(fact.height for fact in facts),
             sum(fact.size for fact in facts) + len(subs) - 1,
-            any(fact.nullable for fact in facts),
+            min(fact.shortest for fact in facts),
             max(fact.repeats for fact in facts),
         ),
     )
