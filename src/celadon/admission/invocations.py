@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from celadon.admission.candidates import BoundCandidate, Candidate
 from celadon.admission.decision_source import (
@@ -30,8 +30,7 @@ from celadon.kube import JsonObject
 C = TypeVar("C", bound=PolicyFrame)
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """A binding that matches, with its params, one after the other; null stands for none."""
 
     bound: BoundCandidate

@@ -27,7 +27,7 @@ from celadon.cel.codegen.plain import plain_module
 from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.issues import Issues
 from celadon.cel.partial.unknowns import AttributePattern
-from celadon.cel.syntax import Ast, CheckedAst
+from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
 from celadon.cel.types import Type
 
 if TYPE_CHECKING:
@@ -196,6 +196,14 @@ class Program:
             issues = Issues(ast.source)
             issues.add(f"internal error in `{self.name}`", ast.positions.get(node), node)
             failure.add_note(issues.display())
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it names no variable, so that every evaluation gives the same. A name of its own,
+        as macros have them, counts as one."""
+        known = self._context.constants
+        nodes = walk(self._context.checked.root)
+        return not any(isinstance(node, Ident) and node.id not in known for node in nodes)
 
     @property
     def bound(self) -> CostBound:

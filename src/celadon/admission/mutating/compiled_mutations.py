@@ -5,11 +5,15 @@ As with validating policies, an expression that does not compile stays, with its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission import decision_source
+from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
+from celadon.admission.mutating.constant_configurations import (
+    ConstantConfiguration,
+    constant_configuration,
+)
 from celadon.admission.policy.plain_sizes import Phase, condition_phase, plain_size
 from celadon.admission.policy.policy_frame import PolicyFrame, compile_frame, uses_authorizer
 from celadon.admission.registration.registration_types import (
@@ -29,10 +33,11 @@ PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutation:
-    """`is_patch`: a JSON patch, else a configuration."""
+    """`is_patch`: a JSON patch, else a configuration, which may be the same for all requests."""
 
     expression: Expression
     is_patch: bool
+    constant: ConstantConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ def compile_mutating_policy(
     scope, variables, conditions = compile_frame(policy.name, spec, version)
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
+    size = plain_size(variables, phases)
+    if size >= policy_limits.UNBOUNDED_SIZE:
+        mutations = tuple(map(_with_constant, mutations))
     return CompiledMutatingPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
@@ -64,7 +72,7 @@ def compile_mutating_policy(
         conditions=conditions,
         variables=variables,
         uses_authorizer=uses_authorizer(variables, phases),
-        plain_size=plain_size(variables, phases),
+        plain_size=size,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,
     )
@@ -80,3 +88,10 @@ def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMut
         source=decision_source.mutation(index, is_patch=is_patch),
     )
     return CompiledMutation(compiled, is_patch)
+
+
+def _with_constant(mutation: CompiledMutation) -> CompiledMutation:
+    """What costs nothing worth counting and reads nothing needs no evaluation for each request."""
+    if mutation.is_patch:
+        return mutation
+    return replace(mutation, constant=constant_configuration(mutation.expression))

@@ -10,7 +10,7 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/dispatcher.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.admission.candidates import Candidate, Hook, Hooks, remembered_candidates
 from celadon.admission.conversion import ConversionError
@@ -129,8 +129,7 @@ class MutatingEngine:
         return self._endpoints.of(request, world.catalog)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(NamedTuple):
     """An invocation with one of its params."""
 
     candidate: _Candidate

@@ -13,7 +13,6 @@ from celadon.admission import policy_limits
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.match_conditions import MATCHED, ConditionResult
 from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
-from celadon.admission.expressions.size_bounds import size_bound
 from celadon.admission.hits import Hit
 from celadon.admission.mutating.compiled_mutations import CompiledMutatingPolicy, CompiledMutation
 from celadon.admission.mutating.mutation_records import Change, MutationObserver
@@ -69,7 +68,6 @@ class MutationCase:
     """`binding` and `param_name` are how others are told of it."""
 
     __slots__ = (
-        "_base",
         "_context",
         "_hit",
         "_kinds",
@@ -99,7 +97,6 @@ class MutationCase:
         self._context = context
         self._versions = versions
         self._kinds = kinds
-        self._base = context.activation(hit)
         context.begin(policy.name, binding, param_name, hit)
 
     def condition_result(self) -> ConditionResult:
@@ -154,6 +151,11 @@ class MutationCase:
 
     def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
         """MutationRefused, _Failed, StatusError."""
+        kinds, kind, wanted = self._kinds, self._hit.kind, self._context.request.kind
+        if mutation.constant is not None and not self._context.traces:
+            config = mutation.constant.fitting(kinds, kind)
+            if config is not None:
+                return Patched(kinds.merged(live, config, kind, wanted, fits=True))
         expression = mutation.expression
         if expression.program is None:
             raise _Failed(Failure(expression.detail, expression.source))
@@ -168,15 +170,14 @@ class MutationCase:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
         data = DataValues(activation[name] for name in _DATA)
-        return apply(value, live, data, self._kinds, self._hit.kind, self._context.request.kind)
+        return apply(value, live, data, kinds, kind, wanted)
 
     def _phases(self, live: JsonObject | None) -> Phases:
+        """Whether an object is small enough for an expression need not be asked: to count what the
+        expression of a mutation costs is quicker than to find out how large each object is."""
         policy, context = self._policy, self._context
-        base: dict[str, Any] = {**self._base, "object": live}
+        base: dict[str, Any] = {**context.activation(self._hit), "object": live}
         plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
-        if not plain and not context.traces:
-            extra = 0 if self._param is None else size_bound(self._param)
-            plain = context.fits(policy.plain_size, extra + size_bound(live))
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 
     def _failed(

@@ -29,9 +29,11 @@ def apply_configuration(
     wanted: GroupVersionKind,
 ) -> Patched:
     """The object with a constructed configuration in it. MutationRefused."""
+    config = kinds.fitting(value, kind)
+    if config is not None:
+        return Patched(kinds.merged(live, config, kind, wanted, fits=True))
     require_type_names(value)
-    config = dict(configuration(value, data))
-    config["apiVersion"], config["kind"] = kind.api_version, kind.kind
+    config = {**configuration(value, data), "apiVersion": kind.api_version, "kind": kind.kind}
     return Patched(kinds.merged(live, config, kind, wanted))
 
 

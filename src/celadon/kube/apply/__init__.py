@@ -3,8 +3,8 @@
 Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
 what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets` and
 `field_elements` (FieldsV1), and `typed`, the walks over values by their schema. `mutated_kinds` is
-for policies that change objects: they merge in the same way, and own nothing; `changed_parts` reads
-only what such a merge has changed.
+for policies that change objects: they merge in the same way, and own nothing; `merged_parts` reads
+what such a merge brings.
 """
 
 from celadon.kube.apply.field_sets import FieldSet, from_fields_v1, to_fields_v1

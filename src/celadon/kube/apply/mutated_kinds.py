@@ -16,20 +16,27 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
-from celadon.kube.apply.changed_parts import ChangedParts
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
+from celadon.kube.apply.merged_parts import MergedParts
 from celadon.kube.apply.typed.atomic_parts import atomic_parts
-from celadon.kube.apply.typed.conformity import fits, joined, misfits
+from celadon.kube.apply.typed.conformity import joined, misfits
+from celadon.kube.apply.typed.fitting_objects import Unusual, fitting_object
 from celadon.kube.apply.typed.merge_types import ItemError, MergeType
 from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import can_share, default_unsettled, drafted
+from celadon.kube.defaulting.write_stages import (
+    changed_run,
+    default_unsettled,
+    drafted,
+    merge_triggers,
+)
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
+from celadon.kube.library.patch_values import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.strict_fields import strict_field_errors
 from celadon.kube.schemas.typed_objects import codec_for, decode
@@ -68,19 +75,36 @@ class MutatedKinds:
     context: DefaultingContext = field(default_factory=DefaultingContext)
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
 
+    def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
+        """A configuration of the kind as an expression has constructed it. None if it has to be
+        looked at more closely: as if it had values that JSON does not have, or did not fit."""
+        try:
+            return fitting_object(_type_of(kind, self.custom(kind)), value)
+        except (Unusual, MutationRefused):
+            return None
+
     def merged(
-        self, live: JsonObject, config: JsonObject, kind: GroupVersionKind, wanted: GroupVersionKind
+        self,
+        live: JsonObject,
+        config: JsonObject,
+        kind: GroupVersionKind,
+        wanted: GroupVersionKind,
+        *,
+        fits: bool = False,
     ) -> JsonObject:
-        """The object with a configuration of the same kind in it; values of that may be foreign.
-        `wanted` is the kind of the request. MutationRefused."""
+        """The object with a configuration of the same kind in it; values of that may be foreign,
+        unless it is known that it `fits`. `wanted` is the kind of the request. MutationRefused."""
         custom = self.custom(kind)
         type_ = _type_of(kind, custom)
         try:
-            _require_mergeable(type_, live, config, custom)
-            together = merged(type_, live, config)
+            if not fits:
+                _refuse_misfits(type_, config)
+            if custom is not None:  # what was decoded into a Go type fits
+                _require_merged(type_, live)
             if custom is None:
-                made = self._read(together, live, kind)
+                made = self._merged_built_in(type_, live, config, kind)
             else:
+                together = merged(type_, live, config)
                 made = drafted(custom.prepare(together).value, kind, self.context).form()
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
@@ -92,18 +116,22 @@ class MutatedKinds:
             _require_version(kind, wanted)
         return made
 
-    def _read(self, made: dict[str, Any], live: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """A merged object of a built-in kind, with defaults. What it shares with the one before has
-        them. DecodeError."""
-        codec = codec_for(kind)
-        assert codec is not None, f"{kind} has a type"
-        if can_share(made, live, kind, self.context):
-            parts = ChangedParts()
+    def _merged_built_in(
+        self, type_: MergeType, live: JsonObject, config: JsonObject, kind: GroupVersionKind
+    ) -> JsonObject:
+        """With defaults. What it shares with the one before has them. DecodeError."""
+        triggers = merge_triggers(kind, self.context)
+        if triggers is not None:
+            parts = MergedParts(triggers)
             with suppress(DecodeError, Mismatch):  # which are to be told of the whole
-                found = parts.read(made, live, codec)
-                default_unsettled(found, kind, self.context, parts.settled)
-                return found
-        return drafted(with_go_numbers(made, kind), kind, self.context).form()
+                made: dict[str, Any] = merged(type_, live, config, parts)
+                run = changed_run(made, live, kind, self.context)
+                if run is not None:
+                    if parts.needs_defaults(run):
+                        default_unsettled(run, kind, parts.settled())
+                    return made
+        together = with_go_numbers(merged(type_, live, config), kind)
+        return drafted(together, kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
         """The object of a document that a JSON patch has made. MutationRefused, and StatusError
@@ -167,16 +195,11 @@ def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
     return type_of(kind, custom)
 
 
-def _require_mergeable(
-    type_: MergeType, live: JsonObject, config: JsonObject, custom: CustomKind | None
-) -> None:
-    if not fits(type_, config):
-        _refuse_misfits(type_, config)
-    if custom is not None:  # what was decoded into a Go type fits
-        errors = misfits(type_, live, duplicates=True)
-        if errors:
-            text = f"failed to convert original object to typed object: {joined(errors)}"
-            raise _not_applied(text)
+def _require_merged(type_: MergeType, live: JsonObject) -> None:
+    errors = misfits(type_, live, duplicates=True)
+    if errors:
+        text = f"failed to convert original object to typed object: {joined(errors)}"
+        raise _not_applied(text)
 
 
 def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:

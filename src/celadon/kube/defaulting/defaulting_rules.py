@@ -144,6 +144,20 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     return (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
 
 
+def placed_rules(
+    rules: Iterable[Rule], gates: frozenset[str], above: str = ""
+) -> Iterator[tuple[str, Rule]]:
+    """All rules that hold, those of sets at their places, with the paths of their targets."""
+    for rule in rules:
+        if not gate_allows(rule.get("gate"), gates):
+            continue
+        path = ".".join(filter(None, (above, rule["path"])))
+        if "use" in rule:
+            yield from placed_rules(packs.load("defaults")["sets"][rule["use"]], gates, path)
+        else:
+            yield path, rule
+
+
 @functools.lru_cache(maxsize=512)
 def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...]:
     return compile_rules(packs.load("defaults")["sets"][name], gates, sharing=sharing)
@@ -206,17 +220,22 @@ def _at(step: Step, action: Action) -> Apply:
 
 
 def _when(rule: Rule, action: Action) -> Action:
-    conditions = tuple(_condition(path, want) for path, want in rule.get("when", {}).items())
-    if not conditions:
+    every = conditions(rule)
+    if not every:
         return action
 
     def guarded(parent: object, key: object, run: Run) -> None:
-        for holds in conditions:
+        for holds in every:
             if not holds(parent, run):
                 return
         action(parent, key, run)
 
     return guarded
+
+
+def conditions(rule: Rule) -> tuple[Condition, ...]:
+    """What has to hold of the object with the target, for a rule to do anything."""
+    return tuple(_condition(path, want) for path, want in rule.get("when", {}).items())
 
 
 def _condition(path: str, want: object) -> Condition:

@@ -12,10 +12,9 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from celadon.kube.defaulting.defaulting_rules import ON_OBJECTS, gate_allows, listed_rules
+from celadon.kube.defaulting.defaulting_rules import ON_OBJECTS, listed_rules, placed_rules
 from celadon.kube.defaulting.field_functions import Rule
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs
 
 STATUS: Final = "status"
 GENERATION: Final = "metadata.generation"
@@ -27,26 +26,11 @@ _REPEATED: Final = ("default", "convert")
 @functools.lru_cache(maxsize=256)
 def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
     """Whether defaulting a new object of the kind again finds nothing to do."""
-    repeated = (one for phase in _REPEATED for one in _places(listed_rules(gvk, phase), gates))
+    repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
     if any(_may_see_changes(path, rule) for path, rule in repeated):
         return False
-    created = _places(listed_rules(gvk, "create"), gates)
+    created = placed_rules(listed_rules(gvk, "create"), gates)
     return all(_is_harmless(path, rule) for path, rule in created)
-
-
-def _places(rules: Iterable[Rule], gates: frozenset[str], above: str = "") -> Iterator[_Place]:
-    """All rules, those of sets at their places, with the paths of their targets."""
-    for rule in rules:
-        if not gate_allows(rule.get("gate"), gates):
-            continue
-        path = ".".join(filter(None, (above, rule["path"])))
-        if "use" in rule:
-            yield from _places(packs.load("defaults")["sets"][rule["use"]], gates, path)
-        else:
-            yield path, rule
-
-
-_Place = tuple[str, Rule]
 
 
 def _is_below(path: str, top: str) -> bool:

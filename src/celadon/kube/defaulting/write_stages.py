@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.defaulting.default_triggers import Triggers, triggers
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import (
     compiled,
@@ -191,34 +192,38 @@ def _default(draft: Draft) -> None:
     _apply(draft.run, draft.gvk, CONVERT)
 
 
-def can_share(
-    made: JsonObject, live: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
-) -> bool:
-    """Whether the parts that a changed built-in object shares with the `live` one are defaulted: no
-    rule for them looks at something that was changed elsewhere."""
-    rules = sharing_rules(gvk, _gates(tuple(sorted(context.gates.items()))))
-    return rules is not None and all(
-        lookup(path, None, made) == lookup(path, None, live) for path in rules.roots
-    )
+def merge_triggers(
+    gvk: GroupVersionKind, context: DefaultingContext
+) -> Mapping[str, Triggers] | None:
+    """What may have consequences when an object of a built-in kind is changed, by component. None
+    for a kind of which all must be defaulted again whatever was changed."""
+    gates = _gates(tuple(sorted(context.gates.items())))
+    return None if sharing_rules(gvk, gates) is None else triggers(gvk, gates)
 
 
-def default_unsettled(
-    made: dict[str, Any],
-    gvk: GroupVersionKind,
-    context: DefaultingContext,
-    settled: Container[int],
-) -> None:
-    """The defaults of what was changed in a built-in object for which `can_share` holds; the parts
-    with these identities are left alone. Changes `made`."""
-    codec = codec_for(gvk)
+def changed_run(
+    made: dict[str, Any], live: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
+) -> Run | None:
+    """For defaulting what is new in an object of a kind that has `merge_triggers`. None if no part
+    that it shares with the `live` one is settled: a rule for them looks at something that was
+    changed elsewhere."""
     run = _start(made, context)
-    run.settled = settled
     rules = sharing_rules(gvk, run.gates)
+    assert rules is not None, f"{gvk} does not share"
+    if any(lookup(path, None, made) != lookup(path, None, live) for path in rules.roots):
+        return None
+    return run
+
+
+def default_unsettled(run: Run, gvk: GroupVersionKind, settled: Container[int]) -> None:
+    """The defaults of what was changed; parts with these identities are left alone."""
+    run.settled = settled
+    codec, rules = codec_for(gvk), sharing_rules(gvk, run.gates)
     assert codec is not None, f"{gvk} is built in"
     assert rules is not None, f"{gvk} does not share"
     for rule in rules.rules:
-        rule(made, run)
-    codec.complete(made, settled)
+        rule(run.root, run)
+    codec.complete(run.root, settled)
 
 
 def begin_create(draft: Draft, namespace: str | None) -> None:

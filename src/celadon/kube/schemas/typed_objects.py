@@ -189,9 +189,21 @@ Completion = tuple[str, _Complete]
 
 
 class StructCodec:
-    """Decoding and completing the objects of one component. Compiled when first used."""
+    """Decoding and completing the objects of one component. Compiled when first used.
 
-    __slots__ = ("_always", "_completions", "_entry", "_fields", "_reading", "_structs", "name")
+    `entered` are the fields that hold structs, or lists of structs, with their components.
+    """
+
+    __slots__ = (
+        "_always",
+        "_completions",
+        "_entry",
+        "_fields",
+        "_reading",
+        "_structs",
+        "entered",
+        "name",
+    )
 
     def __init__(
         self, name: str, entry: Mapping[str, Any], reading: Reading = Reading.TOLERANT
@@ -203,6 +215,11 @@ class StructCodec:
         self._structs: list[tuple[str, StructCodec]] = []
         self._always: list[tuple[str, Any]] = []
         self._completions: list[Completion] = []
+        self.entered: Mapping[str, str] = {
+            key: component
+            for key, node in self.field_nodes.items()
+            if (component := _struct_component(node))
+        }
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
@@ -277,6 +294,18 @@ class StructCodec:
                 made[key] = codec.empty()
         return made
 
+    def read_field(self, name: str, value: Any) -> Any:
+        """What becomes of the value of one field; DROPPED for one that is left out. Mismatch or
+        DecodeError where it does not fit, without their paths."""
+        if value is None:
+            return DROPPED
+        plain, keep, convert = (self._fields or self._compile())[name]
+        if convert is not None:
+            return convert(value)
+        if value.__class__ is not plain:
+            refuse(value, self._entry["fields"][name])
+        return value if value or keep else DROPPED
+
     def complete(self, made: dict[str, Any], settled: Container[int] = frozenset()) -> None:
         """Adds the fields that are always written, here and below, but not in the parts with these
         identities, which are complete. Changes `made`."""
@@ -291,6 +320,14 @@ class StructCodec:
         for key, completion in self._completions:
             if key in made:
                 completion(made[key], settled)
+
+
+def _struct_component(node: Any) -> str:
+    if not isinstance(node, dict):
+        return ""
+    inner = node.get("items", node)
+    name = inner.get("ref", "") if isinstance(inner, dict) else ""
+    return "" if name in schema_model.SPECIAL_COMPONENTS else name
 
 
 def _field(node: Any, reading: Reading, *, keep: bool) -> Field:

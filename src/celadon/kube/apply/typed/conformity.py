@@ -33,7 +33,6 @@ _GO_TYPES: Final[Mapping[type, str]] = {
 }
 
 
-_CLASSES: Final[Mapping[str, type]] = {STRING: str, NUMERIC: int, BOOLEAN: bool}
 _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 
 
@@ -41,32 +40,6 @@ def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> lis
     """One text per error, with its path; none for a value that fits. Values may be foreign;
     `duplicates` allows items that occur twice."""
     return list(_errors(type_, value, "", duplicates=duplicates))
-
-
-def fits(type_: MergeType, value: Any) -> bool:
-    """Whether a value has no misfits and nothing atomic in it, without saying what and where. No
-    may be said of odd values that are neither."""
-    if value.__class__ is dict:
-        rule = type_.map
-        if rule is None or rule.atomic:
-            return False
-        for name, one in value.items():
-            child = rule.child(name)
-            if child is None or not fits(child, one):
-                return False
-        return True
-    if value.__class__ is list:
-        list_rule = type_.list
-        return list_rule is not None and not list_rule.atomic and _items_fit(list_rule, value)
-    return value.__class__ is _CLASSES.get(type_.scalar)
-
-
-def _items_fit(rule: ListRule, items: Sequence[Any]) -> bool:
-    try:
-        elements = set(map(rule.element, items))
-    except ItemError:
-        return False
-    return len(elements) == len(items) and all(fits(rule.item, one) for one in items)
 
 
 def joined(errors: Sequence[str]) -> str:

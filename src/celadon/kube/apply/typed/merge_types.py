@@ -168,9 +168,9 @@ def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class MergeType:
-    """`exact`: equal values are equal in their JSON types too, as those of Go's types are."""
+    """`component` is the name of the Go type of a struct; custom kinds have none."""
 
-    __slots__ = ("exact", "list", "map", "scalar")
+    __slots__ = ("component", "list", "map", "scalar")
 
     def __init__(
         self,
@@ -178,12 +178,12 @@ class MergeType:
         map_rule: MapRule | None = None,
         list_rule: ListRule | None = None,
         *,
-        exact: bool = False,
+        component: str = "",
     ) -> None:
         self.scalar = scalar
         self.map = map_rule
         self.list = list_rule
-        self.exact = exact
+        self.component = component
 
 
 UNTYPED_ATOMIC: Final = MergeType(UNTYPED)
@@ -244,7 +244,7 @@ def _component_type(name: str, map_type: str) -> MergeType:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)
     atomic = (map_type or schema.map_type) == "atomic"
-    return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), exact=True)
+    return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), component=name)
 
 
 def _map_rule(schema: Schema, *, keeps_unknown: bool) -> MapRule:

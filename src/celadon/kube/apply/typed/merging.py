@@ -7,43 +7,72 @@ place. As structured-merge-diff `typed/merge.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Protocol
 
 from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, MergeType
 
 
-def merged(type_: MergeType, live: Any, config: Any) -> Any:
+class Joiner(Protocol):
+    """Whoever has something to do with what a merge puts into an object."""
+
+    def joined(
+        self,
+        type_: MergeType,
+        live: Mapping[str, Any],
+        made: dict[str, Any],
+        config: Mapping[str, Any],
+    ) -> None:
+        """A struct or a map was made of two; `made` may be changed. Members of it that are the very
+        ones of `config` were taken over."""
+
+    def added(self, type_: MergeType, item: Any) -> Any:
+        """What becomes of an item that the live list does not have."""
+
+    def passed(self, live: Sequence[Any]) -> None:
+        """A list was made of this one and another."""
+
+
+def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
     """A new value, which shares what did not change. ItemError for an item without a key."""
     live_class, config_class = live.__class__, config.__class__
     rule = type_.map
     if rule is not None and live_class is dict and (config_class is dict or config is None):
         if rule.atomic or not (live or config):
             return config
-        return _merged_maps(rule, live, config or {})
+        return _merged_maps(type_, rule, live, config or {}, joiner)
     list_rule = type_.list
     if list_rule is not None and live_class is list and (config_class is list or config is None):
         if list_rule.atomic or not (live or config):
             return config
-        return _merged_lists(list_rule, live, config or [])
+        return _merged_lists(list_rule, live, config or [], joiner)
     return config
 
 
 def _merged_maps(
-    rule: MapRule, live: Mapping[str, Any], config: Mapping[str, Any]
+    type_: MergeType,
+    rule: MapRule,
+    live: Mapping[str, Any],
+    config: Mapping[str, Any],
+    joiner: Joiner | None,
 ) -> dict[str, Any]:
     made = dict(live)
     for name, value in config.items():
         if name in live:
-            value = merged(rule.child(name) or DEDUCED, live[name], value)
+            value = merged(rule.child(name) or DEDUCED, live[name], value, joiner)
         made[name] = value
+    if joiner is not None:
+        joiner.joined(type_, live, made, config)
     return made
 
 
-def _merged_lists(rule: ListRule, live: Sequence[Any], config: Sequence[Any]) -> list[Any]:
+def _merged_lists(
+    rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
+) -> list[Any]:
     """Items that the live list has several times are replaced where the configuration has them."""
-    theirs = [rule.element(item) for item in live]
-    wanted = {rule.element(item): item for item in config}
+    theirs = list(map(rule.element, live))
+    wanted = dict(zip(map(rule.element, config), config, strict=True))
     present: dict[str, Any] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
@@ -51,16 +80,35 @@ def _merged_lists(rule: ListRule, live: Sequence[Any], config: Sequence[Any]) ->
     for at, element in _order(theirs, list(wanted)):
         if at is not None:
             made.append(live[at])
-        elif element in present:
-            made.append(merged(rule.item, present[element], wanted[element]))
-        else:
-            made.append(wanted[element])
+            continue
+        before, item = present.get(element), wanted[element]
+        if before is not None:
+            item = merged(rule.item, before, item, joiner)
+        elif joiner is not None:
+            item = joiner.added(rule.item, item)
+        made.append(item)
+    if joiner is not None:
+        joiner.passed(live)
     return made
 
 
-def _order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
+_Order = Iterable[tuple[int | None, str]]
+
+
+def _order(theirs: Sequence[str], mine: Sequence[str]) -> _Order:
     """The order of two lists put together: elements of the live list (`theirs`) that the other does
     not have, with their index, and all elements of the other."""
+    wanted = set(mine)
+    common = [element for element in theirs if element in wanted]
+    if not common:
+        return chain(enumerate(theirs), ((None, element) for element in mine))
+    if common == mine:
+        return ((None if one in wanted else at, one) for at, one in enumerate(theirs))
+    return _mixed_order(theirs, mine)
+
+
+def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
+    """The same, whatever they have in common."""
     wanted, known, merged_already = set(mine), set(theirs), set[str]()
     shared = [element for element in mine if element in known]
     at, next_mine, next_shared = 0, 0, 0

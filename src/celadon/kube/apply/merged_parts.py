@@ -1,0 +1,102 @@
+"""What a merge puts into an object of Go's types, read into them as it comes.
+
+What was there before was read before: it stays, and so do its defaults. So only what a
+configuration says has to be read, and defaulted only if it has consequences (`default_triggers`),
+which few configurations have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celadon.kube.apply.typed.merge_types import MergeType
+from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers
+from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.typed_values import DROPPED
+
+
+class MergedParts:
+    """A `Joiner` for one merge into a defaulted object, with the triggers of its kind. Raises
+    DecodeError and Mismatch where a value does not fit; their paths are not those of the object."""
+
+    __slots__ = ("_added", "_is_stirred", "_triggers", "_was")
+
+    def __init__(self, triggers: Mapping[str, Triggers]) -> None:
+        self._triggers = triggers
+        self._is_stirred = False
+        self._added: list[tuple[str, dict[str, Any]]] = []
+        self._was: list[Mapping[str, Any] | Sequence[Any]] = []
+
+    def joined(
+        self,
+        type_: MergeType,
+        live: Mapping[str, Any],
+        made: dict[str, Any],
+        config: Mapping[str, Any],
+    ) -> None:
+        """Reads what was taken over into a struct; a map is read with the struct it is in."""
+        self._was.append(live)
+        component = type_.component
+        if not component:
+            return
+        codec, triggers = struct_codec(component), self._triggers.get(component, NO_TRIGGERS)
+        entered = codec.entered
+        for name, given in config.items():
+            value = made[name]
+            inner = entered.get(name, "")
+            if inner and value is not given:
+                continue
+            read = codec.read_field(name, value)
+            if read is DROPPED:
+                del made[name]
+            else:
+                made[name] = read
+                self._take(inner, codec.field_nodes[name], read)
+            if not read or read is DROPPED:
+                self._is_stirred |= triggers.of_emptied(made, name)
+        if triggers.of_set(made, config):
+            self._is_stirred = True
+
+    def added(self, type_: MergeType, item: Any) -> Any:
+        """Reads an item that is a struct; lists of others are read with the struct they are in."""
+        component = type_.component
+        if not component:
+            return item
+        read = struct_codec(component).decode(item)
+        self._added.append((component, read))
+        return read
+
+    def passed(self, live: Sequence[Any]) -> None:
+        self._was.append(live)
+
+    def _take(self, component: str, node: Any, value: Any) -> None:
+        """Remembers the structs that were read, of a component or a list of it; deeper ones are
+        not looked for, but taken for a reason to ask the rules."""
+        if component:
+            structs = value if value.__class__ is list else (value,)
+            self._added += [(component, one) for one in structs]
+        elif value.__class__ is dict or value.__class__ is list:
+            inner = node.get("items") or node.get("values")
+            self._is_stirred |= isinstance(inner, dict)
+
+    def needs_defaults(self, run: Run) -> bool:
+        """Whether defaulting may have something to do. If not, the parts are complete now."""
+        known = self._triggers
+        if self._is_stirred or any(
+            known.get(component, NO_TRIGGERS).of_new(struct, run)
+            for component, struct in self._added
+        ):
+            return True
+        for component, struct in self._added:
+            struct_codec(component).complete(struct)
+        return False
+
+    def settled(self) -> set[int]:
+        """The identities of all that the object shares with the one before, and of more that is
+        scalar."""
+        found: set[int] = set()
+        for was in self._was:
+            found.update(map(id, was.values() if isinstance(was, Mapping) else was))
+        return found
