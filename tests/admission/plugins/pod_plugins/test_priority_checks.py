@@ -70,7 +70,7 @@ def test_one_class_is_the_default() -> None:
 
 @pytest.mark.parametrize("name", ["usual", "", "system-cluster-critical"])
 def test_classes_that_say_nothing_of_preemption(name: str) -> None:
-    spec = {"priorityClassName": name} if name else {}
+    spec: dict[str, Any] = {"priorityClassName": name} if name else {}
     around = world(HIGH, USUAL) if name != "" else world()
     usual = pod(**spec, preemptionPolicy="PreemptLowerPriority")
     assert mutated("Priority", asked(usual), around)[1] == ""
