@@ -228,3 +228,45 @@ def test_lists_that_are_replaced(patches: str, whats: list[str]) -> None:
     assert [what for one in findings for what in ("list", "map") if f" {what}" in one.message] == (
         whats
     )
+
+
+ADD = "[JSONPatch{op: 'add', path: '%s', value: 'a'}]"
+TEMPLATED = ("daemonsets", "deployments", "jobs", "replicasets", "statefulsets")
+
+
+@pytest.mark.parametrize(
+    ("resource", "path", "parent"),
+    [
+        ("pods", "/metadata/labels/zone", "/metadata/labels"),
+        ("pods", "/metadata/annotations/zone", "/metadata/annotations"),
+        ("pods", "/metadata/finalizers", ""),
+        ("pods", "/spec/hostname", ""),
+        ("pods", "/spec/containers/0/imagePullPolicy", ""),
+        ("pods", "/spec/containers/0/env/-", "/spec/containers/0/env"),
+        ("storageclasses", "/metadata/labels/zone", "/metadata/labels"),
+        ("storageclasses", "/provisioner", ""),
+        *((one, "/spec/template/metadata/labels/zone", "") for one in TEMPLATED),
+        *((one, "/spec/selector/matchLabels/zone", "") for one in TEMPLATED),
+        *((one, "/spec/template/spec/containers/0/workingDir", "") for one in TEMPLATED),
+        (
+            "deployments",
+            "/spec/template/metadata/annotations/zone",
+            "/spec/template/metadata/annotations",
+        ),
+    ],
+)
+def test_what_is_there_to_patch(resource: str, path: str, parent: str) -> None:
+    told = [one.message for one in found("CEL086", mutating("p", ADD % path, resource=resource))]
+    assert [one.partition(" without ")[2] for one in told] == ([f"`{parent}`"] if parent else [])
+
+
+@pytest.mark.parametrize(
+    ("field", "key"), [("labels", "app"), ("annotations", "note"), ("labels", "other")]
+)
+def test_objects_with_more_are_tried_too(field: str, key: str) -> None:
+    at = f"object.metadata.{field}"
+    grows = f"Object{{metadata: Object.metadata{{{field}: {{'{key}': {at}.{key} + '1'}}}}}}"
+    given = mutating("p", f"has({at}) && '{key}' in {at} ? {grows} : Object{{}}")
+    told = [one.message for one in found("CEL081", given)]
+    path = f"/metadata/{field}/{key}"
+    assert told == ([] if key == "other" else [f"a second run changes the Pod again: at `{path}`"])

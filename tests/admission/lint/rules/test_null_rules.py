@@ -291,3 +291,26 @@ def test_what_is_said_of_fields(text: str, message: str, guard: str) -> None:
     one = found("CEL025", policy(validations=[{"expression": text}]))[0]
     assert one.message == message
     assert one.help == f"guard it with `{guard}`, or read it with `?` and `orValue`"
+
+
+@pytest.mark.parametrize(
+    ("path", "optional"),
+    [
+        ("subResource", True),
+        ("requestSubResource", True),
+        ("userInfo.uid", True),
+        ("userInfo.extra", True),
+        ("namespace", False),
+        ("name", False),
+        ("operation", False),
+        ("userInfo.username", False),
+        ("userInfo.groups", False),
+        ("dryRun", False),
+        ("requestKind.group", False),
+    ],
+)
+def test_members_of_requests(path: str, optional: bool) -> None:
+    """The policy is about Deployments, which have a namespace."""
+    assert bool(about("CEL025", f"request.{path} != dyn(1)")) is optional
+    guarded = f"has(request.{path}) && request.{path} != dyn(1)"
+    assert about("CEL025", guarded) == []

@@ -66,3 +66,16 @@ def test_one_class_is_the_default() -> None:
     assert refusal("Priority", asked(USUAL, USUAL), world(USUAL)) == ""
     assert refusal("Priority", asked(more), world(HIGH)) == ""
     assert refusal("Priority", asked(HIGH), world(USUAL)) == ""
+
+
+@pytest.mark.parametrize("name", ["usual", "", "system-cluster-critical"])
+def test_classes_that_say_nothing_of_preemption(name: str) -> None:
+    spec: dict[str, Any] = {"priorityClassName": name} if name else {}
+    around = world(HIGH, USUAL) if name != "" else world()
+    usual = pod(**spec, preemptionPolicy="PreemptLowerPriority")
+    assert mutated("Priority", asked(usual), around)[1] == ""
+    never = pod(**spec, preemptionPolicy="Never")
+    assert mutated("Priority", asked(never), around)[1] == (
+        '403 pods "p" is forbidden: the string value of PreemptionPolicy (Never) must not be '
+        f"provided in pod spec; {COMPUTED} PreemptLowerPriority from the given PriorityClass name"
+    )

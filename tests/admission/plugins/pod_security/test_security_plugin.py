@@ -204,3 +204,12 @@ def test_too_many_pods() -> None:
         "new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods",
     )
     assert stricter(labelled(enforce="baseline"), labelled(), *pods[:-1]).warnings == ()
+
+
+NOT_LOOKED_AT = ("attach", "binding", "eviction", "exec", "log", "portforward", "proxy", "status")
+
+
+@pytest.mark.parametrize("sub", ["", "ephemeralcontainers", "resize", *NOT_LOOKED_AT])
+def test_subresources(sub: str) -> None:
+    opinion = said(BAD, labelled(enforce="baseline"), old=OTHER_IMAGE, sub=sub)
+    assert (opinion == Opinion()) is (sub in NOT_LOOKED_AT)

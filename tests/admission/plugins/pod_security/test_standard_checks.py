@@ -146,3 +146,19 @@ def test_since(level: str, spec: dict[str, Any], reason: str, since: int) -> Non
 def test_what_was_relaxed(spec: dict[str, Any], reason: str, until: int) -> None:
     assert reason in found("restricted", until - 1, **spec)
     assert reason not in found("restricted", until, **spec)
+
+
+@pytest.mark.parametrize(
+    ("name", "since"),
+    [
+        ("net.ipv4.tcp_syncookies", 0),
+        ("net.ipv4.ip_local_reserved_ports", 27),
+        ("net.ipv4.tcp_keepalive_time", 29),
+        ("net.ipv4.tcp_wmem", 32),
+    ],
+)
+def test_sysctls_that_are_allowed_since(name: str, since: int) -> None:
+    context = {"sysctls": [{"name": name, "value": "1"}]}
+    assert found("baseline", since, securityContext=context) == []
+    if since:
+        assert found("baseline", since - 1, securityContext=context) == ["forbidden sysctls"]

@@ -26,7 +26,6 @@ _OPTIONAL_OF_REQUEST: Final = frozenset(
         ("request", "userInfo", "extra"),
     }
 )
-_NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 
 def _reads(case: PolicyCase, root: str) -> Iterator[Access]:
@@ -83,7 +82,7 @@ def _namespace_object(bundle: Bundle) -> Iterator[Report]:
 
 def _is_clustered(bundle: Bundle, kind: GroupVersionKind) -> bool:
     resource = bundle.catalog.by_gvk(kind)
-    return kind == _NAMESPACE or (resource is not None and not resource.namespaced)
+    return resource is not None and not resource.namespaced
 
 
 def _authorizer(bundle: Bundle) -> Iterator[Report]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import json.scanner
-from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
 from typing import Any
 
 from celadon.kube.go.go_text import json_text
@@ -51,7 +51,7 @@ class _Decoder(json.JSONDecoder):
     def __init__(self) -> None:
         super().__init__()
         self.parse_string = _scanned
-        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
+        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # as above
 
 
 def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:
