@@ -26,7 +26,7 @@ UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 @dataclass(frozen=True, slots=True)
 class Group:
     """A folder of recordings. `jobs` is how many scenarios may run side by side: those that share
-    users, names or namespaces with others may not. `has_hooks` is whether its scenarios call
+    names or namespaces with others may not. `has_hooks` is whether its scenarios call
     webhooks, `lengthy` how the names of those begin that mostly wait, which tests leave out."""
 
     name: str
@@ -40,7 +40,7 @@ class Group:
 
 
 GROUPS: Final = (
-    Group("policy"),
+    Group("policy", jobs=4),
     Group("api"),
     Group("defaulting"),
     Group("watch", jobs=16),

@@ -23,6 +23,7 @@ from celadon.serve.transport.http_connection import header_text
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS, needs_of
+from tests.recorded.shared_things import touches_what_is_shared
 from tests.serve.in_process import Running
 
 SERVICE_CA = "openshift-service-ca.crt"
@@ -132,20 +133,29 @@ def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list
 def replayed_together(
     paths: Sequence[Path], jobs: int, ca_bundle: str | None = None
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Scenarios on shared servers, one for each kind of setup, `jobs` at a time.
+    """Scenarios on shared servers, one for each kind of setup, `jobs` at a time: most of a scenario
+    is waiting, so that several at once are done sooner.
 
-    They keep out of each other's way, except those that give rights to the same users: these are
-    for `jobs` 1. Most of a scenario is waiting, so that several at once are done sooner.
+    They have namespaces of their own, but were recorded one after the other: what one lets alice do
+    in the whole cluster, or has a policy say about all nodes, others were recorded without. Such
+    scenarios come first, one at a time.
     """
     every = {path: ALL_VERSIONS in needs_of(path) for path in paths}
     servers = {one: started(all_versions=one) for one in set(every.values())}
+    alone = [path for path in paths if touches_what_is_shared(json.loads(path.read_text()))]
+    together = [path for path in paths if path not in alone]
+
+    def one(path: Path) -> list[str]:
+        return replayed(path, servers[every[path]], ca_bundle)
+
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            found = pool.map(lambda path: replayed(path, servers[every[path]], ca_bundle), paths)
-            yield from zip(paths, found, strict=True)
+            found = {path: one(path) for path in alone}
+            found |= zip(together, pool.map(one, together), strict=True)
     finally:
         for running in servers.values():
             running.close()
+    yield from ((path, found[path]) for path in paths)
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
