@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from celadon.cli.checking.check_report import Violation
 from celadon.cli.formats.check_human import Look
+from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.case_results import (
     CaseResult,
     FileResult,
@@ -69,6 +70,13 @@ def explained(case: CaseResult, look: Look) -> Iterator[str]:
         yield from _doubt(doubt, look)
     if case.outcome is not None and case.mismatches:
         yield from _spoke(case, look)
+
+
+def explained_plainly(case: CaseResult) -> list[str]:
+    """The same with the case itself, without colours, whatever is in the texts of others."""
+    plain = Look(color=False)
+    shown = for_people(case)
+    return [_head(shown, plain), *explained(shown, plain)]
 
 
 def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
