@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
+from typing import Any
 
 import pytest
 
+from tests.cli.files import binding, config_map, policy
 from tests.paths import ROOT
 
 pytest_plugins = ["pytester"]
@@ -158,3 +161,58 @@ def test_who_asks_for_no_server_loads_none() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert loaded.strip() == "['celadon', 'celadon.pytest_plugin']"
+
+
+def _policy_test(pytester: pytest.Pytester, *cases: dict[str, Any], **fields: Any) -> None:
+    test = {
+        "apiVersion": "celadon.dev/v1",
+        "kind": "PolicyTest",
+        "policies": [policy(), binding()],
+        "objects": {"ok": config_map(x="ok")},
+        "defaults": {"object": "ok"},
+        "cases": [{"name": f"case {i}", **case} for i, case in enumerate(cases)],
+        **fields,
+    }
+    pytester.makefile(".policytest.yaml", limit=json.dumps(test, indent=1))
+
+
+NO = {"patch": {"data": {"x": "no"}}}
+
+
+def test_policy_tests_are_collected(pytester: pytest.Pytester, run: Runner) -> None:
+    _policy_test(
+        pytester,
+        {"expect": "admit"},
+        {**NO, "expect": "deny", "name": "refused"},
+        {"skip": "later", "expect": "deny"},
+    )
+    run(passed=2, skipped=1)
+    run("-k", "refused", passed=1, deselected=2)
+    run("-o", "celadon_policy_tests=false", passed=0)
+
+
+def test_policy_tests_fail_with_reasons(pytester: pytest.Pytester, run: Runner) -> None:
+    _policy_test(pytester, {**NO, "expect": "admit"}, kubernetesVersions=["1.30", "1.36"])
+    result = run(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "FAIL *limit.policytest.yaml:* case 0 (1.30)",
+            "  expected verdict: admit",
+            "            actual: deny",
+            "  *policy `limit` denies: failed expression: *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_doubts_are_warnings(pytester: pytest.Pytester, run: Runner) -> None:
+    both = [policy(), binding(), policy("other", "true"), binding("other")]
+    _policy_test(pytester, {**NO, "expect": "deny"}, policies=both)
+    result = run("-W", "default", passed=1)
+    result.stdout.fnmatch_lines(["*any-denial: any of 2 validations could be the reason*"])
+
+
+def test_unreadable_policy_tests_are_errors(pytester: pytest.Pytester, run: Runner) -> None:
+    _policy_test(pytester, {"expect": "admitted"})
+    result = run(errors=1)
+    result.stdout.fnmatch_lines(["*`cases[[]0[]].expect` must be one of *, did you mean `admit`?"])

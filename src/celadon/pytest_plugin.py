@@ -10,8 +10,12 @@ A server is a test's own unless `--kube-api-scope` (or `kube_api_scope` in the c
 that a class, a module, a package or the session shares one. What is named in `kube_api_manifests`
 of the configuration is in every server.
 
+Tests of policies, files called `*.policytest.yaml` (or `.yml`, `.json`), are collected: each case
+is a test, once for each version of Kubernetes. What `celadon test` only points out is a warning.
+
 pytest loads this module whenever Celadon is installed, so it loads the server only for those who
-ask for one; that is why it is not in the room `celadon.testing`.
+ask for one, and what runs tests of policies where there are some; that is why it is not in the room
+`celadon.testing`.
 """
 
 from __future__ import annotations
@@ -19,11 +23,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
+    from celadon.cli.policy_tests.case_results import CaseResult
+    from celadon.cli.policy_tests.policy_test import Case
+    from celadon.cli.policy_tests.running.case_bench import Bench
     from celadon.testing import KubeApi, Manifest
 
 MARKER: Final = "kube_api"
@@ -37,6 +45,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kube-api-scope", choices=SCOPES, help=SCOPE_HELP)
     parser.addini("kube_api_scope", SCOPE_HELP, default="function")
     parser.addini("kube_api_manifests", "files and folders for every `kube_api`", type="paths")
+    collects = "whether to collect tests of policies, `*.policytest.yaml` (default: true)"
+    parser.addini("celadon_policy_tests", collects, type="bool", default=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,3 +109,92 @@ def _beside(request: pytest.FixtureRequest, manifest: Manifest) -> Manifest:
     if isinstance(manifest, str | os.PathLike):
         return request.path.parent / manifest
     return manifest
+
+
+_POLICY_TESTS: Final = ("policytest.yaml", "policytest.yml", "policytest.json")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A test of policies, by its name."""
+    if not file_path.name.lower().endswith(_POLICY_TESTS):
+        return None
+    from celadon.cli.reading.sources import is_test_file
+
+    wanted = parent.config.getini("celadon_policy_tests")
+    if not wanted or not is_test_file(file_path.name):
+        return None
+    found: pytest.Collector = PolicyTestFile.from_parent(parent, path=file_path)
+    return found
+
+
+class PolicyTestFile(pytest.File):
+    """A file with tests of policies."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """An item for each case and version."""
+        from celadon.cli.policy_tests.running.case_bench import Bench
+        from celadon.cli.policy_tests.written_tests.found_tests import given_tests
+        from celadon.cli.release_option import DEFAULT_VERSION
+
+        given = given_tests([str(self.path)])
+        wrong = [*given.problems, *(one for test in given.tests for one in test.problems)]
+        if wrong:
+            raise PolicyTestUnreadable("\n".join(one.text() for one in wrong))
+        for test in given.tests:
+            benches: dict[str, Bench] = {}
+            for case in test.cases:
+                for version in case.versions or test.versions or (DEFAULT_VERSION,):
+                    bench = benches.setdefault(version, Bench(test, version))
+                    name = f"{case.name} ({version})"
+                    yield PolicyCaseItem.from_parent(self, name=name, case=case, bench=bench)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
+        """Without a traceback of ours, where the file is to blame."""
+        if isinstance(excinfo.value, PolicyTestUnreadable):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class PolicyTestUnreadable(Exception):
+    """What is wrong with a file, a line for each fault."""
+
+
+class PolicyCaseFailed(Exception):
+    """A case did not come out as expected, or means nothing."""
+
+    def __init__(self, result: CaseResult) -> None:
+        super().__init__()
+        self.result = result
+
+
+class PolicyCaseItem(pytest.Item):
+    """A case with one version."""
+
+    def __init__(self, *, case: Case, bench: Bench, **given: Any) -> None:  # noqa: ANN401 - pytest's
+        super().__init__(**given)
+        self._case = case
+        self._bench = bench
+
+    def runtest(self) -> None:
+        """Run it."""
+        from celadon.cli.policy_tests.case_running import run_case
+
+        if self._case.skip:
+            pytest.skip(self._case.skip)
+        result = run_case(self._bench, self._case)
+        if result.is_bad:
+            raise PolicyCaseFailed(result)
+        for doubt in result.doubts:
+            self.warn(pytest.PytestWarning(f"{doubt.vacuity.value}: {doubt.text}"))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
+        """As `celadon test` shows it."""
+        if isinstance(excinfo.value, PolicyCaseFailed):
+            from celadon.cli.formats.case_reports.case_text import explained_plainly
+
+            return "\n".join(explained_plainly(excinfo.value.result))
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the case stands."""
+        return self.path, max(self._case.place.line - 1, 0), self.name

@@ -65,6 +65,7 @@ DOORS = {
     "celadon.webhook.installation",
     "celadon.webhook.policy_sources",
     "celadon.webhook.service",
+    "celadon.cli.policy_cases",
     "celadon.cli.reading",
     "celadon.testing",
 }

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from celadon.cli.auditing.audit_report import AuditReport
     from celadon.cli.checking.check_report import Report
     from celadon.cli.linting.lint_report import LintReport
-    from celadon.cli.policy_tests.case_results import TestingReport
+    from celadon.cli.policy_tests.case_results import RunReport
 
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 AUDIT_FORMATS: Final = ("table", "json", "jsonl")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
-TEST_FORMATS: Final = ("text",)
+TEST_FORMATS: Final = ("text", "json", "junit", "github", "tap")
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
 _BEAT: Final = 0.1
@@ -218,16 +218,25 @@ class TestLooks:
     verbosity: int = 0
 
 
-def show_tests(report: TestingReport, format: str, looks: TestLooks) -> None:
+def show_tests(report: RunReport, format: str, looks: TestLooks) -> None:
     """Results of tests in one of `TEST_FORMATS`."""
-    from celadon.cli.formats.case_reports import case_text
+    from celadon.cli.formats.case_reports import case_ci, case_data, case_text
     from celadon.cli.formats.check_human import Look
 
-    report = plain_text.for_people(report)
-    for problem in report.all_problems:
-        complain(f"error: {problem.text()}")
-    color = use_color(sys.stdout, forbidden=looks.no_color)
-    write(case_text.render(report, Look(color, verbosity=looks.verbosity)))
+    if format == "text":
+        report = plain_text.for_people(report)
+        for problem in report.all_problems:
+            complain(f"error: {problem.text()}")
+        color = use_color(sys.stdout, forbidden=looks.no_color)
+        write(case_text.render(report, Look(color, verbosity=looks.verbosity)))
+        return
+    renderers = {
+        "json": case_data.render_json,
+        "junit": case_ci.render_junit,
+        "github": case_ci.render_github,
+        "tap": case_ci.render_tap,
+    }
+    write(renderers[format](report))
 
 
 class Progress:

@@ -7,6 +7,8 @@ Read `kube_api` (the server, and what a test may ask of it), then `client_access
 client libraries) and `fresh_server` (why the second server of a process is there at once). The
 fixture for pytest is in `celadon.pytest_plugin`. Needs the packages of `celadon[serve]`.
 
+`policy_cases` needs no server: it runs cases of policies, as `celadon test` does.
+
 Nothing in Celadon imports this room: it is for the tests of others.
 """
 
@@ -16,8 +18,10 @@ from celadon.testing.fresh_server import ServerOptions
 from celadon.testing.given_manifests import Manifest, ManifestError
 from celadon.testing.handler_access import HandlerAccess, RequestRefused
 from celadon.testing.kube_api import KubeApi
+from celadon.testing.policy_cases import CaseFailed, PolicyCases
 
 __all__ = [
+    "CaseFailed",
     "ClientAccess",
     "HandlerAccess",
     "HttpAnswer",
@@ -25,6 +29,7 @@ __all__ = [
     "KubeApi",
     "Manifest",
     "ManifestError",
+    "PolicyCases",
     "RequestRefused",
     "ServerOptions",
 ]

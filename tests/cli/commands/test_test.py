@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from celadon.cli.output import TEST_FORMATS
 from tests.cli.files import binding, policy, run
 from tests.cli.policy_tests.given_cases import written
+from tests.paths import ROOT
 
 NO = {"data": {"x": "no"}}
 PASSING = {"expect": "admit"}
@@ -90,3 +92,26 @@ def test_a_policy_that_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "test")
     assert code == 3
     assert out.startswith("BROKEN ./limit.policytest.yaml:")
+
+
+def test_the_examples(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """They pass, mean something, and leave nothing out."""
+    monkeypatch.chdir(ROOT)
+    code, out, err = run(capsys, "test", "examples", "--strict")
+    assert (code, err) == (0, ""), out
+    assert out.endswith("27 passed\n")
+
+
+def test_nothing_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), PASSING)
+    code, _, err = run(capsys, "test", "--run", "something else")
+    assert code == 2
+    assert "--run: no case is called `something else`" in err
+
+
+@pytest.mark.parametrize("format", TEST_FORMATS)
+def test_formats(format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), FAILING)
+    code, out, _ = run(capsys, "test", "-o", format)
+    assert code == 1
+    assert "limit.policytest.yaml" in out

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from celadon.cli.policy_tests.case_results import CaseResult, TestingReport
+from celadon.cli.policy_tests.case_results import CaseResult, RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
 from celadon.cli.policy_tests.written_tests.found_tests import given_tests
 from tests.cli.files import Json, binding, config_map, policy, write
@@ -31,7 +31,7 @@ def written(folder: Path, *cases: Json, documents: Sequence[Json] = (), **test: 
     return write(folder / "limit.policytest.yaml", {**document, "cases": named})
 
 
-def report(*paths: str, **options: Any) -> TestingReport:
+def report(*paths: str, **options: Any) -> RunReport:
     """What a run of files comes to."""
     given = given_tests(paths)
     assert not given.problems

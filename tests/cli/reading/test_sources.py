@@ -99,3 +99,22 @@ def test_exclusion(
     assert [one.removeprefix("./") for one in found] == left
     assert [*expand(["**/*.yaml"], Exclusion(patterns))] == left
     assert [*expand(["a.yaml"], Exclusion(patterns))] == ["a.yaml"]
+
+
+def test_tests_of_policies_are_left_out_of_folders(tmp_path: Path) -> None:
+    names = [
+        "a.yaml",
+        "a.policytest.yaml",
+        "b_policytest.yml",
+        "policytest.json",
+        "notpolicytest.yaml",
+    ]
+    for name in names:
+        (tmp_path / name).write_text("", encoding="utf-8")
+
+    def found(*arguments: str, tests: bool = False) -> list[str]:
+        return [Path(str(one)).name for one in expand(arguments, tests=tests)]
+
+    assert found(str(tmp_path)) == ["a.yaml", "notpolicytest.yaml"]
+    assert found(str(tmp_path), tests=True) == sorted(names)
+    assert found(str(tmp_path / "a.policytest.yaml")) == ["a.policytest.yaml"]

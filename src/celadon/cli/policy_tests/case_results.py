@@ -94,7 +94,7 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class TestingReport:
+class RunReport:
     """All tests, in the order of the inputs. `deselected` counts cases that were not to be run."""
 
     tests: tuple[FileResult, ...] = ()

@@ -14,8 +14,8 @@ from celadon.cli.policy_tests.case_results import (
     CaseResult,
     FileResult,
     Mismatch,
+    RunReport,
     Status,
-    TestingReport,
 )
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.case_bench import Bench, Setting
@@ -42,7 +42,7 @@ class RunOptions:
 
 def run_tests(
     tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
-) -> TestingReport:
+) -> RunReport:
     """What comes of all tests. `step` is told how many cases are done."""
     results = []
     done = itertools.count(1)
@@ -62,9 +62,7 @@ def run_tests(
                 break
         doubts = () if left_out or stopped else tuple(shared_doubts(test, found))
         results.append(FileResult(test.name, test.file, tuple(found), test.problems, doubts))
-    return TestingReport(
-        tuple(results), deselected=left_out, strict=options.strict, stopped=stopped
-    )
+    return RunReport(tuple(results), deselected=left_out, strict=options.strict, stopped=stopped)
 
 
 def _is_chosen(test: PolicyTest, case: Case, options: RunOptions) -> bool:

@@ -7,6 +7,7 @@ tests of files of kind PolicyTest; whoever has tests in another form makes the s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,8 +16,9 @@ from celadon.admission import ADMIN, Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.policy_tests.expectations import Expectation
 from celadon.cli.reading.documents import Document
+from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
-from celadon.kube import Ruling, User
+from celadon.kube import JsonObject, Ruling, User
 
 DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 """When objects of tests are created, unless they say so: a test means the same every day."""
@@ -76,3 +78,9 @@ class PolicyTest:
     now: str = DEFAULT_NOW
     files: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+def plain_document(value: JsonObject, name: str) -> Document:
+    """An object that is in no file, as a document; `name` stands where a file's would, and files
+    that it names are relative to it."""
+    return Document(Chunk(name, json.dumps(value), 1, 0, is_json=True), (), dict(value))

@@ -1,7 +1,8 @@
 """From what the user typed to texts: files, folders, globs and `-` for standard input.
 
 A folder stands for the `.yaml`, `.yml` and `.json` files in it and below it, in alphabetical order;
-names that begin with a dot are skipped, and so are pipes, sockets and devices. A file named on the
+names that begin with a dot are skipped, and so are pipes, sockets and devices, and the tests of
+policies, which stand beside them. A file named on the
 command line is read whatever its name and nature.
 """
 
@@ -22,6 +23,8 @@ from celadon.cli.reading.problems import Problem
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 EXTENSIONS: Final = (".yaml", ".yml", ".json")
+_TEST_FILES: Final = re.compile(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
+"""What files are called that `celadon test` runs."""
 _GLOB_CHARACTERS: Final = frozenset("*?[")
 _BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -65,13 +68,13 @@ NOTHING_EXCLUDED: Final = Exclusion()
 
 
 def expand(
-    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED
+    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED, *, tests: bool = False
 ) -> Iterator[str | Problem]:
     """The files meant by the arguments, each once, in order; a problem for an empty argument. A
-    file that an argument names is never left out."""
+    file that an argument names is never left out. Tests are those of folders only if asked for."""
     seen: set[str] = set()
     for argument in arguments:
-        for found in _expand_one(argument, exclusion):
+        for found in _expand_one(argument, exclusion, tests=tests):
             if isinstance(found, Problem):
                 yield found
             elif (identity := _identity(found)) not in seen:
@@ -83,11 +86,16 @@ def _identity(path: str) -> str:
     return path if path == STDIN else os.path.abspath(path)
 
 
-def _expand_one(argument: str, exclusion: Exclusion) -> Iterator[str | Problem]:
+def is_test_file(path: str) -> bool:
+    """Whether a file is a test of policies, by its name."""
+    return _TEST_FILES.fullmatch(os.path.basename(path)) is not None
+
+
+def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator[str | Problem]:
     if argument == STDIN or os.path.isfile(argument):
         yield argument
     elif os.path.isdir(argument or os.curdir):
-        files = sorted(_files_below(argument))
+        files = sorted(one for one in _files_below(argument) if tests or not is_test_file(one))
         yield from (file for file in files if not exclusion.covers(file))
         if not files:
             yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from celadon.cli.checking.check_report import Violation
 from celadon.cli.formats.check_human import Look
+from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.case_results import (
     CaseResult,
     FileResult,
     Mismatch,
+    RunReport,
     Status,
-    TestingReport,
 )
 from celadon.cli.policy_tests.vacuities import Doubt
 
@@ -26,7 +27,7 @@ _WORDS = {
 """The style of `Look` and the word that a case begins with."""
 
 
-def render(report: TestingReport, look: Look) -> str:
+def render(report: RunReport, look: Look) -> str:
     """The whole text."""
     blocks = [block for test in report.tests for block in _blocks(test, look)]
     if look.verbosity >= 0:
@@ -45,7 +46,7 @@ def _joined(blocks: Sequence[list[str]], look: Look) -> Iterator[str]:
 def _blocks(test: FileResult, look: Look) -> Iterator[list[str]]:
     for case in test.cases:
         if case.is_bad:
-            yield list(_case(case, look))
+            yield [_head(case, look), *explained(case, look)]
         elif look.verbosity > 0 or (case.doubts and look.verbosity >= 0):
             yield [_head(case, look), *(line for one in case.doubts for line in _doubt(one, look))]
     for doubt in test.doubts if look.verbosity >= 0 else ():
@@ -59,8 +60,8 @@ def _head(case: CaseResult, look: Look) -> str:
     return f"{look.paint(style, word)} {case.case.place} {case.case.name}{skipped} {where}"
 
 
-def _case(case: CaseResult, look: Look) -> Iterator[str]:
-    yield _head(case, look)
+def explained(case: CaseResult, look: Look) -> Iterator[str]:
+    """What is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
     for one in case.mismatches:
@@ -69,6 +70,13 @@ def _case(case: CaseResult, look: Look) -> Iterator[str]:
         yield from _doubt(doubt, look)
     if case.outcome is not None and case.mismatches:
         yield from _spoke(case, look)
+
+
+def explained_plainly(case: CaseResult) -> list[str]:
+    """The same with the case itself, without colours, whatever is in the texts of others."""
+    plain = Look(color=False)
+    shown = for_people(case)
+    return [_head(shown, plain), *explained(shown, plain)]
 
 
 def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
@@ -115,7 +123,7 @@ def _doubt(doubt: Doubt, look: Look) -> Iterator[str]:
         yield f"    help: {doubt.help}"
 
 
-def _summary(report: TestingReport) -> str:
+def _summary(report: RunReport) -> str:
     counts = [f"{report.count(one)} {one.value}" for one in Status if report.count(one)]
     total = sum(len(test.cases) for test in report.tests)
     words = ", ".join(counts) or "none run"

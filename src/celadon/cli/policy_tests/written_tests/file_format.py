@@ -6,7 +6,6 @@ It is the one place where the format stands. Files are read by it, editors are g
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from celadon.cli.policy_tests.expectations import CaseVerdict
@@ -253,6 +252,3 @@ SCHEMA: Final[Shape] = {
         "answer": _ANSWER,
     },
 }
-
-FILE_NAMES: Final = re.compile(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
-"""What files are called whose name alone says that they are tests."""

@@ -15,7 +15,7 @@ from celadon.admission.registration import (
 )
 from celadon.cli.policy_tests.policy_test import DEFAULT_NOW, Case, PolicyTest
 from celadon.cli.policy_tests.written_tests.case_fields import CaseFields, names, versions
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, FILE_NAMES, KIND, SCHEMA
+from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND, SCHEMA
 from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader, problem_at
 from celadon.cli.policy_tests.written_tests.shape_faults import faults
 from celadon.cli.policy_tests.written_tests.short_bindings import ShortBindings
@@ -111,7 +111,7 @@ def _policies_beside(file: str) -> list[str]:
         one
         for one in sorted(os.listdir(folder or os.curdir))
         if one.lower().endswith(sources.EXTENSIONS)
-        and not FILE_NAMES.fullmatch(one)
+        and not sources.is_test_file(one)
         and one != name
     ]
     same = [one for one in found if os.path.splitext(one)[0].lower() == stem]

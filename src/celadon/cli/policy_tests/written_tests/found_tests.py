@@ -6,13 +6,12 @@ are called: a test that nobody runs is worse than none.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.cli.policy_tests.policy_test import PolicyTest
-from celadon.cli.policy_tests.written_tests.file_format import FILE_NAMES, KIND
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import is_policy_test, read_test
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import DocumentReader
@@ -33,11 +32,11 @@ class GivenTests:
 def given_tests(arguments: Sequence[str]) -> GivenTests:
     """The tests in files and folders."""
     found = GivenTests()
-    for path in sources.expand(arguments):
+    for path in sources.expand(arguments, tests=True):
         text = path if isinstance(path, Problem) else sources.read(path)
         if isinstance(text, Problem):
             found.problems.append(text)
-        elif text.file in arguments or is_named_so(text.file) or KIND in text.content:
+        elif text.file in arguments or sources.is_test_file(text.file) or KIND in text.content:
             before = len(found.tests) + len(found.problems)
             _take(text, found)
             if len(found.tests) + len(found.problems) == before and text.file in arguments:
@@ -45,13 +44,8 @@ def given_tests(arguments: Sequence[str]) -> GivenTests:
     return found
 
 
-def is_named_so(path: str) -> bool:
-    """Whether a file is a test by its name."""
-    return FILE_NAMES.fullmatch(os.path.basename(path)) is not None
-
-
 def _take(text: Text, found: GivenTests) -> None:
-    certain = is_named_so(text.file)
+    certain = sources.is_test_file(text.file)
     for one in DocumentReader().read(text):
         if isinstance(one, Problem):
             found.problems += [one] if certain else []
