@@ -143,7 +143,7 @@ class Findings:
     ignored: dict[Hashable, Notice] = field(default_factory=dict)
     guessed: dict[tuple[str, str], tuple[str, Place]] = field(default_factory=dict)
     namespaces: dict[str, Place] = field(default_factory=dict)
-    met: set[tuple[str, str, str]] = field(default_factory=set)
+    met: set[tuple[int, str, str]] = field(default_factory=set)
     """Outcomes, policies and bindings that `coverage` has."""
 
     def count(self, matched: Iterable[str], against: Mapping[str, Against], group: str) -> None:
