@@ -107,7 +107,7 @@ def cluster_parts(
     from celadon.webhook.cluster import ClusterClient
 
     try:
-        location = _location(options)
+        location = chosen_cluster(options.kubeconfig, options.context)
     except KubeconfigError as error:
         raise StartError(str(error)) from None
     client = ClusterClient(location)
@@ -127,15 +127,15 @@ def cluster_parts(
     return ClusterParts(_policies(options, client), certificate, denied, tuple(beside))
 
 
-def _location(options: argparse.Namespace) -> ClusterLocation:
-    """Raises KubeconfigError."""
+def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
+    """That of a kubeconfig, or the pod's own. Raises KubeconfigError."""
     from celadon.serve.outgoing import given_cluster, own_cluster
 
-    if options.kubeconfig is None and not options.context:
+    if kubeconfig is None and not context:
         own = own_cluster(os.environ, time.time)
         if own is not None:
             return own
-    return given_cluster(options.kubeconfig, options.context, os.environ, time.time)
+    return given_cluster(kubeconfig, context, os.environ, time.time)
 
 
 def _policies(options: argparse.Namespace, client: ClusterClient) -> ClusterPolicies | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission import ObjectWorld
 from celadon.admission.registration import Policy
 from celadon.cli.auditing.audit_blocks import Block, Piece
 from celadon.cli.checking.notices import Sightings
@@ -133,20 +132,19 @@ def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | P
                         yield document
 
 
-def world_of(
-    found: Iterable[Document], given: Iterable[Document], prepare: Prepare
-) -> tuple[ObjectWorld, list[Problem]]:
-    """What may be looked up: `found` in the source, where objects that a server has written are as
-    they are, and `given` with the policies, which replace those."""
-    objects: list[JsonObject] = []
+def given_objects(
+    documents: Iterable[Document], prepare: Prepare
+) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """Objects that may be looked up, and what is wrong with others. One that a server has written
+    is as it is."""
+    objects: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    for document in (*found, *given):
-        if metadata.uid(document.value):
-            objects.append(document.value)
-            continue
-        value = prepare.existing(document)
+    for document in documents:
+        value: dict[str, Any] | Problem = document.value
+        if not metadata.uid(document.value):
+            value = prepare.existing(document)
         if isinstance(value, Problem):
             problems.append(value)
         else:
             objects.append(value)
-    return ObjectWorld(objects, implicit_namespaces=True), problems
+    return objects, problems

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from celadon.admission import Outcome
+from celadon.admission import ObjectWorld, Outcome
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
-from celadon.cli.auditing.audit_lookups import looked_up, lookups_of, world_of
+from celadon.cli.auditing.audit_lookups import given_objects, looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
 from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
@@ -24,7 +24,7 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_engine
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 
 Step = Callable[[int, float], None]
 """Is told how many objects are done, and which share of the inputs."""
@@ -64,7 +64,8 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
         defaulting=settings.defaulting,
         field_validation="Ignore",
     )
-    world, problems = world_of(found, audit.given, prepare)
+    objects, problems = given_objects(existing, prepare)
+    world = ObjectWorld(objects, implicit_namespaces=True)
     engine = validating_engine(sets.validating, settings.version)
     auditor = ObjectAuditor(
         engine,
@@ -80,8 +81,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     for one in audited_in_order(inputs.blocks, auditor.block, workers):
         take(audit, findings, one)
         audit.step(findings.objects, one.read_bytes / total if total else 1.0)
-    named = {metadata.name(one.value) for one in existing if one.group_kind == ("", "Namespace")}
-    return finished(audit, findings, existing, named)
+    return finished(audit, findings, [one.value for one in existing])
 
 
 def take(audit: Audit, findings: Findings, one: Findings) -> None:
@@ -94,15 +94,13 @@ def take(audit: Audit, findings: Findings, one: Findings) -> None:
     findings.add(one, 0)
 
 
-def finished(
-    audit: Audit, findings: Findings, existing: Sequence[Document], namespaces: set[str]
-) -> AuditReport:
-    """The report; `namespaces` are those that are known to be there."""
+def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> AuditReport:
+    """The report; `existing` is what policies could look up."""
     policies = audit.sets.validating
     notices = (
         *_notices(audit, findings, existing),
         *_guessed(findings),
-        *_assumed(findings, namespaces),
+        *_assumed(findings, existing),
         *findings.ignored.values(),
     )
     return report_of(
@@ -134,7 +132,7 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
         )
 
 
-def _notices(audit: Audit, findings: Findings, existing: Sequence[Document]) -> Iterator[Notice]:
+def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:
     policies = audit.sets.validating
     if not findings.objects and not findings.problems:
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
@@ -170,7 +168,8 @@ def _guessed(findings: Findings) -> Iterator[Notice]:
         )
 
 
-def _assumed(findings: Findings, given: set[str]) -> Iterator[Notice]:
+def _assumed(findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:
+    given = {metadata.name(one) for one in existing if one["kind"] == "Namespace"}
     for namespace, place in findings.namespaces.items():
         if namespace not in given:
             yield Notice(

@@ -141,6 +141,10 @@ class ObjectAuditor:
             self._object(Found(value, nowhere), findings)
         return findings
 
+    def may_concern(self, resource: Resource) -> bool:
+        """Whether some policy may be about objects of a resource."""
+        return any(self._concerned(resource.gvk, resource))
+
     def _piece(self, piece: Piece, findings: Findings) -> None:
         head = piece.head()
         if head is not None and not head.kind.endswith("List"):
@@ -185,11 +189,14 @@ class ObjectAuditor:
         if known is None:
             known = known_resources(all_versions=True).by_gvk(kind)
         resource = guessed_resource(kind) if known is None else known
-        concerned = (
-            self._engine.may_concern(self._request(kind, resource, "some", "", {}), self._world),
-            self._engine.may_concern(self._request(kind, resource, "", "", {}), self._world),
-        )
+        concerned = self._concerned(kind, resource)
         return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
+
+    def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
+        inside = self._request(kind, resource, "some", "", {})
+        outside = self._request(kind, resource, "", "", {})
+        engine, world = self._engine, self._world
+        return engine.may_concern(inside, world), engine.may_concern(outside, world)
 
     def _request(
         self,

@@ -18,10 +18,9 @@ from celadon.cli.checking.manifests import Manifests, group_of
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.checking.sending.endpoints import Endpoint
-from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.suggestions import did_you_mean
-from celadon.kube import FieldPath, GroupVersionKind, metadata
+from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata
 
 _SPOKEN: Final = frozenset(
     {
@@ -87,7 +86,11 @@ def notices(
         if found is None:
             continue
         yield from policy_notices(
-            policies, operation, found, manifests.existing, objects=sightings.any
+            policies,
+            operation,
+            found,
+            [one.value for one in manifests.existing],
+            objects=sightings.any,
         )
     yield from _unknown_kinds(sightings)
     yield from _assumed_namespaces(manifests, sightings)
@@ -97,7 +100,7 @@ def policy_notices(
     policies: PolicySet,
     operation: Operation | None,
     coverage: Coverage,
-    existing: Sequence[Document],
+    existing: Sequence[JsonObject],
     *,
     objects: bool,
 ) -> Iterator[Notice]:
@@ -232,9 +235,9 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
     return f"the objects were checked as {operation}: see `--operation`"
 
 
-def _missing_params(existing: Sequence[Document], policies: PolicySet) -> Iterator[Notice]:
+def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
-    given = {(*_kind_of(document), metadata.name(document.value)) for document in existing}
+    given = {(*metadata.gvk(one).group_kind, metadata.name(one)) for one in existing}
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
         kind = policy.value.spec.param_kind if policy is not None else None
@@ -254,10 +257,6 @@ def _missing_params(existing: Sequence[Document], policies: PolicySet) -> Iterat
                 f"binding `{name}` names {kind.kind} `{ref.name}`, which is not there",
                 "give it with `-f`",
             )
-
-
-def _kind_of(document: Document) -> tuple[str, str]:
-    return group_of(document), str(document.value["kind"])
 
 
 def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:

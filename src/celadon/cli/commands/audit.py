@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
@@ -12,6 +14,8 @@ from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
+    from celadon.cli.auditing.audit_report import AuditReport
+    from celadon.cli.auditing.audit_run import Audit
     from celadon.cli.auditing.object_audit import AuditSettings
 
 _DEFAULT_RESULTS: Final = 10_000
@@ -20,17 +24,18 @@ DESCRIPTION: Final = """\
 Find existing objects that ValidatingAdmissionPolicies would refuse, as kube-apiserver would if the
 objects were created now, or updated to what they are.
 
-SOURCES are dumps: JSON lines, what `kubectl get -o json` and `-o yaml` print, folders, backups of
-Velero (.tar.gz); packed with gzip or not, or - for standard input. What is given with -f are
-policies and bindings, and what they look up beyond what the source has (namespaces, params,
-definitions).
+The source is a cluster, or SOURCES are dumps: JSON lines, what `kubectl get -o json` and `-o yaml`
+print, folders, backups of Velero (.tar.gz); packed with gzip or not, or - for standard input. What
+is given with -f are policies and bindings, and what they look up beyond what the source has
+(namespaces, params, definitions).
 """
 
 EPILOG: Final = """\
 examples:
-  kubectl get deployments,pods -A -o json | celadon audit -f policies/ -
   celadon audit -f policies/ backup.tar.gz --summary-by namespace
+  kubectl get deployments,pods -A -o json | celadon audit -f policies/ -
   celadon audit -f policies/ dump.jsonl -o jsonl > violations.jsonl
+  celadon audit -f policies/ --context staging -o json
 
 exit codes:
   0  no object would be denied
@@ -44,6 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon audit --help` shows."""
     parser.add_argument("sources", nargs="*", metavar="SOURCES", help="dumps of what exists")
     add_files(parser, POLICIES)
+    _cluster(parser.add_argument_group("a cluster as the source"))
     _question(parser.add_argument_group("what is asked"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
@@ -53,6 +59,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="processes that audit (default: as many as there are processors)",
+    )
+
+
+def _cluster(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--from-cluster", action="store_true", help="audit the cluster of the kubeconfig"
+    )
+    group.add_argument(
+        "--kubeconfig", type=Path, metavar="FILE", help="audit the cluster of this kubeconfig"
+    )
+    group.add_argument(
+        "--context", default="", metavar="NAME", help="audit the cluster of this context"
     )
 
 
@@ -146,18 +164,45 @@ def run(options: argparse.Namespace) -> Exit:
         step=progress.share,
         emit=output.write_violation if lines else None,
     )
-    report = audit_inputs(audit, given_inputs(options.sources))
+    if _asks_cluster(options):
+        from celadon.serve.outgoing import KubeconfigError
+
+        try:
+            report = _from_cluster(audit, options)
+        except KubeconfigError as error:
+            return output.usage_error("celadon audit", str(error))
+    else:
+        report = audit_inputs(audit, given_inputs(options.sources))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     output.show_audit(report, options.output, no_color=options.no_color, verbosity=verbosity)
     return report.exit
 
 
+def _asks_cluster(options: argparse.Namespace) -> bool:
+    return bool(options.from_cluster or options.kubeconfig or options.context)
+
+
+def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport:
+    """Raises KubeconfigError."""
+    import asyncio
+
+    from celadon.cli.auditing.cluster_audit import audit_cluster
+    from celadon.cli.cluster_options import chosen_cluster
+
+    location = chosen_cluster(options.kubeconfig, options.context)
+    return asyncio.run(audit_cluster(audit, location))
+
+
 def _wrong_use(options: argparse.Namespace) -> str:
     if not options.files:
         return "no policies: give them with `-f`"
-    if not options.sources:
-        return "nothing to audit: give dumps"
+    if not (options.sources or _asks_cluster(options)):
+        return "nothing to audit: give dumps, or a cluster with `--from-cluster`"
+    if options.sources and _asks_cluster(options):
+        return "either dumps or a cluster"
+    if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
+        return "a cluster needs a package more: pip install 'celadon[serve]'"
     if [*options.files, *options.sources].count("-") > 1:
         return "standard input (`-`) can only be read once"
     if options.as_group and not options.user:

@@ -6,8 +6,26 @@ current), then `registered_policies` (those of one type, and their bindings), `c
 `denial_events` writes Events.
 """
 
-from celadon.webhook.cluster.cluster_client import ClusterClient
+from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
+from celadon.webhook.cluster.cluster_client import (
+    ClusterClient,
+    ClusterError,
+    ClusterRefusal,
+    ClusterUnreachable,
+    items,
+)
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.cluster.denial_events import DenialEvents
 
-__all__ = ["ClusterClient", "ClusterPolicies", "DenialEvents", "PolicySettings"]
+__all__ = [
+    "ClusterClient",
+    "ClusterError",
+    "ClusterPolicies",
+    "ClusterRefusal",
+    "ClusterUnreachable",
+    "DenialEvents",
+    "PolicySettings",
+    "cluster_catalog",
+    "discover",
+    "items",
+]

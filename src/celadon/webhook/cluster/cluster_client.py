@@ -282,7 +282,7 @@ def _refusal(code: int, answer: bytes) -> ClusterRefusal:
     return ClusterRefusal(code, found if isinstance(found, dict) else {})
 
 
-def items(page: JsonObject) -> Sequence[JsonObject]:
+def items(page: JsonObject) -> Sequence[dict[str, Any]]:
     """Of a list, with the type that a list says only once."""
     kind, api_version = str(page.get("kind") or ""), page.get("apiVersion")
     typed = {"apiVersion": api_version, "kind": kind.removesuffix("List")}

@@ -1,0 +1,191 @@
+"""A cluster as the source: a server in this process, and pages that come in odd ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from celadon.cli.auditing import cluster_objects
+from celadon.cli.auditing.cluster_objects import listed_resources, pages, path_of
+from celadon.kube import GroupVersionResource
+from celadon.kube.catalogue import known_resources
+from celadon.testing import KubeApi
+from celadon.webhook.cluster import (
+    ClusterClient,
+    ClusterError,
+    ClusterRefusal,
+    ClusterUnreachable,
+)
+from tests.cli.auditing.dumps import Json, written
+from tests.cli.files import binding, config_map, policy, run, write
+
+
+def namespace(name: str, **labels: str) -> Json:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[KubeApi]:
+    objects = [namespace("prod", env="prod"), namespace("dev")]
+    objects += [config_map("wanted", "dev", x="ok")]
+    objects += [config_map(f"c{n}", "prod", x="ok" if n % 2 else "no") for n in range(9)]
+    objects += [config_map("d", "dev", x="no")]
+    with KubeApi(objects) as server:
+        yield server
+
+
+def audited(
+    api: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str], *policies: Json
+) -> Any:
+    given = write(tmp_path / "p.json", *policies)
+    words = ("audit", "-f", given, "--kubeconfig", str(api.kubeconfig), "-o", "json")
+    _, out, err = run(capsys, *words)
+    assert err == ""
+    return json.loads(out)
+
+
+def test_a_cluster(
+    api: KubeApi,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_objects, "PAGE", 2)
+    asked = []
+    get = ClusterClient.request
+
+    async def noted(self: ClusterClient, method: str, path: str, *rest: Any, **more: Any) -> Any:
+        asked.append((method, path))
+        return await get(self, method, path, *rest, **more)
+
+    monkeypatch.setattr(ClusterClient, "request", noted)
+    selector = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    ref: Json = {
+        "paramRef": {"name": "wanted", "namespace": "dev", "parameterNotFoundAction": "Deny"}
+    }
+    judged = policy(
+        expression="object.data.x == params.data.x",
+        paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
+    )
+    found = audited(api, tmp_path, capsys, judged, binding(matchResources=selector, **ref))
+    names = [one["object"]["name"] for one in found["results"]]
+    assert names == ["c0", "c2", "c4", "c6", "c8"]
+    assert all(one["object"]["uid"] for one in found["results"])
+    assert (found["notices"], found["problems"]) == ([], [])
+    assert {method for method, _ in asked} == {"GET"}
+    assert "/api/v1/secrets" not in {path for _, path in asked}
+
+
+def test_what_may_not_be_read_is_said(
+    api: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = write(tmp_path / "p.json", policy(), binding())
+    kubeconfig = str(api.as_user("nobody").kubeconfig)
+    code, out, _ = run(capsys, "audit", "-f", given, "--kubeconfig", kubeconfig, "-o", "json")
+    assert code == 2
+    problems = [one["message"] for one in json.loads(out)["problems"]]
+    assert any("configmaps is forbidden" in one for one in problems)
+
+
+def test_nobody_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = write(tmp_path / "p.json", policy(), binding())
+    cluster = {"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "c", "user": "u"}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [cluster],
+        "contexts": [context],
+        "users": [{"name": "u", "user": {}}],
+        "current-context": "x",
+    }
+    kubeconfig = write(tmp_path / "k", config)
+    code, _, err = run(capsys, "audit", "-f", given, "--kubeconfig", kubeconfig)
+    assert code == 2
+    assert "connection refused" in err
+    code, _, err = run(
+        capsys, "audit", "-f", given, "--kubeconfig", kubeconfig, "--context", "gone"
+    )
+    assert code == 2
+    assert "gone" in err
+
+
+CONFIG_MAPS = known_resources().by_gvr(GroupVersionResource("", "v1", "configmaps"))
+NAMES = [("a-b", "x"), ("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
+
+
+class Server:
+    """Two objects a page; what happens at the second one is told by `odd`."""
+
+    def __init__(self, odd: str) -> None:
+        self.odd = odd
+        self.asked: list[str] = []
+
+    async def get(self, path: str, query: Mapping[str, str]) -> Any:
+        more = query.get("continue", "")
+        self.asked.append(more)
+        if more == "2" and self.odd:
+            odd, self.odd = self.odd, ""
+            match odd:
+                case "goes on":
+                    raise ClusterRefusal(410, {"metadata": {"continue": "newest-2"}})
+                case "begins again":
+                    raise ClusterRefusal(410, {})
+                case "busy":
+                    raise ClusterRefusal(429, {})
+                case "gone for a moment":
+                    raise ClusterUnreachable("no")
+                case _:
+                    raise ClusterRefusal(403, {"message": "forbidden"})
+        start = int(more.rpartition("-")[2] or 0)
+        found = [written("ConfigMap", name, space) for space, name in NAMES[start : start + 2]]
+        following = str(start + 2) if start + 2 < len(NAMES) else ""
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMapList",
+            "metadata": {"continue": following},
+            "items": found,
+        }
+
+
+ASKED = {
+    "": ["", "2", "4"],
+    "goes on": ["", "2", "newest-2", "4"],
+    "begins again": ["", "2", "", "2", "4"],
+    "busy": ["", "2", "2", "4"],
+    "gone for a moment": ["", "2", "2", "4"],
+}
+
+
+async def listed(server: Server) -> list[tuple[str, str]]:
+    assert CONFIG_MAPS is not None
+    found = []
+    async for page in pages(cast(ClusterClient, server), CONFIG_MAPS):
+        found += [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in page]
+    return found
+
+
+@pytest.mark.parametrize("odd", ASKED)
+def test_lists_go_on(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_objects, "PAUSES", (0.0, 0.0))
+    server = Server(odd)
+    assert asyncio.run(listed(server)) == NAMES
+    assert server.asked == ASKED[odd]
+
+
+def test_what_does_not_pass_ends_a_list() -> None:
+    with pytest.raises(ClusterError, match="forbidden"):
+        asyncio.run(listed(Server("no")))
+
+
+def test_every_object_in_one_list() -> None:
+    paths = [path_of(one) for one in listed_resources(known_resources(all_versions=True))]
+    assert len(paths) == len(set(paths))
+    assert "/apis/apps/v1/deployments" in paths
+    assert sum(path.endswith("/events") for path in paths) == 1
+    assert sum(path.endswith("/cronjobs") for path in paths) == 1
