@@ -14,11 +14,12 @@ from tests.hostile import launcher
 from tests.hostile.hostile_case import HostileCase
 from tests.paths import ROOT
 
-_ADDRESS_SPACE: Final = 2 << 30
+ADDRESS_SPACE: Final = 2 << 30
 """Bytes; a process that wants more ends with an error instead of taking the machine down."""
 _PATIENCE: Final = 4
 """A process ends when it has taken so many times the processor time that it may."""
-_SIGNS: Final = ("Traceback (most recent call last)", "internal error")
+SIGNS: Final = ("Traceback (most recent call last)", "internal error")
+"""What no answer says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Outcome:
             found.append(f"{self.seconds:.1f} s, may take {case.seconds * slowness:.1f} s")
         if self.megabytes > case.megabytes:
             found.append(f"{self.megabytes} MB, may take {case.megabytes} MB")
-        found += [f"says `{sign}`" for sign in _SIGNS if sign in self.output]
+        found += [f"says `{sign}`" for sign in SIGNS if sign in self.output]
         return found
 
 
@@ -55,7 +56,7 @@ def run(case: HostileCase, slowness: float) -> Outcome:
 
 def _run(case: HostileCase, folder: str, most_seconds: int) -> Outcome:
     with tempfile.NamedTemporaryFile() as report:
-        limits = [str(most_seconds), str(_ADDRESS_SPACE), report.name]
+        limits = [str(most_seconds), str(ADDRESS_SPACE), report.name]
         command = [sys.executable, "-m", "celadon", *case.arguments]
         ended = subprocess.run(
             [sys.executable, "-I", "-S", launcher.__file__, *limits, *command],

@@ -1,31 +1,36 @@
 """Ordinary inputs, damaged at random, for every command that reads: no answer is a traceback.
 
 What is damaged are the examples: policies, manifests, cluster objects, expressions. Damage is done
-to documents and to bytes, as in `tests.faults.hostile_reviews`. Commands run in this process; each
-input comes from a seed and its number, so that what was found can be made again.
+to documents and to bytes, as in `tests.faults.hostile_reviews`. Commands run in the process that
+asks; `tests.hostile.forked_batches` asks in many. The same seed gives the same inputs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import random
+import resource
+import signal
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from celadon.cli.exits import Exit
 from celadon.cli.main import main
 from celadon.goyaml import read_yaml
 from tests.faults.hostile_reviews import Damage
+from tests.hostile.confinement import SIGNS
+from tests.hostile.hostile_case import MOST_MEGABYTES
 from tests.paths import ROOT
 
+COMMAND: Final = "command.json"
+"""The file with the arguments, beside those with the inputs."""
 _EXPECTED: Final = frozenset({Exit.OK, Exit.DENIED, Exit.USAGE, Exit.POLICY})
-_SIGNS: Final = ("Traceback (most recent call last)", "internal error")
 _EXPRESSIONS: Final = (
     "object.spec.replicas <= 5 && has(object.metadata.labels)",
     "[1, 2, 3].map(x, x * 2).exists(x, x > 4) ? 'a'.matches('^a+$') : false",
@@ -35,8 +40,22 @@ _EXPRESSIONS: Final = (
 _ODD: Final = "()[]{}.,?:+-*/%!&|<>='\"\\`0919aex_\x00\x1b\n\u202e\U0001f4a3"
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a command said and ended with, and what is wrong with that, if anything."""
+
+    exit: int
+    said: str
+    complaint: str
+
+
+class _TimeIsUp(BaseException):
+    """Not an error that commands would answer for."""
+
+
+@functools.cache
 def documents() -> list[dict[str, Any]]:
-    """Of all examples."""
+    """Of all examples; nobody changes them."""
     found = []
     for file in sorted((ROOT / "examples").rglob("*.yaml")):
         values = (value for _, value in read_yaml(file.read_text(encoding="utf-8")))
@@ -49,28 +68,16 @@ class Mutations:
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
-        self._seed = seed
         self._documents = documents()
         self._damage = Damage(self._documents, seed)
         self._bodies = self._damage.bodies(sys.maxsize)
 
-    def run(self, count: int) -> int:
-        """Runs so many; how many were not withstood."""
-        exits: Counter[int] = Counter()
-        failed = 0
-        with tempfile.TemporaryDirectory(prefix="celadon-mutated-") as folder:
-            for number, words in enumerate(self._commands(Path(folder), count)):
-                code, said = _ran(words)
-                exits[code] += 1
-                if code not in _EXPECTED or any(sign in said for sign in _SIGNS):
-                    failed += 1
-                    kept = Path(tempfile.mkdtemp(prefix="celadon-found-"))
-                    for file in Path(folder).iterdir():
-                        (kept / file.name).write_bytes(file.read_bytes())
-                    found = f"seed {self._seed}, number {number}: {words} in {kept}"
-                    sys.stdout.write(f"{found}: {code}\n{said[-600:]}\n")
-        sys.stdout.write(f"{count} damaged inputs: {dict(sorted(exits.items()))}\n")
-        return failed
+    def run(self, folder: Path, count: int, seconds: float) -> Iterator[Answered]:
+        """Runs so many, one by one, with their files in a folder. None may take more than so many
+        seconds of the processor."""
+        for words in self._commands(folder, count):
+            (folder / COMMAND).write_text(json.dumps(words), encoding="utf-8")
+            yield _ran(words, seconds)
 
     def _commands(self, folder: Path, count: int) -> Iterator[list[str]]:
         dice = self._dice
@@ -103,8 +110,34 @@ class Mutations:
         return text
 
 
-def _ran(words: list[str]) -> tuple[int, str]:
+def _ran(words: list[str], seconds: float) -> Answered:
     said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = main(words)
-    return code, said.getvalue()
+    before = _megabytes()
+    signal.signal(signal.SIGVTALRM, _time_is_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            code = main(words)
+    except _TimeIsUp:
+        return Answered(-1, "", f"more than {seconds:.0f} s")
+    except BaseException as failure:  # noqa: BLE001 - whatever it is, it is what is looked for
+        return Answered(-1, said.getvalue(), f"{type(failure).__name__}: {failure}")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return Answered(code, said.getvalue(), _complaint(code, said.getvalue(), _megabytes() - before))
+
+
+def _complaint(code: int, said: str, megabytes: int) -> str:
+    if code not in _EXPECTED:
+        return f"exit code {code}"
+    if megabytes > MOST_MEGABYTES:
+        return f"{megabytes} MB"
+    return next((f"says `{sign}`" for sign in SIGNS if sign in said), "")
+
+
+def _megabytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def _time_is_up(number: int, frame: object) -> NoReturn:
+    raise _TimeIsUp

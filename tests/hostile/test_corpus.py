@@ -9,7 +9,6 @@ import pytest
 from tests.hostile.confinement import Outcome, run
 from tests.hostile.corpus import CORPUS
 from tests.hostile.hostile_case import MOST_BYTES, HostileCase, evaluated
-from tests.hostile.mutated_inputs import Mutations
 
 PATIENCE = 12.0
 """How slow the machine may be that runs the tests; `make hostile` measures it."""
@@ -64,8 +63,3 @@ def test_the_memory_is_its_own_not_that_of_who_measures() -> None:
     large = bytearray(b"x") * (300 << 20)
     outcome = run(evaluated("", lambda: "1 + 1"), PATIENCE)
     assert 10 < outcome.megabytes < len(large) >> 21
-
-
-@pytest.mark.slow
-def test_damaged_inputs_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
-    assert Mutations(7).run(60) == 0, capsys.readouterr().out

@@ -10,6 +10,7 @@ escapes of their own.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar, cast
@@ -28,7 +29,7 @@ def one_line(text: str) -> str:
 def lines(text: str) -> str:
     """The same for a text of several lines; tabs stay too."""
     if text.isprintable():
-        return _without_commands(text)
+        return _without_commands(text) if ":" in text or "#" in text else text
     return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
 
 
@@ -51,12 +52,23 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
         return tuple(_plain(one, field) for one in value)
     if isinstance(value, Mapping):
         return {one_line(str(key)): _plain(one, field) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        found = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
-        plain = {name: _plain(one, name) for name, one in found.items()}
-        changed = {name: one for name, one in plain.items() if one != found[name]}
-        return dataclasses.replace(value, **changed) if changed else value
-    return value
+    changed = {}
+    for name in _field_names(value.__class__):
+        found = getattr(value, name)
+        plain = _plain(found, name)
+        if plain != found:
+            changed[name] = plain
+    return dataclasses.replace(value, **changed) if changed else value
+
+
+@functools.cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Of a class of data; others have none that matter."""
+    return (
+        tuple(one.name for one in dataclasses.fields(kind))
+        if dataclasses.is_dataclass(kind)
+        else ()
+    )
 
 
 def _indented(text: str) -> str:
