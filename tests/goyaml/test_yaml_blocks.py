@@ -114,6 +114,20 @@ UNDERSTOOD = [
     "a: x é ü\n",
     "a-b_c.d/e: 0x10\n",
     "a:\n- b:\n  - c\n  d:\n- e: |\n    text\n  f: g\n",
+    "a: 'it''s'\nb: ['''', 'x''y']\n",
+    "a: b\n  c\n",
+    "a: b  \n  == 'c' && {d[e]}\n",
+    "a: 1\n  2)\nb: c\n",
+    "x:\n- a: b\n    &c\n   - d\n  e: f\n",
+    "x:\n- a b\n  *c\n- d\n",
+    "a: b\n  (c\n\nd: e\n",
+    "a: b\n  (c\n  # d\ne: f\n",
+    "a: 'b \n    c'  \nd: \"e\n  f: g # h\n   i \"\nj: k\n",
+    "x:\n- a: '\n    b'\n  c: d\n",
+    "a: 'b\n  ''c'' d'\n",
+    "a: >\n  x\n",
+    "a: >-\n  x\n  y \n\n  z\n\n\n  v\n\nb: c\n",
+    "x:\n- a: >-\n    b\n    c\n  d: e\n",
 ]
 
 
@@ -123,12 +137,25 @@ def test_understood(text: str) -> None:
 
 
 UNUSUAL = [
-    "a: b\n  c\n",
-    "a: 'b\n  c'\n",
+    "a: b # c\n  d)\n",
+    "a: b\n\n  c)\n",
+    "a: b\n  c: d\n",
+    "a: b\n  (c # d\n  e)\n",
+    "a: 'b'\n  c)\n",
+    "a: 'b\n\n  c'\n",
+    "a: 'b\nc'\n",
+    "a: 'b\n  c: d'\n  e)\n",
+    "a: 'b\n  c' d\n",
+    "a: 'b\n",
+    'a: "b\\\n  c"\n',
+    "a:\n  b: c\n  (d\n",
+    "a: [b]\n  c)\n",
+    "a: >\n  x\n   y\n",
+    "a: >\n\n  x\n",
+    "a: >+\n  x\n",
     "a: &x 1\n",
     "a: *x\n",
     "a: !!str 1\n",
-    "a: >\n  x\n",
     "a:\tb\n",
     "a: b\na: c\n",
     "a: b: c\n",
@@ -138,7 +165,6 @@ UNUSUAL = [
     "a:\n    b: 1\n  c: 2\n",
     "a: - b\n",
     'a: "x\\ty"\n',
-    "a: 'it''s'\n",
     "yes: 1\n",
     "1: 2\n",
     "a : b\n",
@@ -181,8 +207,9 @@ def test_repeated_lines_do_not_share_lists() -> None:
 
 
 WORDS = """a|b|name|yes|no|1|0x1|017|1.5|1e3|~|null|-1|x y|a:b|a#b|http://x/y||2001-01-01|10:20|é
-|- x|'q'|"q"|{}|[]|[a, b]|&a|*a|!t|# c|a # c|a: b|%|@|`|'|"|\t|?|>-|a,b|[a]x|{a}"""
-_words = st.sampled_from([*WORDS.replace("\n", "").split("|"), "|", "|-", "|+"])
+|- x|it''s|'it''s'|'a|b'|"a|b"|''b|(c|== d)|> x|'q'|"q"
+|{}|[]|[a, b]|&a|*a|!t|# c|a # c|a: b|%|@|`|'|"|\t|?|>-|a,b|[a]x|{a}"""
+_words = st.sampled_from([*WORDS.replace("\n", "").split("|"), "|", "|-", "|+", ">", ">-"])
 _line = st.tuples(
     st.integers(0, 6),
     st.sampled_from(["", "", "- ", "-  ", "- - "]),

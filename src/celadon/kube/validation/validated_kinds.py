@@ -10,7 +10,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.validation.built_in_validations import OF_SUBRESOURCES, VALIDATIONS
+from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
 from celadon.kube.validation.field_checks import METADATA, Errors
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -24,7 +24,7 @@ from celadon.kube.validation.validation_rows import Revisit
 
 def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
     """What is wrong with a new object."""
-    validation = VALIDATIONS.get(kind.group_kind)
+    validation = validation_of(kind.group_kind)
     if validation is None:
         return []
     errors: list[FieldError] = []
@@ -49,7 +49,7 @@ def _usable_in_urls(obj: JsonObject) -> list[FieldError]:
 
 def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
     """What is wrong with a changed object. Subresources are not validated here."""
-    validation = VALIDATIONS.get(kind.group_kind)
+    validation = validation_of(kind.group_kind)
     if validation is None:
         return []
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
@@ -68,7 +68,7 @@ def validate_status_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind
 ) -> list[FieldError]:
     """What is wrong with an object whose status was changed."""
-    validation = VALIDATIONS.get(kind.group_kind)
+    validation = validation_of(kind.group_kind)
     if validation is not None and validation.status is validation.update is not None:
         return validate_update(obj, old, kind)
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
@@ -85,5 +85,5 @@ def validate_subresource_update(
 ) -> list[FieldError]:
     """What is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
-    check = OF_SUBRESOURCES.get((kind.group_kind, subresource))
+    check = subresource_rule(kind.group_kind, subresource)
     return errors if check is None else [*errors, *check(obj, old)]

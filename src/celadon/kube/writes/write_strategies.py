@@ -22,7 +22,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.schemas.typed_objects import codec_for
-from celadon.kube.validation.built_in_validations import VALIDATIONS
+from celadon.kube.validation.built_in_validations import validation_of
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     validate_meta_of_update,
@@ -130,7 +130,7 @@ def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> lis
 def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     """Of a kind that has no strategy of its own."""
     group_kind = kind.group_kind
-    covered = group_kind in VALIDATIONS
+    covered = validation_of(group_kind) is not None
     stored = codec_for(kind) is not None and has_identity(kind)
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
