@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -20,9 +20,11 @@ from celadon.cli.formats import plain_text
 
 if TYPE_CHECKING:
     from celadon.cli.checking.check_report import Report
+    from celadon.cli.explaining.explained_objects import ExplainedObject
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.policy_tests.case_results import TestingReport
 
+EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text",)
@@ -139,6 +141,28 @@ def _renderer(format: str) -> Callable[[Report], str]:
         "sarif": check_sarif.render,
     }
     return renderers[format]
+
+
+def show_explanations(
+    found: Sequence[ExplainedObject], format: str, *, no_color: bool
+) -> None:
+    """Explanations in one of `EXPLAIN_FORMATS`."""
+    if format == "json":
+        from celadon.cli.formats import explanation_data
+
+        write(explanation_data.render(found))
+        return
+    from celadon.cli.explaining.outline import outline
+
+    items = [outline(one) for one in found]
+    if format == "html":
+        from celadon.cli.formats import explanation_html
+
+        write(explanation_html.render(items))
+        return
+    from celadon.cli.formats import explanation_text
+
+    write(explanation_text.render(items, color=use_color(sys.stdout, forbidden=no_color)))
 
 
 @dataclass(frozen=True, slots=True)

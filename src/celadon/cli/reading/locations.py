@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OFFSET: Final = attrgetter("offset")
 
+
 class Chunk:
     """A stretch of a file with one document in it, and the way back to its lines."""
 
