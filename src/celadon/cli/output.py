@@ -143,9 +143,7 @@ def _renderer(format: str) -> Callable[[Report], str]:
     return renderers[format]
 
 
-def show_explanations(
-    found: Sequence[ExplainedObject], format: str, *, no_color: bool
-) -> None:
+def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color: bool) -> None:
     """Explanations in one of `EXPLAIN_FORMATS`."""
     if format == "json":
         from celadon.cli.formats import explanation_data

@@ -12,6 +12,7 @@ from celadon.cli.exits import Exit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from celadon.cli.checking.check_inputs import CheckInputs
     from celadon.cli.checking.check_report import ObjectResult
 
 _PROGRAM: Final = "celadon explain"
@@ -52,6 +53,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of several objects the one with this name, title (`Deployment shop/web`) or number "
         "(from 1); may be repeated",
     )
+    chosen.add_argument(
+        "--from",
+        dest="record",
+        metavar="FILE",
+        help="an AdmissionReview, or an audit Event with what was sent, instead of RESOURCES",
+    )
     looks = parser.add_argument_group("output")
     looks.add_argument(
         "-o", "--output", choices=output.EXPLAIN_FORMATS, default="text", help="(default: text)"
@@ -62,12 +69,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, explain."""
-    from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
+    from celadon.cli.checking.check_inputs import WrongUseError
     from celadon.cli.explaining.explained_objects import explained_objects
 
     progress = output.Progress("documents read:")
     try:
-        given = check_inputs(options, progress.step)
+        given = _given(options, progress.step)
     except WrongUseError as error:
         return output.usage_error(_PROGRAM, str(error))
     wanted = _wanted(options.only)
@@ -83,8 +90,23 @@ def run(options: argparse.Namespace) -> Exit:
     return report.exit
 
 
+def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
+    """WrongUseError."""
+    from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
+
+    if options.record is None:
+        return check_inputs(options, step)
+    from celadon.cli.explaining.recorded_requests import asked_as_recorded, recorded_request
+
+    if options.resources:
+        raise WrongUseError("`--from` stands for the RESOURCES: give one or the other")
+    recorded = recorded_request(options.record)
+    options.operation = "UPDATE" if options.old else "CREATE"  # as far as the options tell
+    return asked_as_recorded(check_inputs(options, step), recorded)
+
+
 def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
     """Whether an object was asked for; all are if none is named."""
-    return lambda number, result: not names or bool(
-        {str(number), result.name, result.title}.intersection(names)
+    return lambda number, result: (
+        not names or bool({str(number), result.name, result.title}.intersection(names))
     )

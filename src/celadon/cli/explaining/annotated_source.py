@@ -177,5 +177,7 @@ def _state(part: Written, frame: Frame) -> State:
     if not isinstance(outcome.value, EvaluationError):
         return State.VALUE
     inside = (frame.outcomes.get(one.node.id) for one in part.parts)
-    came_from = any(one is not None and one.value is outcome.value for one in inside)
+    failed = [one.value for one in inside if one and isinstance(one.value, EvaluationError)]
+    message = outcome.value.message
+    came_from = any(error.message == message for error in failed)
     return State.PASSED_ON if came_from else State.ERROR

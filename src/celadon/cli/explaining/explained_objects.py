@@ -35,7 +35,9 @@ def explained_objects(
         nonlocal count
         count += 1
         if wanted(count, judged.result):
-            mutation = None if judged.before.mutation is None else judged.before.mutation.explanation
+            mutation = (
+                None if judged.before.mutation is None else judged.before.mutation.explanation
+            )
             validation = explain(judged.engine, judged.asked.request, judged.world)
             found.append(ExplainedObject(count, judged.result, mutation, validation))
 

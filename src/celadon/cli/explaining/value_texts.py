@@ -57,7 +57,7 @@ def _text(value: str, room: int) -> str:
         if len(quoted) <= max(room, 2):
             return quoted
     kept = max(room - 3, 1)
-    return f"{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}\""
+    return f'{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}"'
 
 
 def _mapping(value: Mapping[Any, Any], room: int) -> str:

@@ -50,7 +50,7 @@ pre { margin: .3rem 0 .3rem 1.4rem; padding: .5rem .75rem; background: var(--cod
 b.true, b.false { padding: 0 .2rem; }
 .error { color: var(--bad); text-decoration: underline wavy; }
 .skipped { color: var(--dim); text-decoration: line-through; text-decoration-thickness: 1px; }
-li .error, li .skipped { text-decoration: none; }
+li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 """
 
 _HEAD: Final = """\
@@ -59,7 +59,8 @@ _HEAD: Final = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <link rel="icon" href="data:,">
 """
 
@@ -119,7 +120,7 @@ def _snippet(one: Snippet, *, opens: bool = False) -> Iterator[str]:
         yield from _tree([mark], one.text)
     yield "</details>"
     for loop in one.loops:
-        yield from _loop(loop, one.text)
+        yield from _loop(loop, one.text, opens=opens)
 
 
 def _coloured(one: Snippet) -> str:
@@ -151,8 +152,8 @@ def _span(mark: Mark, text: str) -> str:
 def _class(mark: Mark) -> str:
     if mark.state is State.SKIPPED:
         return "skipped"
-    if mark.state is State.ERROR:
-        return "error"
+    if mark.state is not State.VALUE:
+        return "error" if mark.state is State.ERROR else "passed"
     if mark.value is True or mark.value is False:
         return str(mark.value).lower()
     return ""
@@ -177,10 +178,11 @@ def _tree(marks: Sequence[Mark], text: str) -> Iterator[str]:
     yield "</ul>"
 
 
-def _loop(loop: Loop, text: str) -> Iterator[str]:
+def _loop(loop: Loop, text: str, *, opens: bool) -> Iterator[str]:
     rounds = "1 round" if loop.count == 1 else f"{loop.count:,} rounds"
     macro = _text(text[loop.start : loop.end])
-    yield f"<details><summary>{rounds} of <code>{macro}</code></summary>"
+    opened = " open" if opens else ""
+    yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
     for one in loop.rounds:
         named = ", ".join(f"{name} = {brief(value, _ROOM)}" for name, value in one.variables)
         yield f"<details open><summary>{one.number}: {_text(named)}</summary>"

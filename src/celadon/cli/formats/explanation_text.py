@@ -85,7 +85,7 @@ class _Page:
         marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
         for start, end in _lines(one, width):
             yield indent + snippet(one.text[start:end])
-            here = [mark for mark in marks if start <= mark.at < end]
+            here = [m for m in marks if start <= m.at < end and not m.is_literal]
             for row in self._rows(here, start, width):
                 yield indent + row
         for loop in one.loops:
@@ -155,7 +155,9 @@ def _value(mark: Mark, width: int) -> str:
     room = width if mark.state is State.ERROR else _VALUE
     text = brief(mark.value, room)
     size = size_text(mark.value)
-    return one_line(size if size and (len(text) > room or "\N{HORIZONTAL ELLIPSIS}" in text) else text)
+    return one_line(
+        size if size and (len(text) > room or "\N{HORIZONTAL ELLIPSIS}" in text) else text
+    )
 
 
 def _lines(one: Snippet, width: int) -> Iterator[tuple[int, int]]:
