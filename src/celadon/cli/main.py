@@ -32,6 +32,7 @@ COMMANDS: Final = (
     Command("audit", "judge what exists by admission policies", "celadon.cli.commands.audit"),
     Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
+    Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),

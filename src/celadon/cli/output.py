@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from celadon.cli.auditing.audit_findings import Violation
     from celadon.cli.auditing.audit_report import AuditReport
     from celadon.cli.checking.check_report import Report
+    from celadon.cli.explaining.explained_objects import ExplainedObject
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.policy_tests.case_results import RunReport
 
+EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 AUDIT_FORMATS: Final = ("table", "json", "jsonl")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
@@ -167,6 +169,26 @@ def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: i
         return
     renderers = {"json": audit_data.render_json, "jsonl": audit_data.render_end}
     write(renderers[format](report))
+
+
+def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color: bool) -> None:
+    """Explanations in one of `EXPLAIN_FORMATS`."""
+    if format == "json":
+        from celadon.cli.formats import explanation_data
+
+        write(explanation_data.render(found))
+        return
+    from celadon.cli.explaining.outline import outline
+
+    items = [outline(one) for one in found]
+    if format == "html":
+        from celadon.cli.formats import explanation_html
+
+        write(explanation_html.render(items))
+        return
+    from celadon.cli.formats import explanation_text
+
+    write(explanation_text.render(items, color=use_color(sys.stdout, forbidden=no_color)))
 
 
 @dataclass(frozen=True, slots=True)

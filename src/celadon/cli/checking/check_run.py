@@ -16,12 +16,12 @@ from celadon.admission import ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
+from celadon.cli.checking.check_inputs import CheckInputs
 from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
-from celadon.cli.checking.judging.object_judging import Judge, Settings
+from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
-from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
 
 def check(
-    manifests: Manifests, sets: PolicySets, settings: Settings, step: Callable[[int], None]
+    given: CheckInputs, step: Callable[[int], None], look: Callable[[Judged], None] | None = None
 ) -> Report:
-    """Judges every document that is to be admitted. `step` is told how many are done."""
+    """Judges every document that is to be admitted. `step` is told how many are done; whoever has
+    to `look` on is told of each, in this process."""
+    manifests, sets, settings = given.manifests, given.policies, given.settings
     prepare = Prepare(
         manifests.existing,
         settings.question.user,
@@ -46,11 +48,11 @@ def check(
     )
     world, problems = given_world(manifests, sets, prepare)
     webhooks = webhook_documents(manifests.existing, settings.version)
-    mutators = _mutators(sets, settings, world, prepare)
+    mutators = _mutators(sets, settings, world, prepare, looks=look is not None)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
-        alone = not webhooks.count
-        report = _judged(manifests, sets, settings, step, prepare, world, asking, alone=alone)
+        alone = not webhooks.count and look is None
+        report = _judged(given, step, prepare, world, asking, look, alone=alone)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -64,7 +66,7 @@ def check(
 
 
 def _mutators(
-    sets: PolicySets, settings: Settings, world: ObjectWorld, prepare: Prepare
+    sets: PolicySets, settings: Settings, world: ObjectWorld, prepare: Prepare, *, looks: bool
 ) -> Mutators | None:
     """None where no policy changes anything."""
     if not settings.defaulting or not sets.mutating.policies:
@@ -72,7 +74,7 @@ def _mutators(
     from celadon.cli.checking.mutation.object_mutation import Mutators
 
     engine = mutating_engine(sets.mutating, settings.version)
-    return Mutators(engine, world, prepare.custom_kind)
+    return Mutators(engine, world, prepare.custom_kind, looks)
 
 
 def _asking(
@@ -93,23 +95,23 @@ def _asking(
 
 
 def _judged(
-    manifests: Manifests,
-    sets: PolicySets,
-    settings: Settings,
+    given: CheckInputs,
     step: Callable[[int], None],
     prepare: Prepare,
     world: ObjectWorld,
     asking: Asks,
+    look: Callable[[Judged], None] | None,
     *,
     alone: bool,
 ) -> Report:
-    """What becomes of the objects, and what is said about policies. `alone`: there are no webhooks
-    that may have to be asked, about one object after the other."""
+    """What becomes of the objects, and what is said about policies. `alone`: there is nobody who
+    has to be asked or told about one object after the other."""
+    manifests, sets, settings = given.manifests, given.policies, given.settings
     engine = validating_engine(sets.validating, settings.version)
     there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
     olds = {identity(one, settings.question.namespace): one for one in there}
     found = Findings(Sightings.wanted(sets))
-    judge = Judge(engine, world, prepare, asking, sets, settings, olds, found)
+    judge = Judge(engine, world, prepare, asking, sets, settings, olds, found, look)
     done = itertools.count(1)
     workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
     for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):

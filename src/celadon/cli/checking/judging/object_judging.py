@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon.admission import Action, Cause, Decision, Engine, Verdict, World
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
@@ -59,10 +59,21 @@ class Settings:
     webhooks: AnswerSettings = field(default_factory=AnswerSettings)
 
 
+class Judged(NamedTuple):
+    """An object that was judged: its request as it came to validating policies, what came before,
+    what it came to, and by whom."""
+
+    asked: Asked
+    before: Said
+    result: ObjectResult
+    engine: Engine
+    world: World
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity."""
+    they are now, by identity. `look` is told of each."""
 
     engine: Engine
     world: World
@@ -72,6 +83,7 @@ class Judge:
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
     found: Findings
+    look: Callable[[Judged], None] | None = None
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """What comes of some documents alone; `tick` is called after each."""
@@ -107,6 +119,8 @@ class Judge:
         found.mutations.take_mutation(said.mutation, one)
         try:
             found.results.append(self._result(one, said))
+            if self.look is not None:
+                self.look(Judged(one, said, found.results[-1], self.engine, self.world))
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.crashes.append(one.crash(error))
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import Note, Outcome, Request, World
 from celadon.admission.mutating import Change, MutatingEngine, MutationFailure, PolicyRounds
-from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.custom import CustomKind
 from celadon.kube.defaulting import DefaultingContext
+
+if TYPE_CHECKING:
+    from celadon.admission.explanation import Explanation, MutationLook
 
 _MATCHED: Final = frozenset({Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome.PARAM_NOT_FOUND})
 
@@ -31,6 +34,8 @@ class ObjectMutation:
     changes: tuple[Change, ...] = ()
     failures: tuple[MutationFailure, ...] = ()
     notes: tuple[Note, ...] = ()
+    explanation: Explanation | None = None
+    """Where somebody wants to know why."""
 
     @property
     def effects(self) -> tuple[Change, ...]:
@@ -46,25 +51,34 @@ class ObjectMutation:
 
 @dataclass(frozen=True, slots=True)
 class Mutators:
-    """The policies, for all objects; `custom` are the kinds of given definitions."""
+    """The policies, for all objects; `custom` are the kinds of given definitions. With `looks`,
+    what happens is explained."""
 
     engine: MutatingEngine
     world: World
     custom: Callable[[GroupVersionKind], CustomKind | None]
+    looks: bool = False
 
     def of(self, request: Request, context: DefaultingContext) -> PolicyMutation | None:
         """For one request; None if none of them concern it."""
-        if not self.engine.concerns(request, self.world):
+        if not self.looks and not self.engine.concerns(request, self.world):
             return None
         kinds = MutatedKinds(context, self.custom)
-        return PolicyMutation(self.engine.rounds(self.world, kinds))
+        if not self.looks:
+            return PolicyMutation(self.engine.rounds(self.world, kinds))
+        from celadon.admission.explanation import MutationLook
+
+        look = MutationLook(self.engine)
+        return PolicyMutation(self.engine.rounds(self.world, kinds, contexts=look.context), look)
 
 
 class PolicyMutation:
     """One request on its way through the policies."""
 
-    def __init__(self, rounds: PolicyRounds) -> None:
+    def __init__(self, rounds: PolicyRounds, look: MutationLook | None = None) -> None:
         self._rounds = rounds
+        self._look = look
+        self._refusal: StatusError | None = None
         self._before: JsonObject | None = None
         self._after: JsonObject | None = None
 
@@ -77,7 +91,11 @@ class PolicyMutation:
         """The object at the end of a round. Raises StatusError."""
         if self._before is None:
             self._before = self._after = request.object
-        made = self._rounds.run(request, number)
+        try:
+            made = self._rounds.run(request, number)
+        except StatusError as refused:
+            self._refusal = refused
+            raise
         self._after = made
         return made
 
@@ -91,4 +109,5 @@ class PolicyMutation:
             tuple(said.changes),
             tuple(said.failures),
             tuple(said.notes),
+            None if self._look is None else self._look.explained(said, self._refusal),
         )

@@ -1,0 +1,216 @@
+"""The options with which `celadon check` and `celadon explain` are asked the same question."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.release_option import add_version
+
+if TYPE_CHECKING:
+    from celadon.cli.checking.asking.answer_sources import AnswerSettings
+    from celadon.cli.checking.judging.object_judging import Settings
+
+OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Declare all that says what is judged, by what, and in which circumstances."""
+    parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
+    add_files(parser, POLICIES, dest="cluster")
+    parser.add_argument(
+        "--admission-control-config-file",
+        metavar="FILE",
+        help="an AdmissionConfiguration: static policies and webhooks from the folders it names",
+    )
+    _add_parts(parser.add_argument_group("which document plays which part"))
+    _add_circumstances(parser.add_argument_group("what is asked"))
+    _add_webhooks(parser.add_argument_group("webhooks"))
+
+
+def _add_parts(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--lookup",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are only looked up, even among RESOURCES",
+    )
+    group.add_argument(
+        "--admit",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are to be admitted, even among -f",
+    )
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does; may be "
+        "repeated",
+    )
+    group.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="use only this policy; may be repeated",
+    )
+
+
+def _add_circumstances(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
+    group.add_argument(
+        "--apply",
+        action="store_true",
+        help="as `kubectl apply`: what is among --old or -f is patched, the rest created",
+    )
+    group.add_argument(
+        "--old",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="the objects as they are now, for UPDATE and --apply; may be repeated",
+    )
+    group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
+    group.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
+    )
+    group.add_argument(
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="for objects that do not say theirs (default: default)",
+    )
+    group.add_argument("--dry-run", action="store_true", help="ask as a dry run")
+    group.add_argument(
+        "--subresource",
+        default="",
+        metavar="NAME",
+        help="e.g. status, scale, exec, or deployments/scale",
+    )
+    group.add_argument(
+        "--no-defaulting",
+        action="store_true",
+        help="show policies the objects as they are in the files",
+    )
+    group.add_argument(
+        "--no-validation",
+        action="store_true",
+        help="do not ask whether the API server would accept the objects at all",
+    )
+    group.add_argument(
+        "--field-validation",
+        choices=FIELD_VALIDATIONS,
+        type=str.capitalize,
+        help="what becomes of objects with fields that their kind does not have, or that are there "
+        "twice: refused, warned about, or nothing (default: Strict, as in kubectl)",
+    )
+    add_version(group)
+
+
+def _add_webhooks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--webhook-answers",
+        metavar="DIR",
+        help="recorded AdmissionReviews that answer for webhooks: DIR/WEBHOOK[/KIND[/NAME]].yaml",
+    )
+    group.add_argument(
+        "--call-webhooks",
+        action="store_true",
+        help="really call them: they get the objects, over the network",
+    )
+    group.add_argument(
+        "--webhook-service",
+        action="append",
+        default=[],
+        metavar="NAMESPACE/NAME[:PORT]=URL",
+        help="where a service that webhooks are behind is reached; may be repeated",
+    )
+
+
+def static_paths(options: argparse.Namespace) -> list[str]:
+    """The files that an AdmissionConfiguration names. Raises ValueError."""
+    if not options.admission_control_config_file:
+        return []
+    from celadon.cli.reading.static_folders import static_files
+
+    return static_files(options.admission_control_config_file, options.kubernetes_version)
+
+
+def wrong_use(options: argparse.Namespace) -> str:
+    """What options do not go together; empty if all do."""
+    if not (options.cluster or options.resources or options.admission_control_config_file):
+        return "nothing to check: give policies with `-f`, and manifests"
+    if options.operation == "UPDATE" and not options.old:
+        return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
+    if options.old and not (options.apply or options.operation == "UPDATE"):
+        return "`--old` goes with `--operation UPDATE` or `--apply`"
+    if options.apply and (options.operation != "CREATE" or options.subresource):
+        return "`--apply` creates and updates whole objects: no `--operation`, no `--subresource`"
+    if options.operation == "CONNECT" and not options.subresource:
+        return "`--operation CONNECT` needs a `--subresource`, e.g. exec"
+    if [*options.cluster, *options.resources, *options.old].count("-") > 1:
+        return "standard input (`-`) can only be read once"
+    if options.call_webhooks and options.webhook_answers:
+        return "`--webhook-answers` and `--call-webhooks` exclude each other"
+    if options.call_webhooks and importlib.util.find_spec("httpcore") is None:
+        return "`--call-webhooks` needs a package more: pip install 'celadon[serve]'"
+    if options.webhook_service and not options.call_webhooks:
+        return "`--webhook-service` goes with `--call-webhooks`"
+    if options.as_group and not options.user:
+        return "`--as-group` goes with `--as`"
+    return ""
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    """What the options say about every object. Raises ValueError."""
+    from datetime import UTC, datetime
+
+    from celadon.admission import ADMIN, Operation
+    from celadon.cli.checking.judging.object_judging import Settings
+    from celadon.cli.checking.questions import Question, user_info
+
+    question = Question(
+        operation=Operation(options.operation),
+        applies=options.apply,
+        subresource=options.subresource,
+        namespace=options.namespace,
+        user=user_info(options.user, options.as_group) if options.user else ADMIN,
+        dry_run=options.dry_run,
+        field_validation=options.field_validation or _field_validation(options),
+    )
+    return Settings(
+        question=question,
+        version=options.kubernetes_version,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        defaulting=not options.no_defaulting,
+        validation=not options.no_validation,
+        strict=options.strict,
+        fail_on_warning=options.fail_on != "deny",
+        jobs=options.jobs,
+        webhooks=_answers(options),
+    )
+
+
+def _field_validation(options: argparse.Namespace) -> str:
+    """Where nothing was said."""
+    return "Ignore" if options.no_validation else "Strict"
+
+
+def _answers(options: argparse.Namespace) -> AnswerSettings:
+    """Raises ValueError."""
+    from celadon.cli.checking.asking.answer_sources import AnswerSettings
+
+    services = {}
+    if options.webhook_service:
+        from celadon.serve.transport import given_services
+
+        services = given_services(options.webhook_service)
+    return AnswerSettings(options.webhook_answers or "", options.call_webhooks, services)

@@ -1,0 +1,112 @@
+"""`celadon explain`: why admission policies decide as they do."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.check_options import add_question
+from celadon.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from celadon.cli.checking.check_inputs import CheckInputs
+    from celadon.cli.checking.check_report import ObjectResult
+
+_PROGRAM: Final = "celadon explain"
+
+DESCRIPTION: Final = """\
+Tell why admission policies decide about an object as they do.
+
+Asked like `celadon check`, with the same inputs: shown is every policy and binding in the order of
+evaluation, why it matches or not, which params were found, and each expression with the value of
+every part of it: what was not evaluated, what became of errors, what it cost.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon explain -f policies/ deployment.yaml
+  celadon explain -f policies/ manifests/ --only web --policy require-owner
+  celadon explain -f policies/ --operation UPDATE --old deployed.yaml changed.yaml
+  celadon explain -f policies/ --from event.json
+  celadon explain -f policies/ deployment.yaml -o html > why.html
+
+exit codes:
+  0  everything that was explained is admitted
+  1  something is denied, or is invalid
+  2  wrong usage, or an input that cannot be read
+  3  a policy could not be evaluated, or a webhook not be asked
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon explain --help` shows."""
+    add_question(parser)
+    chosen = parser.add_argument_group("which object")
+    chosen.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="OBJECT",
+        help="of several objects the one with this name, title (`Deployment shop/web`) or number "
+        "(from 1); may be repeated",
+    )
+    chosen.add_argument(
+        "--from",
+        dest="record",
+        metavar="FILE",
+        help="an AdmissionReview, or an audit Event with what was sent, instead of RESOURCES",
+    )
+    looks = parser.add_argument_group("output")
+    looks.add_argument(
+        "-o", "--output", choices=output.EXPLAIN_FORMATS, default="text", help="(default: text)"
+    )
+    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    parser.set_defaults(strict=False, fail_on="deny", jobs=1)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, judge, explain."""
+    from celadon.cli.checking.check_inputs import WrongUseError
+    from celadon.cli.explaining.explained_objects import explained_objects
+
+    progress = output.Progress("documents read:")
+    try:
+        given = _given(options, progress.step)
+    except WrongUseError as error:
+        return output.usage_error(_PROGRAM, str(error))
+    wanted = _wanted(options.only)
+    report, found = explained_objects(given, wanted, progress.started("objects judged:"))
+    progress.done()
+    for broken in report.policy_errors:
+        output.complain(f"error: {broken.place}: {broken.message}")
+    for problem in report.problems:
+        output.complain(f"error: {problem.text()}")
+    if not found and not report.problems:
+        return output.usage_error(_PROGRAM, "there is no such object to explain")
+    output.show_explanations(found, options.output, no_color=options.no_color)
+    return report.exit
+
+
+def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
+    """WrongUseError."""
+    from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
+
+    if options.record is None:
+        return check_inputs(options, step)
+    from celadon.cli.explaining.recorded_requests import asked_as_recorded, recorded_request
+
+    if options.resources:
+        raise WrongUseError("`--from` stands for the RESOURCES: give one or the other")
+    recorded = recorded_request(options.record)
+    options.operation = "UPDATE" if options.old else "CREATE"  # as far as the options tell
+    return asked_as_recorded(check_inputs(options, step), recorded)
+
+
+def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
+    """Whether an object was asked for; all are if none is named."""
+    return lambda number, result: (
+        not names or bool({str(number), result.name, result.title}.intersection(names))
+    )

@@ -1,0 +1,44 @@
+"""The check, with somebody looking on: what `check` says of each object, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from celadon.admission.explanation import Explanation, explain
+from celadon.cli.checking.check_inputs import CheckInputs
+from celadon.cli.checking.check_report import ObjectResult, Report
+from celadon.cli.checking.check_run import check
+from celadon.cli.checking.judging.object_judging import Judged
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedObject:
+    """`result` is what `check` says. `mutation` is None where no mutating policies are given. An
+    object that is refused before validating policies see it is explained as they would see it."""
+
+    number: int
+    result: ObjectResult
+    mutation: Explanation | None
+    validation: Explanation
+
+
+def explained_objects(
+    given: CheckInputs, wanted: Callable[[int, ObjectResult], bool], step: Callable[[int], None]
+) -> tuple[Report, list[ExplainedObject]]:
+    """The report on all objects, and the explanations of those that are wanted, by their number
+    from 1 or by what is known of them."""
+    found: list[ExplainedObject] = []
+    count = 0
+
+    def look(judged: Judged) -> None:
+        nonlocal count
+        count += 1
+        if wanted(count, judged.result):
+            mutation = (
+                None if judged.before.mutation is None else judged.before.mutation.explanation
+            )
+            validation = explain(judged.engine, judged.asked.request, judged.world)
+            found.append(ExplainedObject(count, judged.result, mutation, validation))
+
+    return check(given, step, look), found
