@@ -12,7 +12,7 @@ from typing import Any
 
 from celadon.kube.apply.typed.merge_types import MergeType
 from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers
-from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.write_stages import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.schemas.typed_values import DROPPED
 
@@ -81,19 +81,22 @@ class MergedParts:
             inner = node.get("items") or node.get("values")
             self._is_stirred |= isinstance(inner, dict)
 
-    def needs_defaults(self, run: Run) -> bool:
-        """Whether defaulting may have something to do. If not, the parts are complete now."""
-        known = self._triggers
+    def finish(self, made: dict[str, Any], defaulting: ChangedDefaulting) -> None:
+        """Completes the object, and defaults it if there may be something to do. Changes `made`
+        where it is new."""
+        if not self._is_stirred and not self._added:
+            return
+        run, known = defaulting.run(made), self._triggers
         if self._is_stirred or any(
             known.get(component, NO_TRIGGERS).of_new(struct, run)
             for component, struct in self._added
         ):
-            return True
+            defaulting.default(run, self._settled())
+            return
         for component, struct in self._added:
             struct_codec(component).complete(struct)
-        return False
 
-    def settled(self) -> set[int]:
+    def _settled(self) -> set[int]:
         """The identities of all that the object shares with the one before, and of more that is
         scalar."""
         found: set[int] = set()

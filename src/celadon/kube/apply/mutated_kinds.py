@@ -27,12 +27,7 @@ from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import (
-    changed_run,
-    default_unsettled,
-    drafted,
-    merge_triggers,
-)
+from celadon.kube.defaulting.write_stages import changed_defaulting, drafted
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
@@ -120,15 +115,13 @@ class MutatedKinds:
         self, type_: MergeType, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
         """With defaults. What it shares with the one before has them. DecodeError."""
-        triggers = merge_triggers(kind, self.context)
-        if triggers is not None:
-            parts = MergedParts(triggers)
+        defaulting = changed_defaulting(kind, self.context)
+        if defaulting is not None:
+            parts = MergedParts(defaulting.triggers)
             with suppress(DecodeError, Mismatch):  # which are to be told of the whole
                 made: dict[str, Any] = merged(type_, live, config, parts)
-                run = changed_run(made, live, kind, self.context)
-                if run is not None:
-                    if parts.needs_defaults(run):
-                        default_unsettled(run, kind, parts.settled())
+                if defaulting.rules.are_settled(made, live):
+                    parts.finish(made, defaulting)
                     return made
         together = with_go_numbers(merged(type_, live, config), kind)
         return drafted(together, kind, self.context).form()

@@ -8,7 +8,7 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.apply.field_elements import (
@@ -106,18 +106,29 @@ class ListRule:
             )
         return self._item
 
+    def elements(self, items: Iterable[Any]) -> list[str]:
+        """What identifies each of them. ItemError."""
+        if not self.keys:
+            return list(map(_set_element, items))
+        if len(self.keys) > 1:
+            return list(map(self._keyed_element, items))
+        (key,) = self.keys
+        return [
+            text_key_element(key, value)
+            if item.__class__ is dict and (value := item.get(key)).__class__ is str
+            else self._keyed_element(item)
+            for item in items
+        ]
+
     def element(self, item: object) -> str:
         """What identifies an item. ItemError when nothing does."""
+        return self.elements((item,))[0]
+
+    def _keyed_element(self, item: Any) -> str:
         keys = self.keys
-        if not keys:
-            return _set_element(item)
         if item.__class__ is not dict:
             wrong = "have a null element" if item is None else "have non-map elements"
             raise ItemError(f"associative list with keys may not {wrong}")
-        if len(keys) == 1:
-            value = item.get(keys[0])
-            if value.__class__ is str:
-                return text_key_element(keys[0], value)
         defaults = self._key_defaults()
         found = {
             key: item[key] if key in item else defaults[key]
