@@ -107,8 +107,11 @@ class Triggers:
             self.is_restless
             or not self.watched.isdisjoint(names)
             or not self.needed.isdisjoint(struct)
-            or any(name in names and applies(struct.get(name)) for name, applies in self.judged)
+            or (bool(self.judged) and self._has_judged(struct, names))
         )
+
+    def _has_judged(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+        return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
 
     def of_emptied(self, struct: Mapping[str, Any], name: str) -> bool:
         """The same after a field was taken away, or became zero."""

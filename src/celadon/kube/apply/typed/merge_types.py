@@ -24,7 +24,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.pack_schemas import component, resolved, schema_for
 from celadon.kube.schemas.schema_model import ABSENT, Schema
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
 
 STRING: Final = "string"
 NUMERIC: Final = "numeric"
@@ -179,9 +179,9 @@ def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class MergeType:
-    """`component` is the name of the Go type of a struct; custom kinds have none."""
+    """`codec` reads structs of Go's types, which custom kinds have none of."""
 
-    __slots__ = ("component", "list", "map", "scalar")
+    __slots__ = ("codec", "list", "map", "scalar")
 
     def __init__(
         self,
@@ -189,12 +189,12 @@ class MergeType:
         map_rule: MapRule | None = None,
         list_rule: ListRule | None = None,
         *,
-        component: str = "",
+        codec: StructCodec | None = None,
     ) -> None:
         self.scalar = scalar
         self.map = map_rule
         self.list = list_rule
-        self.component = component
+        self.codec = codec
 
 
 UNTYPED_ATOMIC: Final = MergeType(UNTYPED)
@@ -255,7 +255,9 @@ def _component_type(name: str, map_type: str) -> MergeType:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)
     atomic = (map_type or schema.map_type) == "atomic"
-    return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), component=name)
+    return MergeType(
+        map_rule=MapRule(schema.properties, None, atomic=atomic), codec=struct_codec(name)
+    )
 
 
 def _map_rule(schema: Schema, *, keeps_unknown: bool) -> MapRule:
