@@ -21,6 +21,8 @@ CONTAINER = {
     "terminationMessagePolicy": "File",
 }
 
+GRACE = {"terminationGracePeriodSeconds": 3}
+
 
 def of(component: str) -> Triggers:
     return triggers(POD, GATES).get(f"io.k8s.api.core.v1.{component}", NO_TRIGGERS)
@@ -62,7 +64,9 @@ def test_a_condition_that_does_not_hold_fills_nothing() -> None:
     [
         ("PodSpec", {}, "dnsPolicy", False),
         ("PodSpec", {}, "containers", False),
-        ("PodSpec", {}, "terminationGracePeriodSeconds", True),
+        ("PodSpec", GRACE, "terminationGracePeriodSeconds", False),
+        ("PodSpec", {**GRACE, "nodeName": "n"}, "nodeName", False),
+        ("PodSpec", {"terminationGracePeriodSeconds": -1}, "terminationGracePeriodSeconds", True),
         ("PodSpec", {}, "serviceAccountName", True),
         ("PodSpec", {"resources": {}}, "containers", True),
         ("Container", {}, "image", False),
@@ -90,7 +94,20 @@ def test_fields_that_are_emptied(component: str, struct: Any, name: str, wanted:
     assert of(component).of_emptied(struct, name) is wanted
 
 
-def test_rules_for_maps_watch_the_field_that_holds_them() -> None:
+@pytest.mark.parametrize(
+    ("field", "keys", "wanted"),
+    [
+        ("annotations", ["a"], False),
+        ("annotations", ["a", "pod.beta.kubernetes.io/init-containers"], True),
+        ("labels", ["pod.beta.kubernetes.io/init-containers"], False),
+    ],
+)
+def test_keys_that_a_rule_drops(field: str, keys: list[str], wanted: bool) -> None:
     meta = triggers(POD, GATES)["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
-    assert meta.of_set({}, {"annotations"})
-    assert not meta.of_set({}, {"labels"})
+    struct = {field: dict.fromkeys(keys, "")}
+    assert meta.of_set(struct, {field}) is wanted
+    assert meta.of_new(struct, RUN) is wanted
+
+
+def test_what_is_no_struct_is_watched_where_it_is() -> None:
+    assert of("PodSpec").of_set({}, {"overhead"})

@@ -8,13 +8,15 @@ which few configurations have.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celadon.kube.apply.typed.merge_types import MergeType
 from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers
-from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.write_stages import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.schemas.typed_values import DROPPED
+
+_CONTAINERS: Final = (dict, list)
 
 
 class MergedParts:
@@ -38,11 +40,10 @@ class MergedParts:
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
         self._was.append(live)
-        component = type_.component
-        if not component:
+        codec = type_.codec
+        if codec is None:
             return
-        codec, triggers = struct_codec(component), self._triggers.get(component, NO_TRIGGERS)
-        entered = codec.entered
+        triggers, entered = self._triggers.get(codec.name, NO_TRIGGERS), codec.entered
         for name, given in config.items():
             value = made[name]
             inner = entered.get(name, "")
@@ -53,19 +54,20 @@ class MergedParts:
                 del made[name]
             else:
                 made[name] = read
-                self._take(inner, codec.field_nodes[name], read)
-            if not read or read is DROPPED:
-                self._is_stirred |= triggers.of_emptied(made, name)
-        if triggers.of_set(made, config):
+                if read.__class__ in _CONTAINERS:
+                    self._take(inner, codec.field_nodes[name], read)
+            if (not read or read is DROPPED) and triggers.of_emptied(made, name):
+                self._is_stirred = True
+        if triggers is not NO_TRIGGERS and triggers.of_set(made, config):
             self._is_stirred = True
 
     def added(self, type_: MergeType, item: Any) -> Any:
         """Reads an item that is a struct; lists of others are read with the struct they are in."""
-        component = type_.component
-        if not component:
+        codec = type_.codec
+        if codec is None:
             return item
-        read = struct_codec(component).decode(item)
-        self._added.append((component, read))
+        read = codec.decode(item)
+        self._added.append((codec.name, read))
         return read
 
     def passed(self, live: Sequence[Any]) -> None:
@@ -77,23 +79,26 @@ class MergedParts:
         if component:
             structs = value if value.__class__ is list else (value,)
             self._added += [(component, one) for one in structs]
-        elif value.__class__ is dict or value.__class__ is list:
+        else:
             inner = node.get("items") or node.get("values")
             self._is_stirred |= isinstance(inner, dict)
 
-    def needs_defaults(self, run: Run) -> bool:
-        """Whether defaulting may have something to do. If not, the parts are complete now."""
-        known = self._triggers
+    def finish(self, made: dict[str, Any], defaulting: ChangedDefaulting) -> None:
+        """Completes the object, and defaults it if there may be something to do. Changes `made`
+        where it is new."""
+        if not self._is_stirred and not self._added:
+            return
+        run, known = defaulting.run(made), self._triggers
         if self._is_stirred or any(
             known.get(component, NO_TRIGGERS).of_new(struct, run)
             for component, struct in self._added
         ):
-            return True
+            defaulting.default(run, self._settled())
+            return
         for component, struct in self._added:
             struct_codec(component).complete(struct)
-        return False
 
-    def settled(self) -> set[int]:
+    def _settled(self) -> set[int]:
         """The identities of all that the object shares with the one before, and of more that is
         scalar."""
         found: set[int] = set()

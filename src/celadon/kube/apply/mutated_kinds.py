@@ -11,7 +11,6 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,12 +26,7 @@ from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import (
-    changed_run,
-    default_unsettled,
-    drafted,
-    merge_triggers,
-)
+from celadon.kube.defaulting.write_stages import ChangedDefaulting, changed_defaulting, drafted
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
@@ -68,18 +62,40 @@ def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
     return None
 
 
+class _MergedKind(NamedTuple):
+    """What is known of a kind. `defaulting` is for built-in kinds of which not all must be read and
+    defaulted again."""
+
+    type: MergeType
+    custom: CustomKind | None
+    defaulting: ChangedDefaulting | None
+
+
 @dataclass(frozen=True, slots=True)
 class MutatedKinds:
     """The kinds of a server, for one request. `custom` are those that definitions define."""
 
     context: DefaultingContext = field(default_factory=DefaultingContext)
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
+    _merged: dict[GroupVersionKind, _MergedKind] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def _merged_kind(self, kind: GroupVersionKind) -> _MergedKind:
+        """MutationRefused."""
+        found = self._merged.get(kind)
+        if found is None:
+            custom = self.custom(kind)
+            type_ = _type_of(kind, custom)
+            defaulting = changed_defaulting(kind, self.context) if custom is None else None
+            found = self._merged[kind] = _MergedKind(type_, custom, defaulting)
+        return found
 
     def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
         """A configuration of the kind as an expression has constructed it. None if it has to be
         looked at more closely: as if it had values that JSON does not have, or did not fit."""
         try:
-            return fitting_object(_type_of(kind, self.custom(kind)), value)
+            return fitting_object(self._merged_kind(kind).type, value)
         except (Unusual, MutationRefused):
             return None
 
@@ -94,42 +110,53 @@ class MutatedKinds:
     ) -> JsonObject:
         """The object with a configuration of the same kind in it; values of that may be foreign,
         unless it is known that it `fits`. `wanted` is the kind of the request. MutationRefused."""
-        custom = self.custom(kind)
-        type_ = _type_of(kind, custom)
+        known = self._merged_kind(kind)
         try:
             if not fits:
-                _refuse_misfits(type_, config)
-            if custom is not None:  # what was decoded into a Go type fits
-                _require_merged(type_, live)
-            if custom is None:
-                made = self._merged_built_in(type_, live, config, kind)
-            else:
-                together = merged(type_, live, config)
-                made = drafted(custom.prepare(together).value, kind, self.context).form()
+                _refuse_misfits(known.type, config)
+            if known.custom is not None:
+                return self._merged_custom(known.type, known.custom, live, config, kind)
+            made = self._merged_built_in(known, live, config, kind)
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
         except DecodeError as error:
             text = f"unable to convert unstructured object to {kind}: {error.alone}"
             raise MutationRefused(text) from None
-        if custom is None:
+        if kind != wanted:
             _require_version(kind, wanted)
         return made
 
+    def _merged_custom(
+        self,
+        type_: MergeType,
+        custom: CustomKind,
+        live: JsonObject,
+        config: JsonObject,
+        kind: GroupVersionKind,
+    ) -> JsonObject:
+        """What was decoded into a Go type fits, a custom resource need not. MutationRefused."""
+        errors = misfits(type_, live, duplicates=True)
+        if errors:
+            text = f"failed to convert original object to typed object: {joined(errors)}"
+            raise _not_applied(text)
+        together = merged(type_, live, config)
+        return drafted(custom.prepare(together).value, kind, self.context).form()
+
     def _merged_built_in(
-        self, type_: MergeType, live: JsonObject, config: JsonObject, kind: GroupVersionKind
+        self, known: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
         """With defaults. What it shares with the one before has them. DecodeError."""
-        triggers = merge_triggers(kind, self.context)
-        if triggers is not None:
-            parts = MergedParts(triggers)
-            with suppress(DecodeError, Mismatch):  # which are to be told of the whole
+        type_, defaulting = known.type, known.defaulting
+        if defaulting is not None:
+            parts = MergedParts(defaulting.triggers)
+            try:
                 made: dict[str, Any] = merged(type_, live, config, parts)
-                run = changed_run(made, live, kind, self.context)
-                if run is not None:
-                    if parts.needs_defaults(run):
-                        default_unsettled(run, kind, parts.settled())
+                if defaulting.rules.are_settled(made, live):
+                    parts.finish(made, defaulting)
                     return made
+            except (DecodeError, Mismatch):
+                pass  # what does not fit is told of the whole
         together = with_go_numbers(merged(type_, live, config), kind)
         return drafted(together, kind, self.context).form()
 
@@ -193,13 +220,6 @@ def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
         text = f"failed to convert patch object to typed object: no corresponding type for {kind}"
         raise _not_applied(text)
     return type_of(kind, custom)
-
-
-def _require_merged(type_: MergeType, live: JsonObject) -> None:
-    errors = misfits(type_, live, duplicates=True)
-    if errors:
-        text = f"failed to convert original object to typed object: {joined(errors)}"
-        raise _not_applied(text)
 
 
 def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:

@@ -14,7 +14,7 @@ everything. What rules look at from the root of the object is not looked at here
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -40,8 +40,11 @@ _FILLING: Final[Mapping[str, bool]] = {
 }
 """Functions that fill an absent field, which is there whenever they are done; whether one that is
 zero too."""
-_ON_THEIR_FIELD: Final = frozenset({"dropKeys", "negativeToOne"})
-"""Functions that look at nothing but their field."""
+_JUDGING: Final[Mapping[str, Callable[[Any, Rule], bool]]] = {
+    "dropKeys": lambda value, rule: bool(value) and not value.keys().isdisjoint(rule["keys"]),
+    "negativeToOne": lambda value, rule: value is not None and value < 0,
+}
+"""Functions that look at nothing but their field, and whether they do something to its value."""
 _NEEDED: Final[Mapping[str, str]] = {
     "podLevelResources": "resources",
     "requestsFromLimits": "limits",
@@ -66,16 +69,21 @@ class Fill(NamedTuple):
         return not value if self.zero else value is None
 
 
+Judgement = Callable[[Any], bool]
+
+
 @dataclass(slots=True)
 class Triggers:
     """Of the structs of one component. Nobody changes it once `triggers` has made it.
 
-    `entered` are fields with rules for what is in them, `watched` those that rules look at,
-    `needed` those with which any change may have consequences. `forces`: a rule sets something in
-    every new struct; `is_restless`: any change may have consequences.
+    `judged` are fields of which a rule changes some values, `entered` those with rules for what is
+    in them, `watched` those that rules look at, `needed` those with which any change may have
+    consequences. `forces`: a rule sets something in every new struct; `is_restless`: any change
+    may have consequences.
     """
 
     fills: list[Fill] = field(default_factory=list)
+    judged: list[tuple[str, Judgement]] = field(default_factory=list)
     entered: set[str] = field(default_factory=set)
     watched: set[str] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)
@@ -88,17 +96,22 @@ class Triggers:
             self.forces
             or self.is_restless
             or not self.entered.isdisjoint(struct)
+            or any(applies(struct.get(name)) for name, applies in self.judged)
             or any(fill.is_due(struct, run) for fill in self.fills)
         )
 
-    def of_set(self, struct: Mapping[str, Any], names: Iterable[str]) -> bool:
+    def of_set(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
         """Whether rules may do something to a struct that is now like this, after something was put
         into these fields."""
         return (
             self.is_restless
             or not self.watched.isdisjoint(names)
             or not self.needed.isdisjoint(struct)
+            or (bool(self.judged) and self._has_judged(struct, names))
         )
+
+    def _has_judged(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+        return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
 
     def of_emptied(self, struct: Mapping[str, Any], name: str) -> bool:
         """The same after a field was taken away, or became zero."""
@@ -172,9 +185,8 @@ def _watch_above(found: dict[str, Triggers], way: Sequence[str], steps: Sequence
 def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:
     function = rule.get("fn", "")
     looked_at = {path.partition(".")[0] for path in _relative_paths(rule)}
-    if function in _ON_THEIR_FIELD:
-        owner.watched.add(name)
-        owner.entered.add(name)
+    if function in _JUDGING:
+        owner.judged.append((name, functools.partial(_JUDGING[function], rule=rule)))
     elif function in _FILLING or (not function and _only_fills(rule)):
         owner.fills.append(Fill(name, conditions(rule), _FILLING.get(function, False)))
         if function not in _FILLING:

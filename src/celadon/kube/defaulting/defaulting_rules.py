@@ -108,7 +108,21 @@ class SharingRules(NamedTuple):
     of which rules anywhere depend: if a value there is another one, no part is settled."""
 
     rules: tuple[Apply, ...]
-    roots: tuple[str, ...]
+    roots: tuple[tuple[str, ...], ...]
+
+    def are_settled(self, made: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+        """Whether the parts that an object shares with one before need not be looked at."""
+        return all(_is_same(path, made, live) for path in self.roots)
+
+
+def _is_same(path: tuple[str, ...], made: Any, live: Any) -> bool:
+    for name in path:
+        if made is live:
+            return True
+        if made.__class__ is not dict or live.__class__ is not dict:
+            break
+        made, live = made.get(name), live.get(name)
+    return bool(made == live)
 
 
 @functools.lru_cache(maxsize=256)
@@ -121,7 +135,7 @@ def sharing_rules(gvk: GroupVersionKind, gates: frozenset[str]) -> SharingRules 
         return None
     return SharingRules(
         compile_rules(listed, gates, sharing=True),
-        tuple(sorted({path for rule in every for path in _root_paths(rule)})),
+        tuple(sorted({tuple(path.split(".")) for rule in every for path in _root_paths(rule)})),
     )
 
 
@@ -134,7 +148,7 @@ def _with_sets(rules: Iterable[Rule]) -> Iterator[Rule]:
 
 def _root_paths(rule: Rule) -> Iterator[str]:
     looked_at = (*rule.get("when", {}), rule.get("copyFrom", ""), rule.get("from", ""))
-    return (path for path in looked_at if path.startswith(AT_ROOT))
+    return (path.removeprefix(AT_ROOT) for path in looked_at if path.startswith(AT_ROOT))
 
 
 def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:

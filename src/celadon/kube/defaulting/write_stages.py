@@ -17,13 +17,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.default_triggers import Triggers, triggers
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import (
+    SharingRules,
     compiled,
     enabled_gates,
     sharing_rules,
@@ -31,12 +32,10 @@ from celadon.kube.defaulting.defaulting_rules import (
 )
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
-from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.defaulting.service_rules.service_updates import service_update
 from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
-from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
@@ -192,38 +191,39 @@ def _default(draft: Draft) -> None:
     _apply(draft.run, draft.gvk, CONVERT)
 
 
-def merge_triggers(
+class ChangedDefaulting(NamedTuple):
+    """Defaulting an object of a kind again, where little was changed. `triggers` say by component
+    what changes may have consequences."""
+
+    gvk: GroupVersionKind
+    context: DefaultingContext
+    gates: frozenset[str]
+    rules: SharingRules
+    triggers: Mapping[str, Triggers]
+
+    def run(self, made: dict[str, Any]) -> Run:
+        """The object on its way through the rules."""
+        return Run(made, self.context, self.gates)
+
+    def default(self, run: Run, settled: Container[int]) -> None:
+        """The defaults of what was changed; parts with these identities are left alone."""
+        codec = codec_for(self.gvk)
+        assert codec is not None, f"{self.gvk} is built in"
+        run.settled = settled
+        for rule in self.rules.rules:
+            rule(run.root, run)
+        codec.complete(run.root, settled)
+
+
+def changed_defaulting(
     gvk: GroupVersionKind, context: DefaultingContext
-) -> Mapping[str, Triggers] | None:
-    """What may have consequences when an object of a built-in kind is changed, by component. None
-    for a kind of which all must be defaulted again whatever was changed."""
+) -> ChangedDefaulting | None:
+    """None for a built-in kind of which all must be defaulted again whatever was changed."""
     gates = _gates(tuple(sorted(context.gates.items())))
-    return None if sharing_rules(gvk, gates) is None else triggers(gvk, gates)
-
-
-def changed_run(
-    made: dict[str, Any], live: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
-) -> Run | None:
-    """For defaulting what is new in an object of a kind that has `merge_triggers`. None if no part
-    that it shares with the `live` one is settled: a rule for them looks at something that was
-    changed elsewhere."""
-    run = _start(made, context)
-    rules = sharing_rules(gvk, run.gates)
-    assert rules is not None, f"{gvk} does not share"
-    if any(lookup(path, None, made) != lookup(path, None, live) for path in rules.roots):
+    rules = sharing_rules(gvk, gates)
+    if rules is None:
         return None
-    return run
-
-
-def default_unsettled(run: Run, gvk: GroupVersionKind, settled: Container[int]) -> None:
-    """The defaults of what was changed; parts with these identities are left alone."""
-    run.settled = settled
-    codec, rules = codec_for(gvk), sharing_rules(gvk, run.gates)
-    assert codec is not None, f"{gvk} is built in"
-    assert rules is not None, f"{gvk} does not share"
-    for rule in rules.rules:
-        rule(run.root, run)
-    codec.complete(run.root, settled)
+    return ChangedDefaulting(gvk, context, gates, rules, triggers(gvk, gates))
 
 
 def begin_create(draft: Draft, namespace: str | None) -> None:

@@ -189,19 +189,16 @@ Completion = tuple[str, _Complete]
 
 
 class StructCodec:
-    """Decoding and completing the objects of one component. Compiled when first used.
-
-    `entered` are the fields that hold structs, or lists of structs, with their components.
-    """
+    """Decoding and completing the objects of one component. Compiled when first used."""
 
     __slots__ = (
         "_always",
         "_completions",
+        "_entered",
         "_entry",
         "_fields",
         "_reading",
         "_structs",
-        "entered",
         "name",
     )
 
@@ -215,11 +212,7 @@ class StructCodec:
         self._structs: list[tuple[str, StructCodec]] = []
         self._always: list[tuple[str, Any]] = []
         self._completions: list[Completion] = []
-        self.entered: Mapping[str, str] = {
-            key: component
-            for key, node in self.field_nodes.items()
-            if (component := _struct_component(node))
-        }
+        self._entered: Mapping[str, str] | None = None
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
@@ -247,6 +240,14 @@ class StructCodec:
         """The fields as the schema pack describes them."""
         fields: Mapping[str, Any] = self._entry.get("fields", {})
         return fields
+
+    @property
+    def entered(self) -> Mapping[str, str]:
+        """The fields that hold structs, or lists of structs, with their components."""
+        if self._entered is None:
+            found = ((key, _struct_component(node)) for key, node in self.field_nodes.items())
+            self._entered = {key: component for key, component in found if component}
+        return self._entered
 
     def empty(self) -> dict[str, Any]:
         """The zero struct: only the structs that are always there."""

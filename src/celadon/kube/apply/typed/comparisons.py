@@ -52,7 +52,7 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
         if map_rule.atomic or not (old or new):
             return not same(old, new)
         # of Go's types equal values are equal in their JSON types too
-        if not (type_.component and old == new):
+        if not (type_.codec and old == new):
             _compare_maps(map_rule, old or {}, new or {}, found)
         return False
     if list_rule is not None and both_are(list, old, new):

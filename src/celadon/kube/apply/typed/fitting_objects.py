@@ -71,7 +71,7 @@ def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[An
         else:
             raise Unusual
     try:
-        elements = set(map(rule.element, made))
+        elements = set(rule.elements(made))
     except ItemError:
         raise Unusual from None
     if len(elements) != len(made):

@@ -8,7 +8,7 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.apply.field_elements import (
@@ -24,7 +24,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.pack_schemas import component, resolved, schema_for
 from celadon.kube.schemas.schema_model import ABSENT, Schema
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
 
 STRING: Final = "string"
 NUMERIC: Final = "numeric"
@@ -106,18 +106,29 @@ class ListRule:
             )
         return self._item
 
+    def elements(self, items: Iterable[Any]) -> list[str]:
+        """What identifies each of them. ItemError."""
+        if not self.keys:
+            return list(map(_set_element, items))
+        if len(self.keys) > 1:
+            return list(map(self._keyed_element, items))
+        (key,) = self.keys
+        return [
+            text_key_element(key, value)
+            if item.__class__ is dict and (value := item.get(key)).__class__ is str
+            else self._keyed_element(item)
+            for item in items
+        ]
+
     def element(self, item: object) -> str:
         """What identifies an item. ItemError when nothing does."""
+        return self.elements((item,))[0]
+
+    def _keyed_element(self, item: Any) -> str:
         keys = self.keys
-        if not keys:
-            return _set_element(item)
         if item.__class__ is not dict:
             wrong = "have a null element" if item is None else "have non-map elements"
             raise ItemError(f"associative list with keys may not {wrong}")
-        if len(keys) == 1:
-            value = item.get(keys[0])
-            if value.__class__ is str:
-                return text_key_element(keys[0], value)
         defaults = self._key_defaults()
         found = {
             key: item[key] if key in item else defaults[key]
@@ -168,9 +179,9 @@ def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class MergeType:
-    """`component` is the name of the Go type of a struct; custom kinds have none."""
+    """`codec` reads structs of Go's types, which custom kinds have none of."""
 
-    __slots__ = ("component", "list", "map", "scalar")
+    __slots__ = ("codec", "list", "map", "scalar")
 
     def __init__(
         self,
@@ -178,12 +189,12 @@ class MergeType:
         map_rule: MapRule | None = None,
         list_rule: ListRule | None = None,
         *,
-        component: str = "",
+        codec: StructCodec | None = None,
     ) -> None:
         self.scalar = scalar
         self.map = map_rule
         self.list = list_rule
-        self.component = component
+        self.codec = codec
 
 
 UNTYPED_ATOMIC: Final = MergeType(UNTYPED)
@@ -244,7 +255,9 @@ def _component_type(name: str, map_type: str) -> MergeType:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)
     atomic = (map_type or schema.map_type) == "atomic"
-    return MergeType(map_rule=MapRule(schema.properties, None, atomic=atomic), component=name)
+    return MergeType(
+        map_rule=MapRule(schema.properties, None, atomic=atomic), codec=struct_codec(name)
+    )
 
 
 def _map_rule(schema: Schema, *, keeps_unknown: bool) -> MapRule:

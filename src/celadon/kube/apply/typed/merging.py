@@ -71,8 +71,8 @@ def _merged_lists(
     rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
 ) -> list[Any]:
     """Items that the live list has several times are replaced where the configuration has them."""
-    theirs = list(map(rule.element, live))
-    wanted = dict(zip(map(rule.element, config), config, strict=True))
+    theirs = rule.elements(live)
+    wanted = dict(zip(rule.elements(config), config, strict=True))
     present: dict[str, Any] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item

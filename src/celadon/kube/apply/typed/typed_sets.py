@@ -60,8 +60,8 @@ def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> Non
 def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
     """The items of a list under what identifies them. ItemError for one that nothing does."""
     found: dict[str, list[Any]] = {}
-    for item in value:
-        found.setdefault(rule.element(item), []).append(item)
+    for element, item in zip(rule.elements(value), value, strict=True):
+        found.setdefault(element, []).append(item)
     return found
 
 
