@@ -93,6 +93,18 @@ def test_escapes_are_fixed() -> None:
     assert (fix.old, fix.text, fix.spot.offset) == (".max__dash__size", "['max-size']", 11)
 
 
+@pytest.mark.parametrize("before", ["", "  ", "true && ", "\n true && "])
+def test_escapes_are_fixed_where_they_stand(before: str) -> None:
+    definition, given = documents(rule_of("CEL033").bad)
+    (validation,) = given["spec"]["validations"]
+    validation["expression"] = before + validation["expression"]
+    (one,) = found("CEL033", definition, given)
+    assert isinstance(one.fix, Replacement)
+    at = len(before) + 11
+    assert (one.fix.old, one.fix.spot.offset) == (".max__dash__size", at)
+    assert validation["expression"][at:].startswith(one.fix.old)
+
+
 @pytest.mark.parametrize(
     ("text", "speaks"),
     [
