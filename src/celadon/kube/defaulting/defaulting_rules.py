@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from celadon.kube.catalogue.plugin_facts import PLUGIN_ORDER
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
+from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import (
@@ -84,7 +85,7 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on; `AllBeta` turns on those betas that are off by default."""
     pack = packs.load("defaults")
-    gates = dict(pack["gates"])
+    gates = {**dict.fromkeys(ON_BY_DEFAULT, True), **pack["gates"]}
     if overrides.get("AllBeta"):
         gates.update(dict.fromkeys(pack["allBeta"], True))
     gates.update(overrides)
@@ -155,7 +156,26 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     """The rules of a phase for a kind, whatever their gates and plugins."""
     pack = packs.load("defaults")
     kind = f"{gvk.api_version}/{gvk.kind}"
-    return (*EXTRA_RULES.get((kind, phase), ()), *pack["kinds"].get(kind, {}).get(phase, ()))
+    gated = gated_rules(kind) if phase == "create" else ()
+    return (
+        *EXTRA_RULES.get((kind, phase), ()),
+        *pack["kinds"].get(kind, {}).get(phase, ()),
+        *gated,
+    )
+
+
+def placed_rules(
+    rules: Iterable[Rule], gates: frozenset[str], above: str = ""
+) -> Iterator[tuple[str, Rule]]:
+    """All that hold, those of sets at their places, with the paths of their targets."""
+    for rule in rules:
+        if not gate_allows(rule.get("gate"), gates):
+            continue
+        path = ".".join(filter(None, (above, rule["path"])))
+        if "use" in rule:
+            yield from placed_rules(packs.load("defaults")["sets"][rule["use"]], gates, path)
+        else:
+            yield path, rule
 
 
 def placed_rules(

@@ -23,6 +23,9 @@ FieldFunction = Callable[[Any, Any, Run, Rule], None]
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 
+DROP_STOP_SIGNAL: Final = "dropStopSignal"
+"""The function that takes a field away without its gate, and what is empty without it."""
+
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
     """`Always` for an image with the tag `latest`, or with none, else `IfNotPresent`."""
@@ -161,7 +164,7 @@ def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
 FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "appendUnique": append_unique,
     "dropKeys": drop_keys,
-    "dropStopSignal": drop_stop_signal,
+    DROP_STOP_SIGNAL: drop_stop_signal,
     "emptyObjectIfOnlyKeys": empty_object_if_only_keys,
     "keepKeys": keep_keys,
     "lower": lower,

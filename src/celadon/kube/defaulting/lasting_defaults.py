@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from celadon.kube.defaulting.defaulting_rules import ON_OBJECTS, listed_rules, placed_rules
-from celadon.kube.defaulting.field_functions import Rule
+from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
 from celadon.kube.names import GroupVersionKind
 
 STATUS: Final = "status"
 GENERATION: Final = "metadata.generation"
-_TELLING: Final = "dropStopSignal"
 _REPEATED: Final = ("default", "convert")
 """The phases that a stored object goes through again."""
 
@@ -56,6 +55,6 @@ def _roots(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _is_harmless(path: str, rule: Rule) -> bool:
-    if "delete" in rule or rule.get("fn") == _TELLING:
+    if "delete" in rule or rule.get("fn") == DROP_STOP_SIGNAL:
         return True
     return _is_below(path, STATUS) or path == GENERATION

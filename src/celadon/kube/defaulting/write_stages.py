@@ -33,7 +33,8 @@ from celadon.kube.defaulting.defaulting_rules import (
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
 from celadon.kube.defaulting.service_rules.service_updates import service_update
-from celadon.kube.defaulting.subresource_parts import EVERYTHING, PARTS, only_parts
+from celadon.kube.defaulting.updates.dropped_fields import drop_unused
+from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
@@ -372,6 +373,8 @@ def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = ""
         _keep(made, old, rules.get("keep", ()))
         if draft.gvk == SERVICE_KIND:
             service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
+    if subresource in ("", "status"):
+        drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
     meta = made.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))

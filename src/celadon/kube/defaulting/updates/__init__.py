@@ -1,0 +1,1 @@
+"""What an update may change: parts by subresource, and fields whose feature gate is off."""
