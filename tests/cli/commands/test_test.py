@@ -38,10 +38,12 @@ def test_failing(capsys: pytest.CaptureFixture[str]) -> None:
         "            actual: deny",
         "  limit.yaml:30: policy `limit` denies: x must be ok",
         "      object.data.x == 'ok'",
+        "        object.data.x == 'ok' = false",
+        '        object.data.x = "no"',
         "",
         "2 cases in 1 file: 1 passed, 1 failed",
     ]
-    assert run(capsys, "test", path, "-q")[1].splitlines() == out.splitlines()[:5]
+    assert run(capsys, "test", path, "-q")[1].splitlines() == out.splitlines()[:7]
 
 
 def test_a_difference_of_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
