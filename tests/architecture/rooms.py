@@ -65,7 +65,7 @@ DOORS = {
     "celadon.webhook.installation",
     "celadon.webhook.policy_sources",
     "celadon.webhook.service",
-    "celadon.cli.policy_cases",
+    "celadon.cli.policy_test_door",
     "celadon.cli.reading",
     "celadon.testing",
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from typing import Any, Final
 
-from celadon.cli.policy_cases import (
+from celadon.cli.policy_test_door import (
     CaseResult,
     RunOptions,
     explained_plainly,

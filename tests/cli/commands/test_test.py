@@ -38,10 +38,12 @@ def test_failing(capsys: pytest.CaptureFixture[str]) -> None:
         "            actual: deny",
         "  limit.yaml:30: policy `limit` denies: x must be ok",
         "      object.data.x == 'ok'",
+        "        object.data.x == 'ok' = false",
+        '        object.data.x = "no"',
         "",
         "2 cases in 1 file: 1 passed, 1 failed",
     ]
-    assert run(capsys, "test", path, "-q")[1].splitlines() == out.splitlines()[:5]
+    assert run(capsys, "test", path, "-q")[1].splitlines() == out.splitlines()[:7]
 
 
 def test_a_difference_of_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,3 +117,37 @@ def test_formats(format: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "test", "-o", format)
     assert code == 1
     assert "limit.policytest.yaml" in out
+
+
+def test_update(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(Path(), PASSING, {"patch": NO, "expect": "snapshot"})
+    code, out, err = run(capsys, "test", path, "--update")
+    assert (code, out, err) == (0, "2 cases in 1 file: 2 passed\n", "updated: 1\n")
+    assert '{"deny": "x must be ok"}' in Path(path).read_text(encoding="utf-8")
+
+
+def test_watch(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each beat something happens: nothing, the policy changes, a test comes, Ctrl-C."""
+    path = Path(written(Path(), PASSING, {"patch": NO, "expect": "deny"}))
+    text = path.read_text(encoding="utf-8")
+
+    def add() -> None:
+        Path("new.policytest.yaml").write_text(text, encoding="utf-8")
+
+    def change() -> None:
+        policies = Path("limit.yaml")
+        policies.write_text(policies.read_text(encoding="utf-8").replace("'ok'", "'no'"))
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    beats = iter([lambda: None, change, add, stop])
+    monkeypatch.setattr("time.sleep", lambda _: next(beats)())
+    code, out, _ = run(capsys, "test", "--watch")
+    assert code == 130
+    summaries = [line for line in out.splitlines() if " in 1 file" in line]
+    assert summaries == [
+        "2 cases in 1 file: 2 passed",
+        "2 cases in 1 file: 2 failed",
+        "2 cases in 1 file: 2 failed",
+    ]

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.policy_tests.case_results import RunReport
+from celadon.cli.policy_tests.case_running import RunOptions, run_tests
+from celadon.cli.policy_tests.written_tests.found_tests import GivenTests, given_tests
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
+
+_BEAT: Final = 0.3
+"""Seconds between two looks at the files that are watched."""
 
 DESCRIPTION: Final = """\
 Run the tests of policies: files of kind PolicyTest, with cases of which each is a request and what
@@ -53,6 +62,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{VERSIONS[0]} to {VERSIONS[-1]}, for tests that name none; may be repeated "
         f"(default: {DEFAULT_VERSION})",
     )
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="write messages that are other than expected, and `snapshot`s, into the files",
+    )
+    parser.add_argument(
+        "--watch", action="store_true", help="go on: run what is affected when a file changes"
+    )
     looks = parser.add_argument_group("output")
     looks.add_argument(
         "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
@@ -64,32 +81,67 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, run, report."""
-    from dataclasses import replace
-
     from celadon.cel.extend import re2
-    from celadon.cli.policy_tests.case_running import RunOptions, run_tests
-    from celadon.cli.policy_tests.written_tests.found_tests import given_tests
 
     try:
         only = re2.compile(options.run) if options.run is not None else None
     except re2.RegexError as error:
         return output.usage_error("celadon test", f"--run: {error}")
-    given = given_tests(options.paths or ["."])
+    paths = options.paths or ["."]
+    given = given_tests(paths)
     if not given.tests and not given.problems:
         text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
         return output.usage_error("celadon test", text)
-    progress = output.Progress("cases run:")
     chosen = RunOptions(
         versions=tuple(options.kubernetes_version) or (DEFAULT_VERSION,),
         only=only,
         fail_fast=options.fail_fast,
         strict=options.strict,
     )
-    report = run_tests(given.tests, chosen, progress.step)
-    progress.done()
+    report = _run(given, chosen, options)
     if report.deselected and not any(report.cases):
         return output.usage_error("celadon test", f"--run: no case is called `{options.run}`")
+    if options.watch:
+        _watch(paths, given, chosen, options)
+    return report.exit
+
+
+def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> RunReport:
+    """Runs and shows; twice if files were updated."""
+    progress = output.Progress("cases run:")
+    report = run_tests(given.tests, chosen, progress.step)
+    progress.done()
+    if options.update:
+        from celadon.cli.policy_tests.written_tests.snapshots import update
+
+        count = update(report.tests)
+        if count:
+            output.complain(f"updated: {count}")
+            given = given_tests(list(dict.fromkeys(one.file for one in given.tests)))
+            report = run_tests(given.tests, chosen, progress.step)
     report = replace(report, problems=tuple(given.problems))
     looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
     output.show_tests(report, options.output, looks)
-    return report.exit
+    return report
+
+
+def _watch(
+    paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
+) -> NoReturn:
+    """Until Ctrl-C."""
+    from celadon.cli.policy_tests.watched_files import WatchedFiles, affected
+
+    watched = WatchedFiles()
+    watched.watch(given.tests, (one.file for one in given.problems))
+    while True:
+        time.sleep(_BEAT)
+        changed = watched.changed()
+        if not changed:
+            continue
+        known = {one.file for one in given.tests}
+        given = given_tests(paths)
+        watched.watch(given.tests, (one.file for one in given.problems))
+        files = affected(given.tests, changed)
+        tests = [one for one in given.tests if one.file in files or one.file not in known]
+        if tests or given.problems:
+            _run(replace(given, tests=tests), chosen, options)

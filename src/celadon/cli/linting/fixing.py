@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from celadon.admission.lint import Finding, Removal, Replacement
 from celadon.cli.linting.lint_run import LintInput
-from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
 
@@ -72,22 +72,12 @@ def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[FixedFile]:
         document = given.documents[finding.spot.document]
         edit = _edit(document, finding)
         text = given.texts[document.file]
-        base = None if edit is None else _chunk_start(text, document)
+        base = None if edit is None else chunk_start(text, document)
         if edit is not None and base is not None:
             moved = _Edit(edit.start + base, edit.end + base, edit.text)
             edits.setdefault(document.file, []).append(moved)
     changed = (_fixed(given.texts[file], found) for file, found in edits.items())
     return [one for one in changed if one is not None]
-
-
-def _chunk_start(text: Text, document: Document) -> int | None:
-    """Where the stretch of a document begins in its file."""
-    offset = 0
-    for _ in range(document.chunk.first_line - 1):
-        offset = text.content.find("\n", offset) + 1
-    chunk = document.chunk.text
-    found = text.content.find(chunk, offset)
-    return found if found >= 0 and "\n" not in text.content[offset:found] else None
 
 
 def _edit(document: Document, finding: Finding) -> _Edit | None:

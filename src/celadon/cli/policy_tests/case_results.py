@@ -40,6 +40,14 @@ class CaseOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class PartValue:
+    """A part of an expression, and what it came to, both as text on one line."""
+
+    text: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Mismatch:
     """Something that is not as expected. `what` names it as a test file does: `verdict`, `message`,
     `auditAnnotations.team`."""
@@ -64,7 +72,8 @@ class Status(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """What came of a case with one version. `seconds` are those of the processor. `outcome` is None
-    for what could not be run; then `problems` say why."""
+    for what could not be run; then `problems` say why. `values` are those of the parts of the
+    expression that decided, if the case failed."""
 
     case: Case
     version: str
@@ -73,6 +82,7 @@ class CaseResult:
     mismatches: tuple[Mismatch, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     problems: tuple[Problem, ...] = ()
+    values: tuple[PartValue, ...] = ()
     seconds: float = 0.0
 
     @property

@@ -14,6 +14,7 @@ from celadon.cli.policy_tests.case_results import (
     CaseResult,
     FileResult,
     Mismatch,
+    PartValue,
     RunReport,
     Status,
 )
@@ -113,7 +114,15 @@ def _run(bench: Bench, case: Case) -> CaseResult:
             differences = tuple(mismatches(case.expect, outcome))
             doubts = tuple(case_doubts(case, judged, outcome, bench.version))
             status = _status(differences, doubts)
-            return CaseResult(case, bench.version, status, outcome, differences, doubts)
+            values: tuple[PartValue, ...] = ()
+            if differences:
+                # late: it traces expressions, which cases that pass need not
+                from celadon.cli.policy_tests.running.deciding_values import deciding_values
+
+                values = deciding_values(judged, outcome)
+            return CaseResult(
+                case, bench.version, status, outcome, differences, doubts, values=values
+            )
     return CaseResult(case, bench.version, Status.BROKEN, problems=tuple(wrong))
 
 

@@ -71,6 +71,16 @@ class Document:
         return f"{self.file}:{self.line(path)}"
 
 
+def chunk_start(text: Text, document: Document) -> int | None:
+    """Where the stretch of a document begins in the text of its file; None if that is not known."""
+    offset = 0
+    for _ in range(document.chunk.first_line - 1):
+        offset = text.content.find("\n", offset) + 1
+    chunk = document.chunk.text
+    found = text.content.find(chunk, offset)
+    return found if found >= 0 and "\n" not in text.content[offset:found] else None
+
+
 class DocumentReader:
     """Reads texts; what the quick YAML reader learned stays for the next text. With
     `keeps_repeated`, a key that its map has already is no fault, but noted."""

@@ -67,6 +67,7 @@ def _case(found: CaseResult) -> dict[str, Any]:
             "mismatches": [_mismatch(one) for one in found.mismatches],
             "doubts": [_doubt(one) for one in found.doubts],
             "problems": [_problem(one) for one in found.problems],
+            "values": [{"expression": one.text, "value": one.value} for one in found.values],
             "outcome": None if found.outcome is None else _outcome(found.outcome),
         }
     )

@@ -97,8 +97,10 @@ def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
     outcome = case.outcome
     if outcome is None:
         return
-    for one in (*outcome.deciding, *outcome.others):
+    for i, one in enumerate((*outcome.deciding, *outcome.others)):
         yield from _violation(one, look)
+        for part in case.values if i == 0 else ():
+            yield look.paint("dim", f"        {part.text} = {part.value}")
     if not (outcome.deciding or outcome.others) and outcome.result.sentence:
         yield f"  server: {outcome.result.sentence}"
     for notice in outcome.ignored:
