@@ -167,20 +167,6 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
 def placed_rules(
     rules: Iterable[Rule], gates: frozenset[str], above: str = ""
 ) -> Iterator[tuple[str, Rule]]:
-    """All that hold, those of sets at their places, with the paths of their targets."""
-    for rule in rules:
-        if not gate_allows(rule.get("gate"), gates):
-            continue
-        path = ".".join(filter(None, (above, rule["path"])))
-        if "use" in rule:
-            yield from placed_rules(packs.load("defaults")["sets"][rule["use"]], gates, path)
-        else:
-            yield path, rule
-
-
-def placed_rules(
-    rules: Iterable[Rule], gates: frozenset[str], above: str = ""
-) -> Iterator[tuple[str, Rule]]:
     """All rules that hold, those of sets at their places, with the paths of their targets."""
     for rule in rules:
         if not gate_allows(rule.get("gate"), gates):
