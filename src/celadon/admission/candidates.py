@@ -114,13 +114,13 @@ class Hooks(Generic[P, C]):
         return self.static_orphans + self.object_orphans
 
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those that are objects. Policies that are the same objects as before
-        are not compiled again."""
+        """Others in place of those that are objects. Policies that are as before are not compiled
+        again."""
         found, orphans = self._paired(policies, bindings, self.objects, static=False)
         return replace(self, objects=found, object_orphans=orphans)
 
     def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those from files."""
+        """Others in place of those from files, likewise."""
         found, orphans = self._paired(policies, bindings, self.static, static=True)
         return replace(self, static=found, static_orphans=orphans)
 
@@ -137,14 +137,19 @@ class Hooks(Generic[P, C]):
         *,
         static: bool,
     ) -> tuple[tuple[Hook[C], ...], tuple[Binding, ...]]:
-        before = {id(hook.policy): hook.program for hook in known}
+        before = {hook.policy.name: hook for hook in known}
         by_policy: dict[str, list[Binding]] = {}
         for binding in sorted(bindings, key=lambda one: one.name):
             by_policy.setdefault(binding.spec.policy_name, []).append(binding)
         hooks = []
         for policy in sorted(policies, key=lambda one: one.name):
-            program = before.get(id(policy)) or OnDemand(functools.partial(self.compile, policy))
-            hooks.append(Hook(policy, program, tuple(by_policy.pop(policy.name, ())), static))
+            bound = tuple(by_policy.pop(policy.name, ()))
+            hook = before.get(policy.name)
+            if hook is not None and (hook.policy is policy or hook.policy == policy):
+                hooks.append(replace(hook, bindings=bound))
+            else:
+                program = OnDemand(functools.partial(self.compile, policy))
+                hooks.append(Hook(policy, program, bound, static))
         return tuple(hooks), tuple(one for orphans in by_policy.values() for one in orphans)
 
 

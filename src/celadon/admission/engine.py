@@ -138,7 +138,7 @@ class Engine:
         policies: Iterable[ValidatingAdmissionPolicy],
         bindings: Iterable[ValidatingAdmissionPolicyBinding],
     ) -> Engine:
-        """An engine for another set; policies that are the same objects are not compiled again.
+        """An engine for another set; policies that are as before are not compiled again.
         Static ones stay."""
         return Engine(version=self.version, hooks=self._hooks.with_objects(policies, bindings))
 
@@ -147,7 +147,7 @@ class Engine:
         policies: Iterable[ValidatingAdmissionPolicy],
         bindings: Iterable[ValidatingAdmissionPolicyBinding],
     ) -> Engine:
-        """An engine with another set of static policies, and the others as they are."""
+        """An engine with another set of static policies, likewise, and the others as they are."""
         return Engine(version=self.version, hooks=self._hooks.with_static(policies, bindings))
 
     def prepare(self) -> Engine:

@@ -191,6 +191,13 @@ def test_unchanged_policies_are_not_compiled_again() -> None:
     assert after.policies[1] is not before.policies[1]
 
 
+def test_files_that_are_read_again_are_compiled_only_where_they_say_something_else() -> None:
+    before = engine().with_static([policy("a", label("a")), policy("b", label("b"))], []).prepare()
+    after = before.with_static([policy("a", label("a")), policy("b", label("c"))], [])
+    assert after.policies[0] is before.policies[0]
+    assert after.policies[1] is not before.policies[1]
+
+
 def test_static_policies_come_first() -> None:
     static = policy("z", label("b", "has(object.metadata.labels) ? 'late' : 'first'"))
     both = engine(policy("a", label("a"))).with_static([static], [binding("z", "z")])

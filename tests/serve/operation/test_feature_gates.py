@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.admission.static import GATE
 from celadon.kube.schemas import packs
 from celadon.serve.api_settings import Settings
 from celadon.serve.operation.feature_gates import (
@@ -50,6 +51,14 @@ def test_what_is_not_as_by_default(text: str, gates: dict[str, bool]) -> None:
 def test_what_nobody_can_mean(text: str, message: str) -> None:
     with pytest.raises(ValueError, match="^" + message.replace("(", r"\(")):
         feature_gates(text)
+
+
+def test_a_release_does_not_know_the_gates_of_the_next() -> None:
+    assert feature_gates("ManifestBasedAdmissionControlConfig=true", "1.36") == {GATE: True}
+    with pytest.raises(ValueError, match=f"^unrecognized feature gate: {GATE}$"):
+        feature_gates("ManifestBasedAdmissionControlConfig=true", "1.35")
+    assert GATE in feature_gates("AllAlpha=true", "1.36")
+    assert GATE not in feature_gates("AllAlpha=true", "1.35")
 
 
 def test_each_gate_is_of_one_sort_and_defaulting_knows_no_other() -> None:

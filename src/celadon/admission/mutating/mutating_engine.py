@@ -77,7 +77,7 @@ class MutatingEngine:
         policies: Iterable[MutatingAdmissionPolicy],
         bindings: Iterable[MutatingAdmissionPolicyBinding],
     ) -> MutatingEngine:
-        """An engine for another set; policies that are the same objects are not compiled again.
+        """An engine for another set; policies that are as before are not compiled again.
         Static ones stay."""
         hooks = self._hooks.with_objects(policies, bindings)
         return MutatingEngine(version=self.version, hooks=hooks)
@@ -87,7 +87,7 @@ class MutatingEngine:
         policies: Iterable[MutatingAdmissionPolicy],
         bindings: Iterable[MutatingAdmissionPolicyBinding],
     ) -> MutatingEngine:
-        """An engine with another set of static policies, and the others as they are."""
+        """An engine with another set of static policies, likewise, and the others as they are."""
         hooks = self._hooks.with_static(policies, bindings)
         return MutatingEngine(version=self.version, hooks=hooks)
 

@@ -253,7 +253,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
-    gates = _read("--feature-gates", ",".join(options.feature_gates), feature_gates)
+    of_release = functools.partial(feature_gates, version=options.kubernetes_version)
+    gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")

@@ -42,7 +42,7 @@ _FILLING: Final[Mapping[str, bool]] = {
 zero too."""
 _JUDGING: Final[Mapping[str, Callable[[Any, Rule], bool]]] = {
     "dropKeys": lambda value, rule: bool(value) and not value.keys().isdisjoint(rule["keys"]),
-    "negativeToOne": lambda value, rule: value is not None and value < 0,
+    "negativeToOne": lambda value, _: value is not None and value < 0,
 }
 """Functions that look at nothing but their field, and whether they do something to its value."""
 _NEEDED: Final[Mapping[str, str]] = {
@@ -186,7 +186,7 @@ def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:
     function = rule.get("fn", "")
     looked_at = {path.partition(".")[0] for path in _relative_paths(rule)}
     if function in _JUDGING:
-        owner.judged.append((name, functools.partial(_JUDGING[function], rule=rule)))
+        owner.judged.append((name, _judgement(function, rule)))
     elif function in _FILLING or (not function and _only_fills(rule)):
         owner.fills.append(Fill(name, conditions(rule), _FILLING.get(function, False)))
         if function not in _FILLING:
@@ -196,6 +196,11 @@ def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:
     else:
         owner.watched |= {name, *looked_at}
         owner.forces = True
+
+
+def _judgement(function: str, rule: Rule) -> Judgement:
+    judge = _JUDGING[function]
+    return lambda value: judge(value, rule)
 
 
 def _only_fills(rule: Rule) -> bool:

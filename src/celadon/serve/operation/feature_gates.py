@@ -3,8 +3,8 @@
 As k8s.io/component-base `featuregate`: `AllAlpha` and `AllBeta` are said first, then what is said
 about a gate itself; a gate that is locked can only be given the value it has. The table is that of
 k8s.io/kubernetes `test/compatibility_lifecycle/reference/feature_list.md` before 1.36, and the
-gates of 1.36 that change what Celadon does. Gates of the kubelet and of the scheduler are among
-them, because kube-apiserver knows them, too.
+gates of 1.36 that change what Celadon does (`SINCE`: no release before knows them). Gates of the
+kubelet and of the scheduler are among them, because kube-apiserver knows them, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from celadon.admission.static import GATE
 from celadon.kube.go import parse_bool
+from celadon.kube.library import DEFAULT_VERSION, parse_version
 
 ALL_ALPHA: Final = "AllAlpha"
 ALL_BETA: Final = "AllBeta"
@@ -112,17 +114,22 @@ BETA: Final = frozenset(f"{_BETA_OFF} {_BETA_ON}".split())
 LOCKED: Final = frozenset(_LOCKED.split())
 ON: Final = frozenset(f"{_BETA_ON} {_STABLE} {_LOCKED}".split())
 KNOWN: Final = ALPHA | BETA | ON | frozenset(_GOING.split())
+SINCE: Final[Mapping[str, tuple[int, int]]] = {GATE: (1, 36)}
+"""The release that brought a gate, where it matters."""
 
 
-def feature_gates(text: str) -> Mapping[str, bool]:
-    """The gates that are not as by default. Raises ValueError, in upstream's words."""
+def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, bool]:
+    """The gates that are not as by default in a release. Raises ValueError, in upstream's words;
+    VersionError."""
     said = dict(_pairs(text))
+    release = parse_version(version)
+    unknown = {name for name, first in SINCE.items() if release < first}
     values: dict[str, bool] = {}
     for name, group in ((ALL_ALPHA, ALPHA), (ALL_BETA, BETA)):
         if name in said:
-            values.update(dict.fromkeys(group, said.pop(name)))
+            values.update(dict.fromkeys(group - unknown, said.pop(name)))
     for name, value in said.items():
-        if name not in KNOWN:
+        if name not in KNOWN or name in unknown:
             raise ValueError(f"unrecognized feature gate: {name}")
         if name in LOCKED and not value:
             raise ValueError(f"cannot set feature gate {name} to false, feature is locked to true")
