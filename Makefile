@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
+.PHONY: demo test conformance explained check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'

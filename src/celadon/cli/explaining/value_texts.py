@@ -11,22 +11,26 @@ from celadon.cel.extend import Optional
 from celadon.cel.value_functions import notation
 
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+_DEPTH = 50
 _LEAST = 12
 """Characters below which nothing of a container is shown but its size."""
 
 
-def brief(value: Any, room: int) -> str:  # noqa: ANN401 - a value of CEL
-    """The value in about so many characters: what is left out leaves an ellipsis."""
+def brief(value: Any, room: int, depth: int = _DEPTH) -> str:  # noqa: ANN401 - a value of CEL
+    """The value in about so many characters, and containers within containers to a depth: what is
+    left out leaves an ellipsis."""
+    if not depth:
+        return _ELLIPSIS
     if isinstance(value, EvaluationError):
         return shortened(f"error: {value.message}", room)
     if isinstance(value, str):
         return _text(value, room)
     if isinstance(value, Mapping):
-        return _mapping(value, room)
+        return _mapping(value, room, depth)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return _sequence(value, room)
+        return _sequence(value, room, depth)
     if isinstance(value, Optional) and isinstance(value.value, Mapping | Sequence):
-        return f"optional.of({brief(value.value, room - 13)})"
+        return f"optional.of({brief(value.value, room - 13, depth - 1)})"
     try:
         return shortened(notation(value), room)
     except EvaluationError:
@@ -60,23 +64,23 @@ def _text(value: str, room: int) -> str:
     return f'{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}"'
 
 
-def _mapping(value: Mapping[Any, Any], room: int) -> str:
+def _mapping(value: Mapping[Any, Any], room: int, depth: int) -> str:
     entries = ((f"{brief(key, room)}: ", one) for key, one in value.items())
-    return f"{{{_joined(entries, len(value), room)}}}" if value else "{}"
+    return f"{{{_joined(entries, len(value), room, depth)}}}" if value else "{}"
 
 
-def _sequence(value: Sequence[Any], room: int) -> str:
-    return f"[{_joined((('', one) for one in value), len(value), room)}]" if value else "[]"
+def _sequence(value: Sequence[Any], room: int, depth: int) -> str:
+    return f"[{_joined((('', one) for one in value), len(value), room, depth)}]" if value else "[]"
 
 
-def _joined(items: Iterable[tuple[str, Any]], count: int, room: int) -> str:
+def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int) -> str:
     """Items with what stands before each, as many as there is room for."""
     found: list[str] = []
     left = room - 2
     for label, item in items:
         if left < _LEAST and (found or left < len(label) + 2):
             break
-        text = f"{label}{brief(item, max(left - len(label), 1))}"
+        text = f"{label}{brief(item, max(left - len(label), 1), depth - 1)}"
         if len(text) > left and found:
             break
         found.append(text)

@@ -84,7 +84,7 @@ class _Page:
         width = max(_WIDTH - len(indent), _LEAST)
         marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
         for start, end in _lines(one, width):
-            yield indent + snippet(one.text[start:end])
+            yield indent + snippet(one.text[start:end]).rstrip()
             here = [m for m in marks if start <= m.at < end and not m.is_literal]
             for row in self._rows(here, start, width):
                 yield indent + row
