@@ -1,0 +1,119 @@
+"""What the expressions of a policy read of an object, and the values that they compare with.
+
+A place is the name of a variable (`object`, `oldObject`, `params`) and steps into it; what a loop
+reads of its items is read of the first one. Values are the literals in the expressions, and their
+neighbours: one more and one less, a text with something in front of it or behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.cel import syntax
+from celadon.cli.reading.json_places import Path
+
+ROOTS: Final = frozenset({"object", "oldObject", "params"})
+_MOST_VALUES: Final = 40
+_OTHERS: Final[tuple[Any, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
+"""Values that are tried wherever something is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlaces:
+    """Places without repetition, in the order of the expressions; values likewise."""
+
+    places: tuple[Path, ...]
+    values: tuple[Any, ...]
+
+
+def read_places(
+    expressions: Iterable[syntax.Expr], variables: Mapping[str, syntax.Expr]
+) -> ReadPlaces:
+    """Of some expressions and the variables that they may use."""
+    reader = _Reader(variables)
+    for one in (*variables.values(), *expressions):
+        reader.read(one, {})
+    values = list(_neighbours(reader.literals))
+    distinct = {(type(one), str(one)): one for one in (*values[:_MOST_VALUES], *_OTHERS)}
+    return ReadPlaces(tuple(dict.fromkeys(reader.places)), tuple(distinct.values()))
+
+
+def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
+    for one in literals:
+        yield one
+        if isinstance(one, int) and not isinstance(one, bool):
+            yield from (int(one) + 1, int(one) - 1, str(int(one)))
+        elif isinstance(one, str):
+            yield from (f"{one}x", f"x{one}")
+
+
+class _Reader:
+    def __init__(self, variables: Mapping[str, syntax.Expr]) -> None:
+        self._variables = variables
+        self.places: list[Path] = []
+        self.literals: list[Any] = []
+
+    def read(self, node: syntax.Expr, bound: Mapping[str, Path]) -> None:
+        """Takes in a node and all below it; `bound` are the items of loops."""
+        place = self._place(node, bound)
+        if place is not None and len(place) > 1:
+            self.places.append(place)
+        match node:
+            case syntax.Literal(_, value) if isinstance(value, bool | int | str):
+                self.literals.append(value)
+            case syntax.Select(_, operand):
+                self.read(operand, bound)
+            case syntax.Call(_, _, target, args):
+                for one in (*args, *(() if target is None else (target,))):
+                    self.read(one, bound)
+                self._keys(node, bound)
+            case syntax.ListLiteral(_, elements):
+                for one in elements:
+                    self.read(one, bound)
+            case syntax.Comprehension():
+                self._loop(node, bound)
+            case _:
+                return
+
+    def _keys(self, node: syntax.Call, bound: Mapping[str, Path]) -> None:
+        """`'key' in object.metadata.labels` reads that label."""
+        if node.function == "@in" and len(node.args) == 2:
+            key, place = node.args[0], self._place(node.args[1], bound)
+            if isinstance(key, syntax.Literal) and isinstance(key.value, str) and place:
+                self.places.append((*place, key.value))
+
+    def _loop(self, node: syntax.Comprehension, bound: Mapping[str, Path]) -> None:
+        self.read(node.iter_range, bound)
+        place = self._place(node.iter_range, bound)
+        inner = dict(bound)
+        if place is not None:
+            inner[node.iter_var] = (*place, 0)
+            self.places.append((*place, 0))
+        for one in (node.accu_init, node.condition, node.step, node.result):
+            self.read(one, inner)
+
+    def _place(self, node: syntax.Expr, bound: Mapping[str, Path]) -> Path | None:
+        """Where a value stands that is read as it is."""
+        match node:
+            case syntax.Ident(_, name):
+                if name in bound:
+                    return bound[name]
+                return (name,) if name in ROOTS else None
+            case syntax.Select(_, syntax.Ident(_, "variables"), name):
+                found = self._variables.get(name)
+                return None if found is None else self._place(found, {})
+            case syntax.Select(_, operand, name):
+                place = self._place(operand, bound)
+                return None if place is None else (*place, name)
+            case syntax.Call(_, "_[_]" | "_?._" | "_[?_]", None, (operand, syntax.Literal(_, key))):
+                place = self._place(operand, bound)
+                known = isinstance(key, str | int) and not isinstance(key, bool)
+                return (*place, key) if place is not None and known else None  # type: ignore[arg-type]  # known
+            case syntax.Call(_, "orValue" | "value", syntax.Call() as inner):
+                return self._place(inner, bound)
+            case syntax.Call(_, "_?_:_", None, (_, first, _)):
+                return self._place(first, bound)
+            case _:
+                return None
