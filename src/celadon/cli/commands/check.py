@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 from celadon.cli.suggestions import did_you_mean
@@ -211,6 +213,11 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
+    with garbage_later() as loaded:
+        return _run(options, loaded)
+
+
+def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.checking.check_run import check
     from celadon.cli.checking.manifests import Parts, gather, unknown_kind
     from celadon.cli.checking.policy_set import only, policy_sets
@@ -243,6 +250,7 @@ def run(options: argparse.Namespace) -> Exit:
         settings = _settings(options)
     except ValueError as error:
         return output.usage_error("celadon check", str(error))
+    loaded()
     report = check(manifests, policies, settings, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
