@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Final
 
 from celadon.cli import output
 from celadon.cli.check_options import add_question
 from celadon.cli.exits import Exit
+from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
 
 DESCRIPTION: Final = """\
@@ -88,6 +90,11 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
+    with garbage_later() as loaded:
+        return _run(options, loaded)
+
+
+def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
     from celadon.cli.checking.check_run import check
 
@@ -96,6 +103,7 @@ def run(options: argparse.Namespace) -> Exit:
         given = check_inputs(options, progress.step)
     except WrongUseError as error:
         return output.usage_error("celadon check", str(error))
+    loaded()
     report = check(given, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
