@@ -174,7 +174,7 @@ def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: i
 def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color: bool) -> None:
     """Explanations in one of `EXPLAIN_FORMATS`."""
     if format == "json":
-        from celadon.cli.formats import explanation_data
+        from celadon.cli.formats.explanation_reports import explanation_data
 
         write(explanation_data.render(found))
         return
@@ -182,11 +182,11 @@ def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color
 
     items = [outline(one) for one in found]
     if format == "html":
-        from celadon.cli.formats import explanation_html
+        from celadon.cli.formats.explanation_reports import explanation_html
 
         write(explanation_html.render(items))
         return
-    from celadon.cli.formats import explanation_text
+    from celadon.cli.formats.explanation_reports import explanation_text
 
     write(explanation_text.render(items, color=use_color(sys.stdout, forbidden=no_color)))
 

@@ -11,7 +11,7 @@ The engine itself runs: the request's context hands out budgets that trace what 
 together as values (`explanations`), which others show. Nothing is decided here.
 """
 
-from celadon.admission.explanation.explaining import MutationLook, explain
+from celadon.admission.explanation.explanation_making import MutationLook, explain
 from celadon.admission.explanation.explanations import (
     BindingExplanation,
     Budget,

@@ -16,8 +16,8 @@ from celadon.admission import ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
-from celadon.cli.checking.check_inputs import CheckInputs
 from celadon.cli.checking.check_report import Report
+from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings

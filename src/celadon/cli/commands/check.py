@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.check_options import add_question
+from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
 from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
     from celadon.cli.checking.check_run import check
+    from celadon.cli.checking.given.check_inputs import WrongUseError, check_inputs
 
     progress = output.Progress("documents read:")
     try:

@@ -6,14 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check_options import add_question
+from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from celadon.cli.checking.check_inputs import CheckInputs
     from celadon.cli.checking.check_report import ObjectResult
+    from celadon.cli.checking.given.check_inputs import CheckInputs
 
 _PROGRAM: Final = "celadon explain"
 
@@ -69,7 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, explain."""
-    from celadon.cli.checking.check_inputs import WrongUseError
+    from celadon.cli.checking.given.check_inputs import WrongUseError
     from celadon.cli.explaining.explained_objects import explained_objects
 
     progress = output.Progress("documents read:")
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
     """WrongUseError."""
-    from celadon.cli.checking.check_inputs import WrongUseError, check_inputs
+    from celadon.cli.checking.given.check_inputs import WrongUseError, check_inputs
 
     if options.record is None:
         return check_inputs(options, step)

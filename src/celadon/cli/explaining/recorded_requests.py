@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.admission.webhooks import REVIEW_KIND
-from celadon.cli.checking.check_inputs import CheckInputs, WrongUseError
+from celadon.cli.checking.given.check_inputs import CheckInputs, WrongUseError
 from celadon.cli.checking.questions import Question
 from celadon.cli.reading import sources
 from celadon.cli.reading.document_archive import DocumentArchive

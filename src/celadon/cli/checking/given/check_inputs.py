@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from celadon.cli import check_options
+from celadon.cli.checking.given import check_options
 from celadon.cli.checking.judging.object_judging import Settings
 from celadon.cli.checking.manifests import Manifests, Parts, gather, unknown_kind
 from celadon.cli.checking.policy_set import PolicySets, only, policy_sets

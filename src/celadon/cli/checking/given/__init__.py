@@ -1,0 +1,1 @@
+"""What is given to a check: its options, and the documents that they name."""
