@@ -138,7 +138,7 @@ def _watch(
     paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
     """Until Ctrl-C."""
-    from celadon.cli.policy_tests.watched_files import WatchedFiles, affected
+    from celadon.cli.policy_tests.changed_files import WatchedFiles, affected
 
     watched = WatchedFiles()
     watched.watch(given.tests, (one.file for one in given.problems))
