@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.extend import re2
+from celadon.cli.formats.case_reports import case_data
 from celadon.cli.policy_tests.case_results import Status
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from tests.cli.files import Json, binding, config_map, policy
@@ -344,3 +345,27 @@ def test_verdicts_are_those_of_check(tmp_path: Path) -> None:
     assert [one.message for one in found.outcome.deciding] == ["x must be ok", "y must not be"]
     assert found.outcome.result.operation == "CREATE"
     assert OK["metadata"]["name"] == found.outcome.result.name
+
+
+def test_workers_find_what_one_process_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celadon.cli.policy_tests.case_running.WORTH_WORKERS", 1)
+    paths = []
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        cases = ({"expect": "admit"}, {"patch": NO_X, "expect": {"deny": name}})
+        paths.append(written(tmp_path / name, *cases))
+    found = [case_data.document(report(*paths, jobs=jobs)) for jobs in (1, 2, 8)]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["summary"]["failed"] == 3
+
+
+def test_doubts_about_a_whole_test_need_all_of_it(tmp_path: Path) -> None:
+    """Cases that are left out of one test are no matter of another's."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    first = written(tmp_path / "a", {"expect": "admit"}, {"expect": "admit", "name": "other"})
+    second = written(tmp_path / "b", {"expect": "admit"})
+    found = report(first, second, only=re2.compile("case 0"))
+    assert [len(one.doubts) for one in found.tests] == [0, 1]

@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.option_values import count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
 from celadon.cli.policy_tests.written_tests.found_tests import GivenTests, given_tests
@@ -70,6 +71,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--watch", action="store_true", help="go on: run what is affected when a file changes"
     )
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=0,
+        metavar="N",
+        help="processes that run many cases (default: as many as there are processors)",
+    )
     looks = parser.add_argument_group("output")
     looks.add_argument(
         "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
@@ -97,6 +105,7 @@ def run(options: argparse.Namespace) -> Exit:
         only=only,
         fail_fast=options.fail_fast,
         strict=options.strict,
+        jobs=options.jobs,
     )
     report = _run(given, chosen, options)
     if report.deselected and not any(report.cases):
@@ -114,9 +123,9 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     if options.update:
         from celadon.cli.policy_tests.written_tests.snapshots import update
 
-        count = update(report.tests)
-        if count:
-            output.complain(f"updated: {count}")
+        updated = update(report.tests)
+        if updated:
+            output.complain(f"updated: {updated}")
             given = given_tests(list(dict.fromkeys(one.file for one in given.tests)))
             report = run_tests(given.tests, chosen, progress.step)
     report = replace(report, problems=tuple(given.problems))
@@ -129,7 +138,7 @@ def _watch(
     paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
     """Until Ctrl-C."""
-    from celadon.cli.policy_tests.watched_files import WatchedFiles, affected
+    from celadon.cli.policy_tests.changed_files import WatchedFiles, affected
 
     watched = WatchedFiles()
     watched.watch(given.tests, (one.file for one in given.problems))

@@ -71,7 +71,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of a case with one version. `seconds` are those of the processor. `outcome` is None
+    """What came of a case with one version. `outcome` is None
     for what could not be run; then `problems` say why. `values` are those of the parts of the
     expression that decided, if the case failed."""
 
@@ -83,7 +83,6 @@ class CaseResult:
     doubts: tuple[Doubt, ...] = ()
     problems: tuple[Problem, ...] = ()
     values: tuple[PartValue, ...] = ()
-    seconds: float = 0.0
 
     @property
     def is_bad(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place, PolicyError
@@ -28,42 +30,96 @@ from celadon.cli.policy_tests.vacuity.shared_doubts import shared_doubts
 from celadon.cli.reading.problems import Problem
 from celadon.cli.release_option import DEFAULT_VERSION
 from celadon.cli.suggestions import did_you_mean
+from celadon.cli.worker_pipes import possible_workers, received, started
+
+WORTH_WORKERS: Final = 200
+"""Cases from which on it pays to run them in several processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What is run, and how. `versions` are for tests that name none; `only` is found in the names
-    of the cases that are run (`file::case`). With `fail_fast` nothing is run behind a failure."""
+    of the cases that are run (`file::case`). With `fail_fast` nothing is run behind a failure.
+    `jobs` are processes; 0: as many as there are processors."""
 
     versions: tuple[str, ...] = (DEFAULT_VERSION,)
     only: re2.Pattern | None = None
     fail_fast: bool = False
     strict: bool = False
+    jobs: int = 0
+
+
+class _Chosen(NamedTuple):
+    """A test, and those of its cases that are run."""
+
+    test: PolicyTest
+    cases: tuple[Case, ...]
 
 
 def run_tests(
     tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
 ) -> RunReport:
     """What comes of all tests. `step` is told how many cases are done."""
-    results = []
+    chosen = [
+        _Chosen(test, tuple(one for one in test.cases if _is_chosen(test, one, options)))
+        for test in tests
+    ]
+    left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
+    to_run = [one for one in chosen if one.cases or not one.test.cases]
     done = itertools.count(1)
-    left_out = 0
+    results = []
     stopped = False
-    for test in tests:
-        chosen = [one for one in test.cases if _is_chosen(test, one, options)]
-        left_out += len(test.cases) - len(chosen)
-        if stopped or (test.cases and not chosen):
-            continue
-        found: list[CaseResult] = []
-        for one in run_test(test, chosen, options):
-            found.append(one)
-            step(next(done))
-            if options.fail_fast and one.is_bad:
-                stopped = True
-                break
-        doubts = () if left_out or stopped else tuple(shared_doubts(test, found))
-        results.append(FileResult(test.name, test.file, tuple(found), test.problems, doubts))
+    for result in _results(to_run, options, lambda: step(next(done))):
+        results.append(result)
+        stopped = options.fail_fast and any(one.is_bad for one in result.cases)
+        if stopped:
+            break
     return RunReport(tuple(results), deselected=left_out, strict=options.strict, stopped=stopped)
+
+
+def _results(
+    chosen: Sequence[_Chosen], options: RunOptions, tick: Callable[[], None]
+) -> Iterator[FileResult]:
+    """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
+    count = sum(len(one.cases) for one in chosen)
+    workers = 1
+    if count >= WORTH_WORKERS and not options.fail_fast:
+        workers = max(1, min(possible_workers(options.jobs), len(chosen)))
+    if workers == 1:
+        yield from (_result(one, options, tick) for one in chosen)
+        return
+    with ExitStack() as stack:
+        pipes = [
+            started(functools.partial(_some, chosen[first::workers], options), stack)
+            for first in range(workers)
+        ]
+        for number, one in enumerate(chosen):
+            found: FileResult | None = received(pipes[number % workers])
+            if found is None:
+                yield _result(one, options, tick)
+                continue
+            for _ in found.cases:
+                tick()
+            yield found
+
+
+def _some(chosen: Sequence[_Chosen], options: RunOptions) -> Iterator[FileResult]:
+    for one in chosen:
+        yield _result(one, options, lambda: None)
+
+
+def _result(one: _Chosen, options: RunOptions, tick: Callable[[], None]) -> FileResult:
+    test, found = one.test, list[CaseResult]()
+    for case in run_test(test, one.cases, options):
+        found.append(case)
+        tick()
+        if options.fail_fast and case.is_bad:
+            break
+    whole = len(one.cases) == len(test.cases) and not any(
+        case.is_bad and options.fail_fast for case in found
+    )
+    doubts = tuple(shared_doubts(test, found)) if whole else ()
+    return FileResult(test.name, test.file, tuple(found), test.problems, doubts)
 
 
 def _is_chosen(test: PolicyTest, case: Case, options: RunOptions) -> bool:
@@ -93,13 +149,11 @@ def run_case(bench: Bench, case: Case) -> CaseResult:
     """What comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
         return CaseResult(case, bench.version, Status.SKIPPED)
-    start = time.process_time()
     try:
-        found = _run(bench, case)
+        return _run(bench, case)
     except Exception as error:  # noqa: BLE001 - one case's trouble is not the others'
         problem = crash(case.place.file, case.place.line, f"running case `{case.name}`", error)
-        found = CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))
-    return replace(found, seconds=time.process_time() - start)
+        return CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))
 
 
 def _run(bench: Bench, case: Case) -> CaseResult:

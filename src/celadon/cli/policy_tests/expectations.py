@@ -69,6 +69,7 @@ class Expectation:
     that decides: its index, or its expression. `warnings` are all that policies give. `object` has
     what must be in the object after it was mutated (null: what must not), `patch` what the mutation
     must come to.
+    `because` is the name of a reason for which nothing matches (`vacuities`).
     `snapshot` says that what happens is still to be written down.
     """
 
@@ -83,4 +84,5 @@ class Expectation:
     audit_annotations: Mapping[str, TextMatch] = field(default_factory=dict)
     object: JsonObject | None = None
     patch: tuple[Mapping[str, Any], ...] | None = None
+    because: str = ""
     snapshot: bool = False

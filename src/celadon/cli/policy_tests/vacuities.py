@@ -38,6 +38,7 @@ class Vacuity(enum.Enum):
     ONLY_WARNS = "only-warns"
     NOT_SERVED = "not-served"
     TRUE_BEFORE = "true-before"
+    OTHER_REASON = "other-reason"
     ANY_TEXT = "any-text"
 
     ANY_DENIAL = "any-denial"
@@ -52,6 +53,25 @@ class Vacuity(enum.Enum):
     NEVER_SPEAKS = "never-speaks"
     NEVER_CONTENT = "never-content"
 
+
+UNMATCHED: Final = (
+    Vacuity.RESOURCE,
+    Vacuity.GROUP,
+    Vacuity.VERSION,
+    Vacuity.OPERATION,
+    Vacuity.SUBRESOURCE,
+    Vacuity.SCOPE,
+    Vacuity.RESOURCE_NAME,
+    Vacuity.EXCLUDED,
+    Vacuity.NAMESPACE_SELECTOR,
+    Vacuity.OBJECT_SELECTOR,
+    Vacuity.CONDITION_FALSE,
+    Vacuity.EXEMPT_USER,
+    Vacuity.DRY_RUN,
+    Vacuity.PARAM_NOT_FOUND,
+    Vacuity.EXEMPT_RESOURCE,
+)
+"""Reasons for which a policy may be meant not to look at a request."""
 
 POINTED_OUT: Final = frozenset(
     {

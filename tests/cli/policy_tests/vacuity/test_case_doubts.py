@@ -283,6 +283,12 @@ ROWS: dict[str, Row] = {
         {"expect": {"object": {"data": {"z": "new"}}}, "kubernetesVersions": ["1.35"]},
         mutating(ADD),
     ),
+    "no match, but for another reason": Row(
+        Vacuity.OTHER_REASON,
+        "nothing matches, but not because of `namespace-selector`: the rules are about operation",
+        {"expect": {"verdict": "noMatch", "because": "namespace-selector"}},
+        ruled(operations=["UPDATE"]),
+    ),
     "an object that was so before": Row(
         Vacuity.TRUE_BEFORE,
         "`object` would be as expected without the policy, too",
@@ -381,6 +387,10 @@ SOUND: dict[str, tuple[Json, list[Json]]] = {
         [POLICY, binding()],
     ),
     "not looked at": ({"expect": "noMatch"}, ruled(operations=["UPDATE"])),
+    "not looked at for a reason": (
+        {"expect": {"verdict": "noMatch", "because": "operation"}},
+        ruled(operations=["UPDATE"]),
+    ),
     "an error": ({"patch": {"data": {"x": None}}, "expect": "error"}, [POLICY, binding()]),
     "invalid": ({"patch": {"data": {"/": "no"}}, "expect": "invalid"}, [POLICY, binding()]),
     "changed": ({"expect": {"object": {"data": {"z": "new"}}}}, mutating(ADD)),

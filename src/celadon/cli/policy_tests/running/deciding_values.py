@@ -8,14 +8,13 @@ their rounds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.explanation import ExpressionRun, Part, PolicyExplanation, explain
-from celadon.cel import EvaluationError
 from celadon.cel.extend import Literal
 from celadon.cel.tracing import written_tree
-from celadon.cel.value_functions import notation
 from celadon.cli.checking.check_report import Violation
+from celadon.cli.explaining.value_texts import brief, shortened
 from celadon.cli.policy_tests.case_results import CaseOutcome, PartValue
 from celadon.cli.policy_tests.running.case_bench import Judged
 
@@ -56,7 +55,7 @@ def _values(run: ExpressionRun) -> Iterator[PartValue]:
     """Those of variables that it was the first to read, then its own parts."""
     for variable in run.all_variables():
         text = variable.expression.text
-        yield PartValue(_on_one_line(text), _said(variable.value))
+        yield PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
     program = run.expression.program
     if program is None:
         return
@@ -67,18 +66,8 @@ def _values(run: ExpressionRun) -> Iterator[PartValue]:
             continue
         if not isinstance(known.value, Mapping):
             text = ast.source.text[part.start : part.end]
-            yield PartValue(_on_one_line(text), _said(known.value))
-
-
-def _said(value: Any) -> str:  # noqa: ANN401 - a value of CEL
-    if isinstance(value, EvaluationError):
-        return f"error: {value.message}"
-    try:
-        return _on_one_line(notation(value))
-    except EvaluationError:
-        return "..."
+            yield PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
 
 
 def _on_one_line(text: str) -> str:
-    found = " ".join(text.split())
-    return found if len(found) <= _MOST_CHARACTERS else f"{found[: _MOST_CHARACTERS - 3]}..."
+    return shortened(" ".join(text.split()), _MOST_CHARACTERS)

@@ -5,10 +5,11 @@ Of a case that failed they say why; one that is as expected fails for the graver
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.admission import Note, Operation, Outcome, ValidatingAdmissionPolicy
+from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict, How, TextMatch
@@ -51,6 +52,7 @@ def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -
     if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
         return
     expected = case.expect.verdict is CaseVerdict.NO_MATCH
+    why: list[Doubt] = []
     for found in judged.setting.sets.all:
         for name in sorted(outcome.under_test & found.policies.keys()):
             notes = _notes_on(name, outcome, found)
@@ -59,8 +61,20 @@ def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -
             )
             if not expected:
                 yield from reasons
+            elif case.expect.because:
+                why += reasons
             elif not any(one.value.spec.policy_name == name for one in found.bindings.values()):
                 yield from (one for one in reasons if one.vacuity in _BY_CHANCE)
+    if expected:
+        yield from _other_reason(case.expect.because, why, case.expect.place)
+
+
+def _other_reason(wanted: str, why: Sequence[Doubt], place: Place) -> Iterator[Doubt]:
+    """Where nothing matches, but not for the reason that is expected."""
+    if wanted and wanted not in {one.vacuity.value for one in why}:
+        actual = "; ".join(one.text for one in why) or "no reason is known"
+        text = f"nothing matches, but not because of `{wanted}`: {actual}"
+        yield Doubt(Vacuity.OTHER_REASON, text, place)
 
 
 def _notes_on(name: str, outcome: CaseOutcome, found: PolicySet) -> tuple[Note, ...]:

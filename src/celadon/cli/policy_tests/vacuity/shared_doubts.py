@@ -33,18 +33,17 @@ def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[D
 
 
 def _same_cases(cases: Sequence[Case]) -> Iterator[Doubt]:
-    seen: list[tuple[tuple[object, ...], Case]] = []
+    seen: dict[str, Case] = {}
     for case in cases:
-        asked = _asked(case)
-        before = next((one for known, one in seen if known == asked), None)
-        if before is not None:
+        before = seen.setdefault(_asked(case), case)
+        if before is not case:
             text = f"case `{case.name}` asks what case `{before.name}` asks"
             yield Doubt(Vacuity.SAME_CASE, text, case.place)
-        seen.append((asked, case))
 
 
-def _asked(case: Case) -> tuple[object, ...]:
-    return (
+def _asked(case: Case) -> str:
+    """The same text for the same request in the same cluster."""
+    asked = (
         case.object.value,
         None if case.old is None else case.old.value,
         case.operation,
@@ -57,3 +56,4 @@ def _asked(case: Case) -> tuple[object, ...]:
         case.policies,
         case.versions,
     )
+    return repr(asked)

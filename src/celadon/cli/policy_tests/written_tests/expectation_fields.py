@@ -55,6 +55,7 @@ class ExpectationReader:
                 key: self._text((*path, "auditAnnotations", key))
                 for key in given.get("auditAnnotations", {})
             },
+            because=given.get("because", ""),
             object=given.get("object"),
             patch=None if patch is None else tuple(patch),
         )

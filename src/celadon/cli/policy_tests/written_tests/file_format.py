@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from celadon.cli.policy_tests.expectations import CaseVerdict
+from celadon.cli.policy_tests.vacuities import UNMATCHED
 
 API_VERSION: Final = "celadon.dev/v1"
 KIND: Final = "PolicyTest"
@@ -195,6 +196,10 @@ EXPECTATION_FIELDS: Final = {
     },
     "reason": _text("The reason of the answer."),
     "code": {"description": "The code of the answer.", "type": "integer"},
+    "because": {
+        "description": "Why nothing matches.",
+        "enum": [one.value for one in UNMATCHED],
+    },
     "warnings": _list("All warnings that policies give, in order.", _ref("text")),
     "auditAnnotations": _map("Audit annotations, by their key, or `POLICY/KEY`.", _ref("text")),
     "object": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from celadon.cli.policy_tests.watched_files import WatchedFiles, affected
+from celadon.cli.policy_tests.changed_files import WatchedFiles, affected
 from celadon.cli.policy_tests.written_tests.found_tests import given_tests
 from tests.cli.policy_tests.given_cases import written
 
