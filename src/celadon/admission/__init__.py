@@ -12,7 +12,6 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine, Observer
-from celadon.admission.incomplete_requests import Missing, PartialVerdict, judged_partly
 from celadon.admission.matching import is_exempt
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.policy_engine import PolicyEngine
@@ -43,13 +42,11 @@ __all__ = [
     "ConversionError",
     "Decision",
     "Engine",
-    "Missing",
     "Note",
     "ObjectWorld",
     "Observer",
     "Operation",
     "Outcome",
-    "PartialVerdict",
     "PolicyEngine",
     "RecordedWarning",
     "Request",
@@ -64,6 +61,5 @@ __all__ = [
     "decode_policy",
     "default_options",
     "is_exempt",
-    "judged_partly",
     "recorded_warnings",
 ]

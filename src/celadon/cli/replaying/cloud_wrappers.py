@@ -159,5 +159,5 @@ def _named(steps: Iterable[str]) -> Iterator[tuple[str, str]]:
     yield from zip(("resource", "name", "subresource"), steps, strict=False)
 
 
-_OF_NAMESPACES: Final = frozenset({"status", "finalize"})
+_OF_NAMESPACES: Final = ("finalize", "status")
 """Subresources of namespaces themselves."""

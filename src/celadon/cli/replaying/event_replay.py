@@ -17,8 +17,8 @@ from celadon.admission import (
     Decision,
     Engine,
     World,
-    judged_partly,
 )
+from celadon.admission.incomplete import judged_partly
 from celadon.cli.auditing.audit_findings import AUDIT, DENY, effect_of
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.object_preparation import Prepare
@@ -41,7 +41,6 @@ from celadon.goyaml import UnreadableError
 from celadon.kube import GroupVersionKind
 from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
 
-_COMPLETE: Final = "ResponseComplete"
 _REFUSED: Final = 400
 _DENIAL: Final = re.compile(
     r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
@@ -74,7 +73,7 @@ class EventReplay:
             findings.strangers += 1
             return
         findings.events += 1
-        if read.event.value.get("stage", _COMPLETE) != _COMPLETE:
+        if read.event.value.get("stage") not in (None, "ResponseComplete"):
             findings.skipped += 1
             return
         one = logged(read.event)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from celadon.admission import Missing, Operation, Request, default_options
+from celadon.admission import Operation, Request, default_options
+from celadon.admission.incomplete import Missing
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
@@ -26,7 +27,7 @@ from celadon.kube.well_known_values import NAMESPACES
 
 _TRUNCATED: Final = "audit.k8s.io/truncated"
 _WITH_OBJECTS: Final = frozenset({"Request", "RequestResponse"})
-_CONNECTIONS: Final = frozenset({"attach", "exec", "portforward", "proxy"})
+_CONNECTIONS: Final = ("exec", "attach", "portforward", "proxy")
 _OPERATIONS: Final = {
     "create": Operation.CREATE,
     "update": Operation.UPDATE,

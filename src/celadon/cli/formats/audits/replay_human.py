@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.cli.formats.audits.audit_human import EFFECT_STYLES
 from celadon.cli.formats.check_human import Look, notice_lines, plural, policy_error_lines
 from celadon.cli.replaying.logged_requests import Undecidable
 from celadon.cli.replaying.replay_findings import BY, ReplayReport, Sighted, Sightings
 
 _SHOWN: Final = 20
 _HEAD: Final = ("DENIED", "WARNED", "AUDITED", "FIRST", "LAST")
-_WORDS: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
 
 
 def render(report: ReplayReport, look: Look) -> str:
@@ -41,7 +41,7 @@ def _sightings(when: str, found: Sightings, look: Look) -> Iterator[list[str]]:
 
 def _examples(one: Sighted, look: Look) -> Iterator[str]:
     for example in one.examples:
-        word = look.paint(_WORDS[example.effect], f"{example.effect:6}")
+        word = look.paint(EFFECT_STYLES[example.effect], f"{example.effect:6}")
         who = f"{example.time} {example.user} {example.operation} {example.title}"
         yield f"  {word}  {who}: {example.message}"
         rule = f"{example.rule}  {example.field}  " if example.rule.file else ""

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from celadon.admission import (
     Action,
     Engine,
-    Missing,
     ObjectWorld,
     Operation,
     Request,
     decode_binding,
     decode_policy,
-    judged_partly,
 )
+from celadon.admission.incomplete import Missing, judged_partly
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.files import binding, policy
 
