@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
-AUDIT_FORMATS: Final = ("table", "json", "jsonl")
+AUDIT_FORMATS: Final = ("table", "json", "jsonl", "sarif", "junit", "html", "policyreport")
 REPLAY_FORMATS: Final = ("table", "json")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text", "json", "junit", "github", "tap")
@@ -169,7 +169,16 @@ def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: i
         color = use_color(sys.stdout, forbidden=no_color)
         write(audit_human.render(report, Look(color, verbosity)))
         return
-    renderers = {"json": audit_data.render_json, "jsonl": audit_data.render_end}
+    from celadon.cli.formats.audits import audit_html, audit_junit, audit_sarif, policy_reports
+
+    renderers = {
+        "json": audit_data.render_json,
+        "jsonl": audit_data.render_end,
+        "sarif": audit_sarif.render,
+        "junit": audit_junit.render,
+        "html": audit_html.render,
+        "policyreport": policy_reports.render,
+    }
     write(renderers[format](report))
 
 
