@@ -41,6 +41,7 @@ DOORS = {
     "celadon.kube.writes.patching",
     "celadon.admission",
     "celadon.admission.explanation",
+    "celadon.admission.incomplete",
     "celadon.admission.lint",
     "celadon.admission.mutating",
     "celadon.admission.plugins",

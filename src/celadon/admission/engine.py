@@ -178,9 +178,13 @@ class Engine:
         found = _judged(endpoint, RequestContext(request, world), notes)
         return Verdict(notes=tuple(notes)) if found is None else found
 
+    def candidates(self, request: Request, world: World) -> Sequence[Candidate[CompiledPolicy]]:
+        """The policies that may have something to say about requests to this endpoint."""
+        return self._endpoints.of(request, world.catalog).candidates
+
     def may_concern(self, request: Request, world: World) -> bool:
         """Whether some policy may have something to say about requests to this endpoint."""
-        return bool(self._endpoints.of(request, world.catalog).candidates)
+        return bool(self.candidates(request, world))
 
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
         """Notes on the policies and bindings that no request to the same endpoint concerns; the
@@ -420,7 +424,7 @@ class _Dispatch:
         evaluation: Evaluation,
     ) -> None:
         for finding in (*evaluation.findings, *evaluation.annotation_errors):
-            self.folder.add(_decision(policy, binding, param, finding))
+            self.folder.add(decision_of(policy, binding, param, finding))
         outcome, detail, source = Outcome.EVALUATED, "", None
         if evaluation.false_condition:
             outcome, detail = Outcome.CONDITION_FALSE, evaluation.false_condition
@@ -444,7 +448,8 @@ class _Dispatch:
         )
 
 
-def _decision(policy: str, binding: Binding, param: str, finding: Finding) -> Decision:
+def decision_of(policy: str, binding: Binding, param: str, finding: Finding) -> Decision:
+    """A finding as what a binding makes of it."""
     return Decision(
         policy,
         binding.name,

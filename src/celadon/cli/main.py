@@ -34,6 +34,7 @@ COMMANDS: Final = (
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
+    Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
     Command("test", "run the tests of policies", "celadon.cli.commands.test"),

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from celadon.cli.explaining.explained_objects import ExplainedObject
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.policy_tests.case_results import RunReport
+    from celadon.cli.replaying.replay_findings import ReplayReport
 
 EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
-AUDIT_FORMATS: Final = ("table", "json", "jsonl")
+AUDIT_FORMATS: Final = ("table", "json", "jsonl", "sarif", "junit", "html", "policyreport")
+REPLAY_FORMATS: Final = ("table", "json")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text", "json", "junit", "github", "tap")
 _PATIENCE: Final = 2.0
@@ -167,7 +169,16 @@ def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: i
         color = use_color(sys.stdout, forbidden=no_color)
         write(audit_human.render(report, Look(color, verbosity)))
         return
-    renderers = {"json": audit_data.render_json, "jsonl": audit_data.render_end}
+    from celadon.cli.formats.audits import audit_html, audit_junit, audit_sarif, policy_reports
+
+    renderers = {
+        "json": audit_data.render_json,
+        "jsonl": audit_data.render_end,
+        "sarif": audit_sarif.render,
+        "junit": audit_junit.render,
+        "html": audit_html.render,
+        "policyreport": policy_reports.render,
+    }
     write(renderers[format](report))
 
 
@@ -189,6 +200,23 @@ def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color
     from celadon.cli.formats.explanation_reports import explanation_text
 
     write(explanation_text.render(items, color=use_color(sys.stdout, forbidden=no_color)))
+
+
+def show_replay(report: ReplayReport, format: str, *, no_color: bool, verbosity: int) -> None:
+    """A replay in one of `REPLAY_FORMATS`."""
+    from celadon.cli.formats.audits import replay_data
+
+    if format == "json":
+        write(replay_data.render_json(report))
+        return
+    from celadon.cli.formats.audits import replay_human
+    from celadon.cli.formats.check_human import Look
+
+    report = plain_text.for_people(report)
+    for problem in report.findings.problems:
+        complain(f"error: {problem.text()}")
+    color = use_color(sys.stdout, forbidden=no_color)
+    write(replay_human.render(report, Look(color, verbosity)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from celadon.cli.formats.plain_text import one_line
 _SHOWN: Final = 10
 """Objects that are shown for one policy, unless `-v` asks for all."""
 _GROUPS: Final = 50
-_WORDS: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
+EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
+"""How effects are coloured."""
 _NUMBERS: Final = ("MATCHED", "DENIED", "WARNED", "AUDITED", "ERRORS")
 
 
@@ -65,7 +66,7 @@ def _violations(report: AuditReport, look: Look) -> Iterator[list[str]]:
 
 
 def _violation(one: Violation, look: Look) -> Iterator[str]:
-    word = look.paint(_WORDS[one.effect], f"{one.effect:6}")
+    word = look.paint(EFFECT_STYLES[one.effect], f"{one.effect:6}")
     place = f"{one.object.place}  " if one.object.place.file else ""
     yield f"  {word}  {place}{one.object.title}: {one_line(one.message)}"
 

@@ -1,0 +1,87 @@
+"""`celadon replay`: what policies would have said to last week's requests, and what was said."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.release_option import add_version
+
+DESCRIPTION: Final = """\
+Replay the requests of an audit log against ValidatingAdmissionPolicies: what would have been
+denied, for whom, since when; and what the policies of the cluster did deny and audit then.
+
+LOGS are files of audit events (audit.k8s.io/v1), folders of rotated files, or - for standard input;
+JSON lines or lists, packed with gzip or not, as API servers write them or as EKS (CloudWatch), AKS
+(diagnostics) and GKE (Cloud Logging) export them. What a log does not tell is not guessed: such
+requests are counted as undecidable, with the reason.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon replay -f policies/ /var/log/kubernetes/audit/
+  celadon replay -f policies/ audit.log -o json
+  aws logs filter-log-events --log-group-name /aws/eks/prod/cluster | celadon replay -f policies/ -
+
+exit codes:
+  0  no request would have been denied
+  1  a request would have been denied
+  2  wrong usage, or a log that cannot be read
+  3  a policy is broken
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon replay --help` shows."""
+    parser.add_argument("logs", nargs="*", metavar="LOGS", help="audit logs")
+    add_files(parser, POLICIES)
+    add_version(parser)
+    parser.add_argument("--strict", action="store_true", help="notices are failures")
+    looks = parser.add_argument_group("output")
+    looks.add_argument(
+        "-o", "--output", choices=output.REPLAY_FORMATS, default="table", help="(default: table)"
+    )
+    looks.add_argument("-q", "--quiet", action="store_true", help="only numbers and notices")
+    looks.add_argument("-v", "--verbose", action="count", default=0, help="all groups")
+    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, replay, report."""
+    from datetime import UTC, datetime
+
+    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.replaying.replay_run import Replay, replay
+
+    wrong = _wrong_use(options)
+    if wrong:
+        return output.usage_error("celadon replay", wrong)
+    progress = output.Progress("events replayed:")
+    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    asked = Replay(
+        manifests,
+        policy_sets(manifests, options.kubernetes_version),
+        options.kubernetes_version,
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        options.strict,
+        progress.share,
+    )
+    report = replay(asked, options.logs)
+    progress.done()
+    verbosity = -1 if options.quiet else options.verbose
+    output.show_replay(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    return report.exit
+
+
+def _wrong_use(options: argparse.Namespace) -> str:
+    if not options.files:
+        return "no policies: give them with `-f`"
+    if not options.logs:
+        return "nothing to replay: give audit logs"
+    if [*options.files, *options.logs].count("-") > 1:
+        return "standard input (`-`) can only be read once"
+    return ""

@@ -1,0 +1,204 @@
+"""One event after the other: what policies would have said to it, and what was said then.
+
+What was said is in the event: denials in the sentence of the answer, audits and their messages in
+the annotation `validation.policy.admission.k8s.io/validation_failure`. Warnings are in no event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from celadon.admission import (
+    VALIDATION_FAILURE,
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    World,
+)
+from celadon.admission.incomplete import judged_partly
+from celadon.cli.auditing.audit_findings import AUDIT, DENY, effect_of
+from celadon.cli.checking.check_report import Place
+from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.crashes import crash
+from celadon.cli.reading.json_text import read_written
+from celadon.cli.replaying.audit_logs import Read
+from celadon.cli.replaying.logged_requests import (
+    Logged,
+    Undecidable,
+    kind_of,
+    logged,
+    mapping,
+    request_of_event,
+    target_request,
+    text,
+)
+from celadon.cli.replaying.replay_findings import Occurrence, ReplayFindings
+from celadon.goyaml import UnreadableError
+from celadon.kube import GroupVersionKind
+from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
+
+_REFUSED: Final = 400
+_DENIAL: Final = re.compile(
+    r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
+)
+
+
+class EventReplay:
+    """Replays events, and puts down what comes of them."""
+
+    __slots__ = ("_engine", "_findings", "_policies", "_prepare", "_world")
+
+    def __init__(
+        self,
+        engine: Engine,
+        world: World,
+        prepare: Prepare,
+        policies: PolicySet,
+        findings: ReplayFindings,
+    ) -> None:
+        self._engine = engine
+        self._world = world
+        self._prepare = prepare
+        self._policies = policies
+        self._findings = findings
+
+    def take(self, read: Read) -> None:
+        """An event; an error of our own is not the others' trouble."""
+        findings = self._findings
+        if read.event is None:
+            findings.strangers += 1
+            return
+        findings.events += 1
+        if read.event.value.get("stage") not in (None, "ResponseComplete"):
+            findings.skipped += 1
+            return
+        one = logged(read.event)
+        if one is None:
+            findings.reads += 1
+            return
+        if one.time:
+            findings.first = min(findings.first or one.time, one.time)
+            findings.last = max(findings.last, one.time)
+        try:
+            for occurrence in self._said(one, read):
+                findings.did.add(occurrence)
+            self._replay(one, read)
+        except Exception as error:  # noqa: BLE001 - one event's trouble is not the others'
+            findings.problems.append(crash(read.file, read.line, "replaying an event", error))
+
+    def _replay(self, one: Logged, read: Read) -> None:
+        findings = self._findings
+        kind = kind_of(one, self._world.catalog)
+        known = GroupVersionKind("", "", "") if kind is None else kind
+        if not self._engine.may_concern(target_request(one, known), self._world):
+            findings.unconcerned += 1
+            return
+        request = Undecidable.KIND if kind is None else request_of_event(one, kind, self._prepare)
+        if isinstance(request, Undecidable):
+            findings.undecidable[request.name] += 1
+            return
+        verdict = judged_partly(self._engine, request, self._world, one.missing)
+        findings.judged += 1
+        findings.matched.update(verdict.matched)
+        against = [one for one in verdict.decisions if one.action is Action.DENY]
+        for decision in against:
+            findings.would.add(self._occurrence(decision, one, kind, read))
+        denied = any(decision.denies for decision in against)
+        findings.denied += denied
+        if verdict.undecided:
+            findings.undecided.update(verdict.undecided)
+            if not denied:
+                findings.undecidable[Undecidable.MISSING.name] += 1
+
+    def _occurrence(
+        self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: Read
+    ) -> Occurrence:
+        rule = self._policies.place(decision.source, decision.policy, decision.binding)
+        return _occurrence(
+            one,
+            read,
+            kind,
+            policy=decision.policy,
+            binding=decision.binding,
+            effect=effect_of(decision),
+            message=decision.message,
+            field=decision.source.path.text,
+            rule=rule,
+            is_error=decision.cause is not Cause.VALIDATION,
+        )
+
+    def _said(self, one: Logged, read: Read) -> Iterator[Occurrence]:
+        """What policies of the cluster said to it."""
+        kind = kind_of(one, self._world.catalog)
+        status = mapping(one.event.get("responseStatus"))
+        found = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
+        if found is not None:
+            policy, binding, message = found[1], found[2] or "", found[3]
+            yield _occurrence(
+                one, read, kind, policy=policy, binding=binding, effect=DENY, message=message
+            )
+        for failure in _failures(one):
+            policy = text(failure.get("policy"))
+            if found is not None and policy == found[1] and failure.get("binding") == found[2]:
+                continue
+            yield _occurrence(
+                one,
+                read,
+                kind,
+                policy=policy,
+                binding=text(failure.get("binding")),
+                effect=AUDIT,
+                message=text(failure.get("message")),
+            )
+
+
+def _failures(one: Logged) -> list[dict[str, Any]]:
+    """Of the annotation; what cannot be read is none."""
+    given = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
+    try:
+        found = read_written(given) if isinstance(given, str) else []
+    except UnreadableError:
+        return []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _occurrence(
+    one: Logged,
+    read: Read,
+    kind: GroupVersionKind | None,
+    *,
+    policy: str,
+    binding: str,
+    effect: str,
+    message: str,
+    field: str = "",
+    rule: Place = Place(),  # noqa: B008 - frozen
+    is_error: bool = False,
+) -> Occurrence:
+    about = mapping(mapping(one.event.get("requestObject")).get("metadata"))
+    name = one.name or text(about.get("name")) or text(about.get("generateName"))
+    where = f"{one.namespace}/" if one.namespace and one.namespace != name else ""
+    what = str(one.resource.group_resource) if kind is None else kind.kind
+    below = f"/{one.subresource}" if one.subresource else ""
+    account = one.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
+    return Occurrence(
+        policy=policy,
+        binding=binding,
+        effect=effect,
+        message=message,
+        field=field,
+        rule=rule,
+        is_error=is_error,
+        operation=one.operation.value,
+        title=f"{what}{below} {where}{name}",
+        namespace=one.namespace,
+        user=one.user.name,
+        controller=account.replace(":", "/") if account != one.user.name else "",
+        time=one.time,
+        audit_id=text(one.event.get("auditID")),
+        place=Place(read.file, read.line),
+    )

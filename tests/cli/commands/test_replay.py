@@ -1,0 +1,320 @@
+"""`celadon replay`: what policies would have said to logged requests, and what was said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celadon.admission import VALIDATION_FAILURE
+from tests.cli.files import binding, config_map, policy, run, write
+from tests.cli.replaying.events import PACKED, Json, as_gke, event, lines
+
+Capture = pytest.CaptureFixture[str]
+RULE = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["*"],
+    "resources": ["configmaps", "configmaps/*", "pods", "pods/*", "namespaces"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("p.json"), policy(), binding())
+
+
+def replayed(capsys: Capture, *events: Json, code: int | None = None, text: str = "") -> Any:
+    Path("audit.log").write_text(text or lines(events))
+    found, out, err = run(capsys, "replay", "-f", "p.json", "audit.log", "-o", "json")
+    assert err == ""
+    assert code is None or found == code
+    return json.loads(out)
+
+
+def reasons(found: Any) -> dict[str, int]:
+    return {one["reason"]: one["count"] for one in found["undecidable"]}
+
+
+def judge(expression: str, **spec: Any) -> None:
+    spec.setdefault("rules", [RULE])
+    write(Path("p.json"), policy(expression=expression, **spec), binding())
+
+
+def test_a_table_for_people(capsys: Capture) -> None:
+    robot = {"username": "system:serviceaccount:ci:robot"}
+    later = "2026-03-02T10:00:00.000000Z"
+    Path("audit.log").write_text(
+        lines(
+            [
+                event(),
+                event(name="b", user=robot, requestReceivedTimestamp=later),
+                event(name="c", x="ok"),
+                event("get"),
+                event(name="m", level="Metadata", requestObject=None, responseObject=None),
+            ]
+        )
+    )
+    code, out, err = run(capsys, "replay", "-f", "p.json", "audit.log")
+    assert (code, err) == (1, "")
+    assert "limit: would have spoken against 2 requests\n" in out
+    assert (
+        "  deny    2026-03-01T10:00:00.000000Z alice CREATE ConfigMap default/a: "
+        "failed expression: object.data.x == 'ok'\n"
+        "          p.json:30  spec.validations[0].expression  audit.log:1  id-a\n"
+    ) in out
+    assert "ci/robot" in out
+    assert "undecidable: 1 request\n        1  the log has no objects of it (level Metadata)" in out
+    assert out.endswith(
+        "5 events from 2026-03-01T10:00:00.000000Z to 2026-03-02T10:00:00.000000Z: 3 judged, "
+        "1 undecidable, 0 of no policy's concern, 1 reads; 2 requests would have been denied, "
+        "0 were (1 policy)\n"
+    )
+
+
+@pytest.mark.parametrize("form", PACKED)
+def test_however_it_is_packed(form: str, capsys: Capture) -> None:
+    text = PACKED[form]([event(), event(name="b", x="ok")])
+    found = replayed(capsys, text=text, code=1)
+    assert (found["summary"]["events"], found["summary"]["judged"]) == (2, 2)
+    (example,) = found["would"]["examples"]
+    assert (example["object"], example["user"]) == ("ConfigMap default/a", "alice")
+    assert (example["auditID"], example["time"][:10]) == ("id-a", "2026-03-01")
+
+
+def test_rotated_sets_in_their_order(capsys: Capture) -> None:
+    Path("logs").mkdir()
+    Path("logs/audit.log").write_text(lines([event(name="c")]))
+    Path("logs/audit-2026-03-02T00-00-00.000.log").write_text(lines([event(name="b")]))
+    packed = gzip.compress(lines([event(name="a")]).encode())
+    Path("logs/audit-2026-03-01T00-00-00.000.log.gz").write_bytes(packed)
+    Path("logs/notes.md").write_text("no log")
+    for words in (["logs"], [f"logs/{name}" for name in os.listdir("logs")][:0] or ["logs/*log*"]):
+        _, out, _ = run(capsys, "replay", "-f", "p.json", *words, "-o", "json")
+        examples = json.loads(out)["would"]["examples"]
+        assert [one["auditID"] for one in examples] == ["id-a", "id-b", "id-c"]
+
+
+OTHER = {"resource": "pods", "namespace": "default", "name": "p", "apiVersion": "v1"}
+UNDECIDABLE: dict[str, tuple[Json, str]] = {
+    "metadata": (event(level="Metadata", requestObject=None, responseObject=None), "metadata"),
+    "truncated": (
+        event(
+            requestObject=None,
+            responseObject=None,
+            annotations={"audit.k8s.io/truncated": "true"},
+        ),
+        "truncated",
+    ),
+    "patch": (event("patch", level="Request", responseObject=None), "patch"),
+    "refused patch": (
+        event("patch", responseObject={"kind": "Status"}, responseStatus={"code": 422}),
+        "patch",
+    ),
+    "collection": (event("deletecollection", requestObject=None), "collection"),
+    "no object": (event(requestObject=None, responseObject=None), "no_object"),
+    "exec": (event("create", objectRef={**OTHER, "subresource": "exec"}), "connection"),
+    "unreadable": (
+        event(requestObject={"metadata": {"labels": 7}}, responseObject=None),
+        "unusable",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNDECIDABLE)
+def test_what_is_not_told_is_not_guessed(name: str, capsys: Capture) -> None:
+    judge("object.data.x == 'ok'")
+    one, reason = UNDECIDABLE[name]
+    found = replayed(capsys, one, code=0)
+    assert reasons(found) == {reason: 1}
+    assert found["would"]["denied"] == 0
+
+
+@pytest.mark.parametrize("name", UNDECIDABLE)
+def test_what_concerns_nobody_is_not_undecidable(name: str, capsys: Capture) -> None:
+    judge("false", rules=[{**RULE, "resources": ["secrets"]}])
+    found = replayed(capsys, UNDECIDABLE[name][0], code=0)
+    assert (reasons(found), found["summary"]["unconcerned"]) == ({}, 1)
+
+
+OLD = {
+    "not read": ("object.data.x == 'ok'", 1, {}),
+    "does not matter": ("object.data.x == 'ok' && oldObject.data.x == 'ok'", 1, {}),
+    "would matter": ("object.data.x == 'no' && oldObject.data.x == 'ok'", 0, {"missing": 1}),
+    "is there": ("object.data.x == 'no' || oldObject.data.x == 'ok'", 0, {}),
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_old_objects_are_unknown(name: str, capsys: Capture) -> None:
+    expression, code, undecidable = OLD[name]
+    judge(expression)
+    found = replayed(capsys, event("update", responseStatus={"code": 200}), code=code)
+    assert reasons(found) == undecidable
+
+
+GROUPS = {
+    "not read": ("request.userInfo.username == 'bob'", 1, {}),
+    "would matter": ("'dev' in request.userInfo.groups", 0, {"missing": 1}),
+    "does not matter": ("'dev' in request.userInfo.groups || object.data.x == 'no'", 0, {}),
+    "who may": (
+        "authorizer.group('').resource('pods').check('get').allowed()",
+        0,
+        {"missing": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_are_unknown_in_google_logs(name: str, capsys: Capture) -> None:
+    expression, code, undecidable = GROUPS[name]
+    judge(expression)
+    assert reasons(replayed(capsys, as_gke(event()), code=code)) == undecidable
+
+
+REBUILT: dict[str, tuple[Json, str]] = {
+    "who": (
+        event(user={"username": "alice", "uid": "7", "groups": ["dev"], "extra": {"k": ["v"]}}),
+        "request.userInfo.username == 'alice' && request.userInfo.uid == '7'"
+        " && request.userInfo.groups == ['dev'] && request.userInfo.extra['k'] == ['v']",
+    ),
+    "on behalf of whom": (
+        event(impersonatedUser={"username": "bob"}),
+        "request.userInfo.username == 'bob'",
+    ),
+    "dry run": (
+        event(requestURI="/api/v1/namespaces/default/configmaps?dryRun=All&x=y"),
+        "request.dryRun",
+    ),
+    "as stored": (event(), "object.metadata.uid == 'u'"),
+    "with defaults": (
+        event(
+            objectRef=OTHER,
+            level="Request",
+            requestObject={"spec": {"containers": [{"name": "c", "image": "i"}]}},
+            responseObject=None,
+        ),
+        "object.spec.restartPolicy == 'Always' && request.kind.kind == 'Pod'",
+    ),
+    "applied": (event("patch"), "request.operation == 'CREATE' && oldObject == null"),
+    "patched": (
+        event("patch", responseStatus={"code": 200}),
+        "request.operation == 'UPDATE' && object.data.x == 'no'",
+    ),
+    "status": (
+        event("update", objectRef={**OTHER, "subresource": "status"}),
+        "request.subResource == 'status' && request.kind.kind == 'Pod'",
+    ),
+    "deleted": (
+        event("delete", responseObject={"kind": "Status"}, requestObject=None),
+        "request.operation == 'DELETE' && object == null",
+    ),
+    "a namespace": (
+        event(
+            objectRef={"resource": "namespaces", "name": "n", "apiVersion": "v1"},
+            responseObject={"metadata": {"name": "n"}},
+        ),
+        "request.namespace == 'n' && request.name == 'n'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REBUILT)
+def test_requests_are_what_they_were(name: str, capsys: Capture) -> None:
+    one, expression = REBUILT[name]
+    judge(expression)
+    assert replayed(capsys, one, code=0)["summary"]["judged"] == 1
+    judge(f"!({expression})")
+    replayed(capsys, one, code=1)
+
+
+def test_custom_resources_without_their_definition(capsys: Capture) -> None:
+    judge("object.spec.size < 3", rules=[{**RULE, "apiGroups": ["*"], "resources": ["toys"]}])
+    toy = {"apiVersion": "example.com/v1", "kind": "Toy", "spec": {"size": 7}}
+    about = {"resource": "toys", "apiGroup": "example.com", "apiVersion": "v1", "name": "t"}
+    found = replayed(capsys, event(objectRef=about, requestObject=toy, responseObject=toy), code=1)
+    assert found["would"]["byPolicy"][0]["name"] == "limit"
+    bare = event(objectRef=about, requestObject=None, responseObject=None)
+    assert reasons(replayed(capsys, bare)) == {"kind": 1}
+
+
+def failure(*names: str) -> Json:
+    rows = [
+        {"message": "no", "policy": name, "binding": f"{name}-b", "validationActions": ["Audit"]}
+        for name in names
+    ]
+    return {VALIDATION_FAILURE: json.dumps(rows)}
+
+
+def test_what_did_happen(capsys: Capture) -> None:
+    write(Path("p.json"), policy(expression="true"), binding())
+    message = (
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p-b' denied "
+        "request: too many"
+    )
+    status = {"kind": "Status", "code": 422, "message": message}
+    denied = event(responseStatus=status, responseObject=status, annotations=failure("p", "q"))
+    audited = event(name="b", annotations=failure("q"), level="Metadata")
+    found = replayed(capsys, denied, audited, event(annotations={VALIDATION_FAILURE: "{"}))
+    did = [(one["name"], one["denied"], one["audited"]) for one in found["did"]["byPolicy"]]
+    assert did == [("q", 0, 2), ("p", 1, 0)]
+    example = found["did"]["byPolicy"][1]["examples"][0]
+    assert (example["message"], example["binding"]) == ("too many", "p-b")
+    assert found["would"]["denied"] == 0
+
+
+def test_groups_with_first_and_last(capsys: Capture) -> None:
+    robot = {"username": "system:serviceaccount:ci:robot", "groups": []}
+    times = [f"2026-03-0{n}T00:00:00.000000Z" for n in (3, 1, 2)]
+    found = replayed(
+        capsys,
+        *(
+            event(name=f"a{n}", user=robot, requestReceivedTimestamp=one)
+            for n, one in enumerate(times)
+        ),
+    )
+    (row,) = found["would"]["byController"]
+    assert (row["name"], row["denied"]) == ("ci/robot", 3)
+    assert (row["first"], row["last"]) == (times[1], times[0])
+    assert [one["name"] for one in found["would"]["byNamespace"]] == ["default"]
+    assert [one["name"] for one in found["would"]["byUser"]] == [robot["username"]]
+
+
+def test_other_stages_and_other_lines(capsys: Capture) -> None:
+    text = lines(
+        [event(stage="RequestReceived"), {"level": "info", "message": "hello"}, event("list")]
+    )
+    found = replayed(capsys, text=text, code=0)["summary"]
+    assert (found["otherStages"], found["noEvents"], found["reads"]) == (1, 1, 1)
+
+
+def test_what_cannot_be_read(capsys: Capture) -> None:
+    text = lines([event()]) + "{broken\n" + lines([event(name="b")])
+    found = replayed(capsys, text=text, code=2)
+    assert [one["line"] for one in found["problems"]] == [2]
+    assert found["would"]["denied"] == 2
+    assert run(capsys, "replay", "-f", "p.json", "gone.log")[0] == 2
+    Path("cut.gz").write_bytes(gzip.compress(lines([event()] * 9).encode())[:-9])
+    assert run(capsys, "replay", "-f", "p.json", "cut.gz")[0] == 2
+
+
+def test_silence_and_strictness(capsys: Capture) -> None:
+    Path("audit.log").write_text(lines([event("get")]))
+    code, out, _ = run(capsys, "replay", "-f", "p.json", "audit.log", "-o", "json", "--strict")
+    assert code == 3
+    assert [one["reason"] for one in json.loads(out)["notices"]] == ["policy-unmatched"]
+    assert run(capsys, "replay", "audit.log")[0] == 2
+    assert run(capsys, "replay", "-f", "p.json")[0] == 2
+
+
+def test_params_and_namespaces_are_given_with_the_policies(capsys: Capture) -> None:
+    kind: Any = {"apiVersion": "v1", "kind": "ConfigMap"}
+    ref = {"name": "wanted", "namespace": "default", "parameterNotFoundAction": "Deny"}
+    judged = policy(expression="object.data.x == params.data.x", paramKind=kind)
+    write(Path("p.json"), judged, binding(paramRef=ref), config_map("wanted", x="no"))
+    assert replayed(capsys, event(), event(name="b", x="ok"), code=1)["would"]["denied"] == 1

@@ -1,0 +1,1 @@
+"""Audit logs against policies."""
