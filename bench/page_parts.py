@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+COMPARISONS: Final = "## Further comparisons"
+"""Written by hand."""
 SERVER_PART: Final = "## The API server"
 WEBHOOK_PART: Final = "## The webhook"
-PARTS: Final = (SERVER_PART, WEBHOOK_PART)
+PARTS: Final = (COMPARISONS, SERVER_PART, WEBHOOK_PART)
 """Headings, in the order in which they stand."""
 
 
