@@ -253,6 +253,14 @@ def test_memory_of_a_program(text: str) -> None:
     assert size <= KEPT
 
 
+@pytest.mark.parametrize(
+    ("text", "constant"),
+    [("1 + 2", True), ("type(1) == int", True), ("[x]", False), ("[1].map(i, i)", False)],
+)
+def test_what_names_no_variable_is_constant(text: str, constant: bool) -> None:
+    assert program(text).is_constant is constant
+
+
 def test_activations_are_not_changed() -> None:
     activation = {"object": {"l": [3, 1, 2]}, "list": [2, 1], "x": {"a": 1}}
     before = json.dumps(activation)

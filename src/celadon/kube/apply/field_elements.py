@@ -36,15 +36,22 @@ class FieldSetError(MalformedText):
 
 def key_element(members: dict[str, Any]) -> str:
     """Of the item of a list with keys; `members` are the values of its keys."""
-    ordered_members = sorted(members.items())
-    if all(value.__class__ is str or value.__class__ is int for _, value in ordered_members):
-        return _plain_key_element(tuple(ordered_members))
-    return KEY + json_text(dict(ordered_members))
+    ordered_members = dict(sorted(members.items()))
+    values = tuple(ordered_members.values())
+    return plain_key_element(tuple(ordered_members), values) or KEY + json_text(ordered_members)
+
+
+def plain_key_element(keys: tuple[str, ...], values: tuple[Any, ...]) -> str:
+    """The same for keys in their order, if all values are texts and integers; else empty."""
+    for value in values:
+        if value.__class__ is not str and value.__class__ is not int:
+            return ""
+    return _plain_key_element(keys, values)
 
 
 @functools.lru_cache(maxsize=4096)
-def _plain_key_element(members: tuple[tuple[str, str | int], ...]) -> str:
-    return KEY + json_text(dict(members))
+def _plain_key_element(keys: tuple[str, ...], values: tuple[str | int, ...]) -> str:
+    return KEY + json_text(dict(zip(keys, values, strict=True)))
 
 
 @functools.lru_cache(maxsize=4096)

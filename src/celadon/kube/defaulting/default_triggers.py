@@ -188,7 +188,9 @@ def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:
     if function in _JUDGING:
         owner.judged.append((name, _judgement(function, rule)))
     elif function in _FILLING or (not function and _only_fills(rule)):
-        owner.fills.append(Fill(name, conditions(rule), _FILLING.get(function, False)))
+        fill = Fill(name, conditions(rule), _FILLING.get(function, False))
+        if fill not in owner.fills:
+            owner.fills.append(fill)
         if function not in _FILLING:
             owner.watched |= looked_at
     elif function:

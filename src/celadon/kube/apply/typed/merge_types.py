@@ -14,6 +14,7 @@ from typing import Any, Final
 from celadon.kube.apply.field_elements import (
     UNDEFINED,
     key_element,
+    plain_key_element,
     text_key_element,
     value_element,
 )
@@ -111,7 +112,14 @@ class ListRule:
         if not self.keys:
             return list(map(_set_element, items))
         if len(self.keys) > 1:
-            return list(map(self._keyed_element, items))
+            ordered = tuple(sorted(self.keys))
+            return [
+                plain_key_element(ordered, tuple(map(item.get, ordered)))
+                or self._keyed_element(item)
+                if item.__class__ is dict
+                else self._keyed_element(item)
+                for item in items
+            ]
         (key,) = self.keys
         return [
             text_key_element(key, value)

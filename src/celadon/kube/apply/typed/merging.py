@@ -7,8 +7,7 @@ place. As structured-merge-diff `typed/merge.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, MergeType
@@ -70,45 +69,42 @@ def _merged_maps(
 def _merged_lists(
     rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
 ) -> list[Any]:
-    """Items that the live list has several times are replaced where the configuration has them."""
+    """Items that the live list has several times are replaced where the configuration has them.
+    Mostly that has only such as are there already, in this order, or only new ones."""
     theirs = rule.elements(live)
     wanted = dict(zip(rule.elements(config), config, strict=True))
+    mine, type_ = list(wanted), rule.item
+    common = [element for element in theirs if element in wanted]
+    if joiner is not None:
+        joiner.passed(live)
+    if common == mine:
+        return [
+            merged(type_, item, wanted[element], joiner) if element in wanted else item
+            for element, item in zip(theirs, live, strict=True)
+        ]
+    if not common:
+        return [*live, *(_added(type_, item, joiner) for item in wanted.values())]
     present: dict[str, Any] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
     made = []
-    for at, element in _order(theirs, list(wanted)):
+    for at, element in _mixed_order(theirs, mine):
         if at is not None:
             made.append(live[at])
-            continue
-        before, item = present.get(element), wanted[element]
-        if before is not None:
-            item = merged(rule.item, before, item, joiner)
-        elif joiner is not None:
-            item = joiner.added(rule.item, item)
-        made.append(item)
-    if joiner is not None:
-        joiner.passed(live)
+        elif present.get(element) is None:
+            made.append(_added(type_, wanted[element], joiner))
+        else:
+            made.append(merged(type_, present[element], wanted[element], joiner))
     return made
 
 
-_Order = Iterable[tuple[int | None, str]]
-
-
-def _order(theirs: Sequence[str], mine: Sequence[str]) -> _Order:
-    """The order of two lists put together: elements of the live list (`theirs`) that the other does
-    not have, with their index, and all elements of the other."""
-    wanted = set(mine)
-    common = [element for element in theirs if element in wanted]
-    if not common:
-        return chain(enumerate(theirs), ((None, element) for element in mine))
-    if common == mine:
-        return ((None if one in wanted else at, one) for at, one in enumerate(theirs))
-    return _mixed_order(theirs, mine)
+def _added(type_: MergeType, item: Any, joiner: Joiner | None) -> Any:
+    return item if joiner is None else joiner.added(type_, item)
 
 
 def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
-    """The same, whatever they have in common."""
+    """The order of two lists put together: elements of the live list (`theirs`) that the other does
+    not have, with their index, and all elements of the other."""
     wanted, known, merged_already = set(mine), set(theirs), set[str]()
     shared = [element for element in mine if element in known]
     at, next_mine, next_shared = 0, 0, 0
