@@ -19,11 +19,22 @@ PREFIXES = {
     "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
     "apiregistration.v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
 }
+_DEVICES = {
+    "resource.v1": "Device",
+    "resource.v1beta1": "BasicDevice",
+    "resource.v1beta2": "Device",
+}
 NOT_ON_THE_WIRE = {
-    "resource.v1.Device": {"nodeAllocatableResourceMappings"},
-    "resource.v1.DeviceAttribute": {"bools", "ints", "strings", "versions"},
+    f"{package}.{message}": fields
+    for package, device in _DEVICES.items()
+    for message, fields in (
+        (device, {"nodeAllocatableResourceMappings"}),
+        ("DeviceAttribute", {"bools", "ints", "strings", "versions"}),
+    )
 }
 """Fields behind alpha gates whose numbers no published `generated.proto` tells yet."""
+UNTOLD = {"DeviceTaintRule", "DeviceTaintRuleList"}
+"""Kinds of resource.k8s.io/v1beta2 of which none tells any number yet."""
 LETTERS = {"string": "s", "bytes": "y", "bool": "b", "int32": "i", "int64": "l", "double": "d"}
 OTHER_REFERENCES = {
     "intstr.IntOrString": "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
@@ -120,6 +131,8 @@ def test_every_kind_of_the_covered_groups_is_there() -> None:
     for entry in packs.load("schemas").values():
         if "gvk" in entry and (entry["gvk"][0], entry["gvk"][1]) in covered:
             group, version, kind = entry["gvk"]
+            if (group, version) == ("resource.k8s.io", "v1beta2") and kind in UNTOLD:
+                continue
             assert kind == "WatchEvent" or any(
                 (gvk.group, gvk.version, gvk.kind) == (group, version, kind) for gvk in kinds()
             ), entry["gvk"]
