@@ -127,14 +127,9 @@ def _document(lines: list[str], known: dict[str, _Line]) -> Any:
             pending = None
         while indent < column:
             here, column = above.pop()
-        if kind < _ITEM:
-            if here.__class__ is list and above:
-                here, column = above.pop()
-            if here.__class__ is list:
-                raise UnusualError
-        elif here.__class__ is not list:
-            raise UnusualError
-        if indent != column:
+        if kind < _ITEM and here.__class__ is list and above:
+            here, column = above.pop()
+        if indent != column or (here.__class__ is list) != (kind >= _ITEM):
             raise UnusualError
         if kind >= _ITEM:
             if kind >= _ITEM_VALUE:
