@@ -67,7 +67,7 @@ SOLVED["labels that selectors want"]["spec"]["matchConstraints"] |= {
 
 @pytest.mark.parametrize("name", SOLVED)
 def test_solved(name: str) -> None:
-    more = {}
+    more: Json = {}
     if name == "params":
         more = {"paramRef": {"name": "p", "parameterNotFoundAction": "Deny"}}
     result = found(SOLVED[name], binding(**more))
