@@ -31,6 +31,7 @@ class Command:
 COMMANDS: Final = (
     Command("audit", "judge what exists by admission policies", "celadon.cli.commands.audit"),
     Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
+    Command("completion", "complete command lines in a shell", "celadon.cli.commands.completion"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),

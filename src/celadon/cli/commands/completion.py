@@ -1,0 +1,44 @@
+"""`celadon completion`: a script that completes command lines in a shell."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+
+DESCRIPTION: Final = """\
+Print a script with which a shell completes command lines of celadon: commands, options and their
+values, files, releases of Kubernetes, lint rules.
+"""
+
+EPILOG: Final = """\
+examples:
+  source <(celadon completion bash)
+  celadon completion zsh > "${fpath[1]}/_celadon"
+  celadon completion fish > ~/.config/fish/completions/celadon.fish
+
+exit codes:
+  0  the script was printed
+  2  wrong usage
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The shell."""
+    parser.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"
+    )
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Print it."""
+    from celadon.cli.completing.bash_completion import bash_script
+    from celadon.cli.completing.command_words import every_command
+    from celadon.cli.completing.fish_completion import fish_script
+    from celadon.cli.completing.zsh_completion import zsh_script
+
+    scripts = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
+    output.write(scripts[options.shell](every_command()))
+    return Exit.OK
