@@ -59,7 +59,7 @@ _FOLDERS: Final = Values(paths=Paths.FOLDERS)
 _RULES: Final = tuple(word for one in EVERY_RULE for word in (one.code, one.name))
 METAVARS: Final = {
     **dict.fromkeys(("FILE", "PATH", "PATHS", "POLICY", "RESOURCES", "SOURCES"), _FILES),
-    "DIR": _FOLDERS,
+    **dict.fromkeys(("DIR", "FOLDER"), _FOLDERS),
     "RULE": Values(_RULES),
     "RULE[,RULE]": Values(_RULES, are_listed=True),
     "VERSION": Values(VERSIONS),
