@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance explained check coverage mutants packs bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
+.PHONY: demo test conformance explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -58,6 +58,10 @@ hostile: $(VENV)/.developed
 
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py
+
+# The man page: for packages of distributions, or for `man -l celadon.1`.
+man: $(VENV)/.installed
+	$(BIN)/python -m tools.man_page > celadon.1
 
 bench: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench

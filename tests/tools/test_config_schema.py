@@ -1,0 +1,57 @@
+"""The schema of the configuration says the same as what reads it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import jsonschema
+import pytest
+from tools.config_schema import schema
+
+from celadon.cli.linting.lint_config import ConfigError, LintConfig, find_config
+from tests.paths import ROOT
+
+
+def test_it_is_published() -> None:
+    published = (ROOT / "docs" / "schemas" / "celadon.json").read_text(encoding="utf-8")
+    assert json.loads(published) == schema(), "python -m tools.config_schema > docs/schemas/..."
+
+
+def test_every_key_is_there() -> None:
+    keys = {field.name.replace("_", "-") for field in fields(LintConfig)}
+    assert schema()["properties"]["lint"]["properties"].keys() == keys
+
+
+@pytest.mark.parametrize(
+    ("line", "is_good"),
+    [
+        ("select = ['CEL0', 'missing-message', 'CEL025']", True),
+        ("select = ['no-such-rule']", False),
+        ("ignore = 'CEL025'", False),
+        ("kubernetes-versions = ['1.33', '1.36']", True),
+        ("kubernetes-versions = ['2.0']", False),
+        ("fail-on = 'warn'", True),
+        ("fail-on = 'always'", False),
+        ("large-object = 1", True),
+        ("large-object = 0", False),
+        ("large-object = true", False),
+        ("exclude = ['drafts/*']", True),
+        ("exclude = [1]", False),
+        ("per-file-ignores = {'legacy/*' = ['CEL025']}", True),
+        ("per-file-ignores = ['CEL025']", False),
+        ("fail_on = 'warning'", False),
+    ],
+)
+def test_both_say_the_same(line: str, is_good: bool, tmp_path: Path) -> None:
+    text = f"[lint]\n{line}\n"
+    validator = jsonschema.Draft202012Validator(schema())
+    assert validator.is_valid(tomllib.loads(text)) is is_good
+    (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
+    if is_good:
+        find_config(tmp_path)
+    else:
+        with pytest.raises(ConfigError):
+            find_config(tmp_path)

@@ -1,0 +1,71 @@
+"""The JSON schema of celadon.toml and of [tool.celadon] in pyproject.toml, for editors:
+`python -m tools.config_schema > docs/schemas/celadon.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Final
+
+from celadon.cli.linting.comment_rule import EVERY_RULE
+from celadon.cli.linting.lint_config import FAIL_ON, LintConfig
+from celadon.cli.release_option import VERSIONS
+
+_CODE_LETTERS: Final = 3
+"""Of `CEL025` at least so much says which rules are meant: no editor offers less."""
+
+
+def _rules() -> dict[str, Any]:
+    """Names of rules, and codes or how they begin."""
+    every = {one.name for one in EVERY_RULE}
+    for one in EVERY_RULE:
+        every.update(one.code[:end] for end in range(_CODE_LETTERS, len(one.code) + 1))
+    return {"type": "array", "items": {"enum": sorted(every)}}
+
+
+def schema() -> dict[str, Any]:
+    """The whole schema."""
+    default = LintConfig()
+    texts = {"type": "array", "items": {"type": "string"}}
+    lint = {
+        "select": {"description": "only these rules", **_rules()},
+        "ignore": {"description": "not these rules", **_rules()},
+        "kubernetes-versions": {
+            "description": "the newest is linted for, the others must know all functions",
+            "type": "array",
+            "items": {"enum": list(VERSIONS)},
+            "default": list(default.kubernetes_versions),
+        },
+        "fail-on": {
+            "description": "the least severity that fails the run",
+            "enum": list(FAIL_ON),
+            "default": default.fail_on,
+        },
+        "large-object": {
+            "description": "the size of an object that must be affordable, in KiB",
+            "type": "integer",
+            "minimum": 1,
+            "default": default.large_object,
+        },
+        "exclude": {"description": "patterns of files to leave out", **texts},
+        "per-file-ignores": {
+            "description": "rules that do not count in files that match a pattern",
+            "type": "object",
+            "additionalProperties": _rules(),
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://celadon.dev/schemas/celadon.json",
+        "title": "celadon",
+        "description": "celadon.toml, and [tool.celadon] in pyproject.toml",
+        "type": "object",
+        "properties": {
+            "lint": {"type": "object", "properties": lint, "additionalProperties": False}
+        },
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
