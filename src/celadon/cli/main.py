@@ -31,10 +31,14 @@ class Command:
 COMMANDS: Final = (
     Command("audit", "judge what exists by admission policies", "celadon.cli.commands.audit"),
     Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
-    Command("completion", "complete command lines in a shell", "celadon.cli.commands.completion"),
+    Command(
+        "completion",
+        "complete command lines in a shell",
+        "celadon.cli.commands.setting_up.completion",
+    ),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
-    Command("init", "write a first project", "celadon.cli.commands.init"),
+    Command("init", "write a first project", "celadon.cli.commands.setting_up.init"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),

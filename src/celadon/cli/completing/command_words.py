@@ -58,7 +58,7 @@ _FILES: Final = Values(paths=Paths.FILES)
 _FOLDERS: Final = Values(paths=Paths.FOLDERS)
 _RULES: Final = tuple(word for one in EVERY_RULE for word in (one.code, one.name))
 METAVARS: Final = {
-    **dict.fromkeys(("FILE", "PATH", "PATHS", "POLICY", "RESOURCES", "SOURCES"), _FILES),
+    **dict.fromkeys(("FILE", "LOGS", "PATH", "PATHS", "POLICY", "RESOURCES", "SOURCES"), _FILES),
     **dict.fromkeys(("DIR", "FOLDER"), _FOLDERS),
     "RULE": Values(_RULES),
     "RULE[,RULE]": Values(_RULES, are_listed=True),

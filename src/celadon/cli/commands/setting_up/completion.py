@@ -15,7 +15,7 @@ values, files, releases of Kubernetes, lint rules.
 
 EPILOG: Final = """\
 examples:
-  source <(celadon completion bash)
+  celadon completion bash > ~/.local/share/bash-completion/completions/celadon
   celadon completion zsh > "${fpath[1]}/_celadon"
   celadon completion fish > ~/.config/fish/completions/celadon.fish
 
