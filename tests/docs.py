@@ -2,7 +2,8 @@
 
 A block begins with three backticks and `console`; a line that begins with `$ ` is a command, the
 lines up to the next command or the end of the block are its output. Commands of kubectl find a
-server that began with SERVED. `update(path)` rewrites outputs: `python -m tests.docs README.md`.
+server that began with SERVED, audits of a cluster one that began with AUDITED. `update(path)`
+rewrites outputs: `python -m tests.docs README.md`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from celadon.cli.main import main
 from celadon.testing import KubeApi
@@ -45,6 +48,9 @@ def shown(path: Path) -> list[Shown]:
 SERVED = ("examples/cluster", "examples/policies")
 """The manifests that the documentation has a server begin with before it uses kubectl."""
 
+AUDITED = ("examples/cluster", "examples/manifests")
+"""What is in the cluster that the documentation audits."""
+
 
 def actual(command: str) -> str:
     """What a command prints, standard error first."""
@@ -52,6 +58,15 @@ def actual(command: str) -> str:
     if words[0] == "kubectl":
         return _with_a_server(words)
     assert words[0] == "celadon", f"only celadon and kubectl are run: {command}"
+    if "--from-cluster" in words:
+        served = [str(ROOT / one) for one in AUDITED]
+        with KubeApi(served) as api, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("KUBECONFIG", api.admin.environment()["KUBECONFIG"])
+            return _in_process(words)
+    return _in_process(words)
+
+
+def _in_process(words: list[str]) -> str:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         main(words[1:])

@@ -156,6 +156,7 @@ def test_old_objects_are_unknown(name: str, capsys: Capture) -> None:
     judge(expression)
     found = replayed(capsys, event("update", responseStatus={"code": 200}), code=code)
     assert reasons(found) == undecidable
+    assert found["summary"]["judged"] == 1 - sum(undecidable.values())
 
 
 GROUPS = {

@@ -102,17 +102,17 @@ class EventReplay:
             findings.undecidable[request.name] += 1
             return
         verdict = judged_partly(self._engine, request, self._world, one.missing)
-        findings.judged += 1
         findings.matched.update(verdict.matched)
         against = [one for one in verdict.decisions if one.action is Action.DENY]
         for decision in against:
             findings.would.add(self._occurrence(decision, one, kind, read))
         denied = any(decision.denies for decision in against)
         findings.denied += denied
-        if verdict.undecided:
-            findings.undecided.update(verdict.undecided)
-            if not denied:
-                findings.undecidable[Undecidable.MISSING.name] += 1
+        findings.undecided.update(verdict.undecided)
+        if verdict.undecided and not denied:
+            findings.undecidable[Undecidable.MISSING.name] += 1
+        else:
+            findings.judged += 1
 
     def _occurrence(
         self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: Read
