@@ -34,7 +34,7 @@ examples:
 
 exit codes:
   0  all cases passed
-  1  a case failed
+  1  a case failed, or less is covered than --fail-under says
   2  wrong usage, or a file that cannot be read
   3  a case could not be run: a policy that no API server would take, or none at all
 """
@@ -78,6 +78,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that run many cases (default: as many as there are processors)",
     )
+    cover = parser.add_argument_group("coverage")
+    cover.add_argument(
+        "--coverage", action="store_true", help="show what no case has reached in the policies"
+    )
+    cover.add_argument(
+        "--fail-under",
+        type=_percentage,
+        default=0.0,
+        metavar="PERCENT",
+        help="fail if less is covered; means --coverage",
+    )
     looks = parser.add_argument_group("output")
     looks.add_argument(
         "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
@@ -85,6 +96,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     looks.add_argument("-q", "--quiet", action="store_true", help="only what failed")
     looks.add_argument("-v", "--verbose", action="store_true", help="every case")
     looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def _percentage(text: str) -> float:
+    """From 0 to 100, with or without a percent sign."""
+    try:
+        found = float(text.removesuffix("%"))
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 100:
+        raise argparse.ArgumentTypeError(f"`{text}` is no percentage: 0 to 100")
+    return found
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -106,6 +128,8 @@ def run(options: argparse.Namespace) -> Exit:
         fail_fast=options.fail_fast,
         strict=options.strict,
         jobs=options.jobs,
+        coverage=options.coverage or options.fail_under > 0,
+        coverage_wanted=options.fail_under,
     )
     report = _run(given, chosen, options)
     if report.deselected and not any(report.cases):
