@@ -11,6 +11,7 @@ The engine itself runs: the request's context hands out budgets that trace what 
 together as values (`explanations`), which others show. Nothing is decided here.
 """
 
+from celadon.admission.explanation.every_expression import policy_expressions
 from celadon.admission.explanation.explanation_making import MutationLook, explain
 from celadon.admission.explanation.explanations import (
     BindingExplanation,
@@ -40,4 +41,5 @@ __all__ = [
     "SelectorReason",
     "VariablePart",
     "explain",
+    "policy_expressions",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,11 +14,14 @@ from celadon.cli.exits import Exit
 from celadon.cli.option_values import count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
+from celadon.cli.policy_tests.coverage_counts import Coverage
 from celadon.cli.policy_tests.written_tests.found_tests import GivenTests, given_tests
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
 
 _BEAT: Final = 0.3
 """Seconds between two looks at the files that are watched."""
+
+_REPORTS: Final = (".json", ".xml", ".html")
 
 DESCRIPTION: Final = """\
 Run the tests of policies: files of kind PolicyTest, with cases of which each is a request and what
@@ -34,7 +38,7 @@ examples:
 
 exit codes:
   0  all cases passed
-  1  a case failed
+  1  a case failed, or less is covered than --fail-under says
   2  wrong usage, or a file that cannot be read
   3  a case could not be run: a policy that no API server would take, or none at all
 """
@@ -78,6 +82,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that run many cases (default: as many as there are processors)",
     )
+    cover = parser.add_argument_group("coverage")
+    cover.add_argument(
+        "--coverage", action="store_true", help="show what no case has reached in the policies"
+    )
+    cover.add_argument(
+        "--fail-under",
+        type=_percentage,
+        default=0.0,
+        metavar="PERCENT",
+        help="fail if less is covered; means --coverage",
+    )
+    cover.add_argument(
+        "--coverage-report",
+        type=_report_file,
+        metavar="FILE",
+        help="also write it to a file, .json, .xml (Cobertura) or .html; means --coverage",
+    )
     looks = parser.add_argument_group("output")
     looks.add_argument(
         "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
@@ -85,6 +106,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     looks.add_argument("-q", "--quiet", action="store_true", help="only what failed")
     looks.add_argument("-v", "--verbose", action="store_true", help="every case")
     looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def _percentage(text: str) -> float:
+    """From 0 to 100, with or without a percent sign."""
+    try:
+        found = float(text.removesuffix("%"))
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 100:
+        raise argparse.ArgumentTypeError(f"`{text}` is no percentage: 0 to 100")
+    return found
+
+
+def _report_file(text: str) -> str:
+    """A file whose format is known by its name."""
+    if os.path.splitext(text)[1] not in _REPORTS:
+        raise argparse.ArgumentTypeError(f"`{text}` is none of {', '.join(_REPORTS)}")
+    return text
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -106,6 +145,8 @@ def run(options: argparse.Namespace) -> Exit:
         fail_fast=options.fail_fast,
         strict=options.strict,
         jobs=options.jobs,
+        coverage=options.coverage or options.fail_under > 0 or bool(options.coverage_report),
+        coverage_wanted=options.fail_under,
     )
     report = _run(given, chosen, options)
     if report.deselected and not any(report.cases):
@@ -131,7 +172,23 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     report = replace(report, problems=tuple(given.problems))
     looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
     output.show_tests(report, options.output, looks)
+    if options.coverage_report and report.coverage is not None:
+        _write_coverage(report.coverage, options.coverage_report)
     return report
+
+
+def _write_coverage(coverage: Coverage, path: str) -> None:
+    """In the format that the name of the file asks for."""
+    from celadon.cli.formats.case_reports.coverage_files import RENDERERS
+
+    sources = {}
+    for file in {goal.place.file for goal, _ in coverage.hits}:
+        if os.path.isfile(file):
+            with open(file, encoding="utf-8", errors="replace") as policies:
+                sources[file] = policies.read()
+    text = RENDERERS[os.path.splitext(path)[1]](coverage, sources)
+    with open(path, "w", encoding="utf-8") as written:
+        written.write(text)
 
 
 def _watch(

@@ -10,6 +10,7 @@ from typing import Any
 from celadon.admission import Note
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Violation
 from celadon.cli.exits import Exit
+from celadon.cli.policy_tests.coverage_counts import Coverage, added_up
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.policy_test import Case
 from celadon.cli.policy_tests.vacuities import Doubt
@@ -100,11 +101,14 @@ class FileResult:
     cases: tuple[CaseResult, ...] = ()
     problems: tuple[Problem, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    coverage: Coverage | None = None
+    """Of all cases that could be run, if it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """All tests, in the order of the inputs. `deselected` counts cases that were not to be run."""
+    """All tests, in the order of the inputs. `deselected` counts cases that were not to be run.
+    With less than `coverage_wanted` percent the run fails."""
 
     tests: tuple[FileResult, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -112,6 +116,19 @@ class RunReport:
     strict: bool = False
     stopped: bool = False
     """Whether cases were left out behind the first that failed."""
+    coverage_wanted: float = 0.0
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """Of all tests, if it was measured."""
+        parts = [test.coverage for test in self.tests if test.coverage is not None]
+        return added_up(parts) if parts else None
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether less is covered than is wanted."""
+        found = self.coverage
+        return found is not None and found.percentage < self.coverage_wanted
 
     @property
     def cases(self) -> Iterable[CaseResult]:
@@ -144,6 +161,7 @@ class RunReport:
             return Exit.USAGE
         if self.count(Status.BROKEN):
             return Exit.POLICY
-        if any(case.is_bad for case in self.cases) or (self.strict and self.doubted):
+        is_bad = any(case.is_bad for case in self.cases)
+        if is_bad or (self.strict and self.doubted) or self.is_uncovered:
             return Exit.DENIED
         return Exit.OK

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place, PolicyError
@@ -32,6 +32,9 @@ from celadon.cli.release_option import DEFAULT_VERSION
 from celadon.cli.suggestions import did_you_mean
 from celadon.cli.worker_pipes import possible_workers, received, started
 
+if TYPE_CHECKING:
+    from celadon.cli.policy_tests.measuring.coverage_tally import CoverageTally
+
 WORTH_WORKERS: Final = 200
 """Cases from which on it pays to run them in several processes."""
 
@@ -40,13 +43,16 @@ WORTH_WORKERS: Final = 200
 class RunOptions:
     """What is run, and how. `versions` are for tests that name none; `only` is found in the names
     of the cases that are run (`file::case`). With `fail_fast` nothing is run behind a failure.
-    `jobs` are processes; 0: as many as there are processors."""
+    `jobs` are processes; 0: as many as there are processors. With `coverage` it is measured, and
+    less than `coverage_wanted` percent is a failure."""
 
     versions: tuple[str, ...] = (DEFAULT_VERSION,)
     only: re2.Pattern | None = None
     fail_fast: bool = False
     strict: bool = False
     jobs: int = 0
+    coverage: bool = False
+    coverage_wanted: float = 0.0
 
 
 class _Chosen(NamedTuple):
@@ -74,7 +80,13 @@ def run_tests(
         stopped = options.fail_fast and any(one.is_bad for one in result.cases)
         if stopped:
             break
-    return RunReport(tuple(results), deselected=left_out, strict=options.strict, stopped=stopped)
+    return RunReport(
+        tuple(results),
+        deselected=left_out,
+        strict=options.strict,
+        stopped=stopped,
+        coverage_wanted=options.coverage_wanted,
+    )
 
 
 def _results(
@@ -110,7 +122,8 @@ def _some(chosen: Sequence[_Chosen], options: RunOptions) -> Iterator[FileResult
 
 def _result(one: _Chosen, options: RunOptions, tick: Callable[[], None]) -> FileResult:
     test, found = one.test, list[CaseResult]()
-    for case in run_test(test, one.cases, options):
+    tally = _tally() if options.coverage else None
+    for case in run_test(test, one.cases, options, tally):
         found.append(case)
         tick()
         if options.fail_fast and case.is_bad:
@@ -119,7 +132,15 @@ def _result(one: _Chosen, options: RunOptions, tick: Callable[[], None]) -> File
         case.is_bad and options.fail_fast for case in found
     )
     doubts = tuple(shared_doubts(test, found)) if whole else ()
-    return FileResult(test.name, test.file, tuple(found), test.problems, doubts)
+    coverage = None if tally is None else tally.coverage
+    return FileResult(test.name, test.file, tuple(found), test.problems, doubts, coverage)
+
+
+def _tally() -> CoverageTally:
+    # late: most runs measure nothing
+    from celadon.cli.policy_tests.measuring.coverage_tally import CoverageTally
+
+    return CoverageTally()
 
 
 def _is_chosen(test: PolicyTest, case: Case, options: RunOptions) -> bool:
@@ -131,9 +152,14 @@ def full_name(test: PolicyTest, case: Case) -> str:
     return f"{test.file}::{case.name}"
 
 
-def run_test(test: PolicyTest, cases: Sequence[Case], options: RunOptions) -> Iterator[CaseResult]:
+def run_test(
+    test: PolicyTest,
+    cases: Sequence[Case],
+    options: RunOptions,
+    tally: CoverageTally | None = None,
+) -> Iterator[CaseResult]:
     """One result for each case and version, a case after the other. Nothing of a test that cannot
-    be read as a whole."""
+    be read as a whole. Who measures coverage gives a `tally`."""
     if test.problems:
         return
     benches: dict[str, Bench] = {}
@@ -141,22 +167,22 @@ def run_test(test: PolicyTest, cases: Sequence[Case], options: RunOptions) -> It
         for version in case.versions or test.versions or options.versions:
             bench = benches.get(version)
             if bench is None:
-                bench = benches[version] = Bench(test, version)
-            yield run_case(bench, case)
+                bench = benches[version] = Bench(test, version, looks=tally is not None)
+            yield run_case(bench, case, tally)
 
 
-def run_case(bench: Bench, case: Case) -> CaseResult:
+def run_case(bench: Bench, case: Case, tally: CoverageTally | None = None) -> CaseResult:
     """What comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
         return CaseResult(case, bench.version, Status.SKIPPED)
     try:
-        return _run(bench, case)
+        return _run(bench, case, tally)
     except Exception as error:  # noqa: BLE001 - one case's trouble is not the others'
         problem = crash(case.place.file, case.place.line, f"running case `{case.name}`", error)
         return CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))
 
 
-def _run(bench: Bench, case: Case) -> CaseResult:
+def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
     setting = bench.setting(case)
     wrong = [*setting.problems, *_unusable(case, setting)]
     if not wrong:
@@ -165,6 +191,8 @@ def _run(bench: Bench, case: Case) -> CaseResult:
         wrong = [*found.unsendable, *found.early_crashes, *found.crashes]
         if not wrong:
             outcome = outcome_of(case, judged)
+            if tally is not None:
+                tally.take(judged, outcome, bench.version)
             differences = tuple(mismatches(case.expect, outcome))
             doubts = tuple(case_doubts(case, judged, outcome, bench.version))
             status = _status(differences, doubts)

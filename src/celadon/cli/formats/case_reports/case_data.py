@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cli.checking.check_report import Place, Violation
+from celadon.cli.formats.case_reports.coverage_files import coverage_document
 from celadon.cli.formats.check_data import API_VERSION
 from celadon.cli.policy_tests.case_results import (
     CaseOutcome,
@@ -27,6 +28,8 @@ def render_json(report: RunReport) -> str:
 
 def document(report: RunReport) -> dict[str, Any]:
     """The report as plain data; empty members are left out below the top."""
+    coverage = report.coverage
+    measured = {} if coverage is None else {"coverage": coverage_document(coverage)}
     return {
         "apiVersion": API_VERSION,
         "kind": "TestReport",
@@ -40,6 +43,7 @@ def document(report: RunReport) -> dict[str, Any]:
         },
         "tests": [_test(one) for one in report.tests],
         "problems": [_problem(one) for one in report.all_problems],
+        **measured,
     }
 
 

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from celadon.cli.checking.check_report import Violation
+from celadon.cli.formats.case_reports.coverage_text import coverage_blocks
 from celadon.cli.formats.check_human import Look
 from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.case_results import (
@@ -30,6 +31,8 @@ _WORDS = {
 def render(report: RunReport, look: Look) -> str:
     """The whole text."""
     blocks = [block for test in report.tests for block in _blocks(test, look)]
+    if report.coverage is not None:
+        blocks += coverage_blocks(report.coverage, report.coverage_wanted, look)
     if look.verbosity >= 0:
         blocks.append([_summary(report)])
     return "".join(_joined(blocks, look))

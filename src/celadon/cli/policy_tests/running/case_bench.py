@@ -36,6 +36,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 
 if TYPE_CHECKING:
+    from celadon.admission.explanation import Explanation
     from celadon.admission.mutating import MutatingEngine
 
 
@@ -74,14 +75,25 @@ class Judged:
     findings: Findings
     before: Asked | None
     asked: Asked | None
+    mutation: Explanation | None = None
+    """What mutating policies did and why, for a bench that looks on."""
 
 
 class Bench:
     """Judges the cases of a test with one version. `replaced` are policies and bindings in place of
-    those with the same names, for whoever wants to know what another policy would do."""
+    those with the same names, for whoever wants to know what another policy would do. One that
+    `looks` on tells why mutating policies did what they did."""
 
-    def __init__(self, test: PolicyTest, version: str, replaced: PolicySets | None = None) -> None:
+    def __init__(
+        self,
+        test: PolicyTest,
+        version: str,
+        replaced: PolicySets | None = None,
+        *,
+        looks: bool = False,
+    ) -> None:
         self.version = version
+        self._looks = looks
         self._test = test
         self._replaced = replaced
         self._settings: dict[Hashable, Setting] = {}
@@ -111,7 +123,7 @@ class Bench:
             olds,
             findings,
         ).take(case.object)
-        return Judged(setting, findings, asking.before, asking.after)
+        return Judged(setting, findings, asking.before, asking.after, asking.mutation)
 
     def _asking(self, setting: Setting) -> Asks:
         """Webhooks are not asked."""
@@ -123,7 +135,7 @@ class Bench:
         from celadon.cli.checking.mutation.object_mutation import Mutators
 
         prepare, world = setting.prepare, setting.world
-        mutators = Mutators(setting.engines.mutating, world, prepare.custom_kind)
+        mutators = Mutators(setting.engines.mutating, world, prepare.custom_kind, self._looks)
         nobody = webhook_documents((), self.version)
         return Asking(nobody, self.version, NoAnswers(), bytes, world, prepare, mutators)
 
@@ -224,11 +236,14 @@ class _Seen:
         self._asking = asking
         self.before: Asked | None = None
         self.after: Asked | None = None
+        self.mutation: Explanation | None = None
 
     def mutated(self, asked: Asked) -> tuple[Asked, Said]:
         """As the others say."""
         self.before = asked
         self.after, said = self._asking.mutated(asked)
+        if said.mutation is not None:
+            self.mutation = said.mutation.explanation
         return self.after, said
 
     def validated(self, asked: Asked) -> Said:

@@ -1,0 +1,143 @@
+"""What there is to reach in a policy.
+
+A condition is a part of an expression that is true or false: all of a validation or a match
+condition, what stands beside `&&`, `||` and `!`, what is before a `?`, what a macro asks of each
+item. It is to be true once and false once. An operand of `&&` decides where it alone is false, one
+of `||` where it alone is true, one of `?:` where it is the one that is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission.explanation import policy_expressions
+from celadon.admission.registration import (
+    MutatingAdmissionPolicy,
+    Policy,
+    ValidatingAdmissionPolicy,
+)
+from celadon.cel import types
+from celadon.cel.extend import Literal
+from celadon.cel.syntax import CONDITIONAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, Call, CheckedAst
+from celadon.cel.tracing import Written, written_tree
+from celadon.cli.checking.check_report import Place
+from celadon.cli.checking.policy_set import Placed, PolicySet
+from celadon.cli.policy_tests.coverage_counts import Goal, Measured, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A goal within an expression. `part` is None for the expression as such. `others` are the
+    operands beside one that is to decide, `chain` is their operator."""
+
+    goal: Goal
+    part: Written | None = None
+    others: tuple[Written, ...] = ()
+    chain: str = ""
+
+
+def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
+    """Those of the expressions of a policy, by their paths; none of one that does not compile."""
+    policy, owner = placed.value, measured(placed)
+    assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
+    found = {}
+    for expression in policy_expressions(policy, version):
+        if expression.program is not None:
+            path = expression.source.path
+            aims = _Aims(owner, placed, path.steps, str(expression.source))
+            found[path.text] = tuple(aims.of(expression.program.checked))
+    return found
+
+
+def binding_goals(given: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
+    """Those of the bindings of a policy, by their names."""
+    owner = measured(given.policies[name])
+    found = {}
+    for binding in given.bindings.values():
+        value = binding.value
+        if value.spec.policy_name != name:
+            continue
+        field = f"binding {value.name}"
+        found[value.name] = tuple(
+            Goal(owner, binding.place(), field, "", 0, 0, wanted)
+            for wanted in (Wanted.REACHED, Wanted.NO_PARAMS)
+            if wanted is Wanted.REACHED or value.spec.param_ref is not None
+        )
+    return found
+
+
+def measured(placed: Placed[Policy]) -> Measured:
+    """The policy of a file."""
+    document = placed.document
+    kind = document.value["kind"]
+    return Measured(document.file, document.line(), kind, placed.value.name)
+
+
+_CHAINS: Final = frozenset({LOGICAL_AND, LOGICAL_OR})
+_ASKED: Final = "?"
+"""The operator of what is before a `?`; that of what is behind it is `CONDITIONAL`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Aims:
+    """Of one expression of a policy."""
+
+    owner: Measured
+    placed: Placed[Policy]
+    steps: tuple[str | int, ...]
+    field: str
+
+    def of(self, checked: CheckedAst) -> Iterator[Aim]:
+        """Those of the whole, then those of its parts."""
+        root = written_tree(checked.ast)
+        for wanted in (Wanted.EVALUATED, Wanted.ERROR):
+            yield Aim(self._goal(checked, root, wanted))
+        yield from self._parts(checked, root, "", ())
+
+    def _parts(
+        self, checked: CheckedAst, part: Written, beside: str, operands: tuple[Written, ...]
+    ) -> Iterator[Aim]:
+        """Of a part that stands beside an operator, with its operands. An operand that is a chain
+        of the same operator is none by itself: `a && b && c` has three."""
+        function = part.node.function if isinstance(part.node, Call) else ""
+        if function not in _CHAINS or function != beside:
+            if _is_condition(part, checked, beside):
+                for wanted in (Wanted.TRUE, Wanted.FALSE):
+                    yield Aim(self._goal(checked, part, wanted), part)
+            if beside in {*_CHAINS, CONDITIONAL}:
+                others = tuple(one for one in operands if one is not part)
+                yield Aim(self._goal(checked, part, Wanted.DECIDES), part, others, beside)
+            operands = tuple(_chain(part, function)) if function in _CHAINS else ()
+        for number, one in enumerate(part.parts):
+            is_asked = function == CONDITIONAL and number == 0
+            operator = _ASKED if is_asked else function
+            yield from self._parts(checked, one, operator, operands)
+
+    def _goal(self, checked: CheckedAst, part: Written, wanted: Wanted) -> Goal:
+        document, start, end = self.placed.document, part.start, part.end
+        value = document.value_at(self.steps)
+        assert isinstance(value, str)
+        line, _ = document.chunk.spot(document.path + self.steps, value, start)
+        place = Place(document.file, line)
+        return Goal(
+            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, wanted
+        )
+
+
+def _chain(part: Written, operator: str) -> Iterator[Written]:
+    """The operands of a chain of one operator."""
+    for one in part.parts:
+        if isinstance(one.node, Call) and one.node.function == operator:
+            yield from _chain(one, operator)
+        else:
+            yield one
+
+
+def _is_condition(part: Written, checked: CheckedAst, beside: str) -> bool:
+    """A negation is not one: what it negates is."""
+    node = part.node
+    if isinstance(node, Literal) or (isinstance(node, Call) and node.function == LOGICAL_NOT):
+        return False
+    return beside in {*_CHAINS, _ASKED, LOGICAL_NOT} or checked.types.get(node.id) == types.BOOL

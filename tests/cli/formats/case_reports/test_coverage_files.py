@@ -1,0 +1,114 @@
+"""Coverage in files, checked against what their readers expect of them."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from celadon.cli.formats.case_reports.coverage_files import RENDERERS
+from tests.cli.files import binding, config_map, policy, run
+from tests.cli.policy_tests.given_cases import written
+
+DOCUMENTS = [policy(expression="object.data.x == '1' && object.data.y < '<&'"), binding()]
+CASE = {"object": config_map(x="0", y="1"), "expect": "deny"}
+
+_RATES: Final = {"line-rate", "branch-rate", "complexity"}
+_TOTALS: Final = {"lines-covered", "lines-valid", "branches-covered", "branches-valid"}
+COBERTURA: Final[dict[str, tuple[list[str], set[str], set[str]]]] = {
+    "coverage": (["sources", "packages"], {*_RATES, *_TOTALS, "version", "timestamp"}, set()),
+    "sources": (["source*"], set(), set()),
+    "source": ([], set(), set()),
+    "packages": (["package*"], set(), set()),
+    "package": (["classes"], {"name", *_RATES}, set()),
+    "classes": (["class*"], set(), set()),
+    "class": (["methods", "lines"], {"name", "filename", *_RATES}, set()),
+    "methods": (["method*"], set(), set()),
+    "lines": (["line*"], set(), set()),
+    "line": (["conditions?"], {"number", "hits"}, {"branch", "condition-coverage"}),
+}
+"""Of each element of Cobertura's DTD: its content, what attributes it must and may have."""
+
+
+def valid(element: ET.Element) -> None:
+    """As the DTD says."""
+    content, must, may = COBERTURA[element.tag]
+    assert must <= set(element.keys()) <= must | may, element.tag
+    children = [child.tag for child in element]
+    if len(content) == 1 and content[0][-1] in "*?":
+        assert set(children) <= {content[0][:-1]}
+    else:
+        assert children == content
+    for child in element:
+        valid(child)
+
+
+def report(folder: Path, capsys: pytest.CaptureFixture[str], suffix: str) -> str:
+    path = written(folder, CASE, documents=DOCUMENTS)
+    file = folder / f"coverage{suffix}"
+    assert run(capsys, "test", path, "--coverage-report", str(file))[0] == 0
+    return file.read_text(encoding="utf-8")
+
+
+def test_cobertura(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = ET.fromstring(report(tmp_path, capsys, ".xml"))
+    valid(root)
+    assert [root.get(name) for name in sorted(_TOTALS)] == ["3", "8", "2", "2"]
+    (one,) = root.iter("class")
+    assert one.get("filename") == str(tmp_path / "limit.yaml")
+    lines = [(line.get("hits"), line.get("condition-coverage")) for line in one.iter("line")]
+    assert ("1", "37% (3/8)") in lines
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(report(tmp_path, capsys, ".json"))
+    assert (found["kind"], found["reached"], found["goals"]) == ("CoverageReport", 5, 10)
+    _, out, _ = run(
+        capsys, "test", str(tmp_path / "limit.policytest.yaml"), "--coverage", "-o", "json"
+    )
+    whole = json.loads(out)["coverage"]
+    assert whole["policies"] == found["policies"]
+    (only,) = whole["policies"]
+    missed = [
+        (goal["text"], goal["outcome"])
+        for goal in only["goals"]
+        if goal["counts"] and not goal["cases"]
+    ]
+    assert ("object.data.y < '<&'", "decisive") in missed
+
+
+class _Balanced(HTMLParser):
+    """Collects classes, and sees that what is opened is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.classes: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in {"meta", "link"}:
+            self.open.append(tag)
+        self.classes += [value for name, value in attrs if name == "class"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = report(tmp_path, capsys, ".html")
+    parser = _Balanced()
+    parser.feed(page)
+    assert not parser.open
+    assert parser.classes[3:] == ["some", "all"]
+    assert "&lt;&amp;" in page
+    assert "'<&'" not in page
+
+
+def test_every_suffix_is_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "test", str(tmp_path), "--coverage-report", "coverage.txt")
+    assert code == 2
+    assert all(suffix in err for suffix in RENDERERS)
