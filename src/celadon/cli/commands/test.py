@@ -120,9 +120,11 @@ def _percentage(text: str) -> float:
 
 
 def _report_file(text: str) -> str:
-    """A file whose format is known by its name."""
+    """A file whose format is known by its name, in a folder that is there."""
     if os.path.splitext(text)[1] not in _REPORTS:
         raise argparse.ArgumentTypeError(f"`{text}` is none of {', '.join(_REPORTS)}")
+    if not os.path.isdir(os.path.dirname(text) or "."):
+        raise argparse.ArgumentTypeError(f"`{text}`: no such folder")
     return text
 
 

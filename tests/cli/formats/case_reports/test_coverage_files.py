@@ -112,3 +112,11 @@ def test_every_suffix_is_offered(tmp_path: Path, capsys: pytest.CaptureFixture[s
     code, _, err = run(capsys, "test", str(tmp_path), "--coverage-report", "coverage.txt")
     assert code == 2
     assert all(suffix in err for suffix in RENDERERS)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, CASE, documents=DOCUMENTS)
+    wanted = str(tmp_path / "nowhere" / "coverage.xml")
+    code, _, err = run(capsys, "test", path, "--coverage-report", wanted)
+    assert code == 2
+    assert "no such folder" in err
