@@ -14,8 +14,8 @@ from celadon.cli.reading.problems import Problem
 
 DESCRIPTION: Final = """\
 Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,
-kaptest manifests, tests.json of Kubescape's CEL library. `celadon test` runs these as they are,
-too.
+kaptest manifests, tests.json of Kubescape's CEL library, AdmissionReviews with their answers.
+`celadon test` runs these as they are, too.
 """
 
 EPILOG: Final = """\

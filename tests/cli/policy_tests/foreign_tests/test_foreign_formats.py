@@ -26,6 +26,8 @@ KYVERNO: Json = {"policies": [], "resources": [], "results": []}
         ({"policies": []}, 0),
         ([{"template": "t.yaml", "expected": "pass"}], 1),
         ([{"template": "t.yaml"}], 0),
+        ({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {}}, 1),
+        ({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}, 0),
         ([1], 0),
         (1, 0),
     ],

@@ -6,7 +6,12 @@ import os
 from collections.abc import Callable
 from typing import Any, Final
 
-from celadon.cli.policy_tests.foreign_tests import kaptest_tests, kubescape_tests, kyverno_tests
+from celadon.cli.policy_tests.foreign_tests import (
+    kaptest_tests,
+    kubescape_tests,
+    kyverno_tests,
+    review_tests,
+)
 from celadon.cli.policy_tests.foreign_tests.rewriting import Rewritten
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.locations import Chunk
@@ -20,6 +25,7 @@ _FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
     (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
     (kaptest_tests.is_kaptest, kaptest_tests.rewritten),
     (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten),
+    (review_tests.is_review, review_tests.rewritten),
 )
 _NAMES: Final = frozenset({"kyverno-test.yaml", "kyverno-test.yml", "kaptest.yaml", "kaptest.yml"})
 
