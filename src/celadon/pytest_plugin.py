@@ -132,8 +132,8 @@ class PolicyTestFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """An item for each case and version."""
+        from celadon.cli.policy_tests.found_tests import given_tests
         from celadon.cli.policy_tests.running.case_bench import Bench
-        from celadon.cli.policy_tests.written_tests.found_tests import given_tests
         from celadon.cli.release_option import DEFAULT_VERSION
 
         given = given_tests([str(self.path)])

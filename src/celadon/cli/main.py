@@ -44,6 +44,7 @@ COMMANDS: Final = (
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
     Command("test", "run the tests of policies", "celadon.cli.commands.test"),
+    Command("test import", "rewrite tests of other tools", "celadon.cli.commands.test_import"),
     Command("test init", "write a first test for a policy", "celadon.cli.commands.test_init"),
     Command(
         "test schema", "print the JSON schema of test files", "celadon.cli.commands.test_schema"

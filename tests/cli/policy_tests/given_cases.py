@@ -8,7 +8,7 @@ from typing import Any
 
 from celadon.cli.policy_tests.case_results import CaseResult, RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
-from celadon.cli.policy_tests.written_tests.found_tests import given_tests
+from celadon.cli.policy_tests.found_tests import given_tests
 from tests.cli.files import Json, binding, config_map, policy, write
 
 POLICY = policy(

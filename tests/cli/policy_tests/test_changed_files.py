@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from celadon.cli.policy_tests.changed_files import WatchedFiles, affected
-from celadon.cli.policy_tests.written_tests.found_tests import given_tests
+from celadon.cli.policy_tests.found_tests import given_tests
 from tests.cli.policy_tests.given_cases import written
 
 

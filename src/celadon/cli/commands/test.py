@@ -15,7 +15,7 @@ from celadon.cli.option_values import count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
-from celadon.cli.policy_tests.written_tests.found_tests import GivenTests, given_tests
+from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
 
 _BEAT: Final = 0.3

@@ -15,6 +15,7 @@ from typing import Final
 from celadon.admission import ADMIN, Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.policy_tests.expectations import Expectation
+from celadon.cli.policy_tests.vacuities import Doubt
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
@@ -68,7 +69,8 @@ class Case:
 class PolicyTest:
     """Cases that share policies and a cluster. `cluster` has the policies and bindings too;
     `files` are those that it was read from, the test's own first. `problems` are what could not be
-    read: without it, the cases are not worth to be run."""
+    read: without it, the cases are not worth to be run. `assumed` is what a test of another tool
+    takes for granted and a cluster does not."""
 
     name: str
     file: str
@@ -78,6 +80,7 @@ class PolicyTest:
     now: str = DEFAULT_NOW
     files: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    assumed: tuple[Doubt, ...] = ()
 
 
 def plain_document(value: JsonObject, name: str) -> Document:

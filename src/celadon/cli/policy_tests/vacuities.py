@@ -48,6 +48,7 @@ class Vacuity(enum.Enum):
     NULL_PARAMS = "null-params"
     UNKNOWN_KIND = "unknown-kind"
     NAMESPACE_ASSUMED = "namespace-assumed"
+    BINDING_ASSUMED = "binding-assumed"
     SAME_CASE = "same-case"
     NEVER_REACHED = "never-reached"
     NEVER_SPEAKS = "never-speaks"
@@ -82,6 +83,7 @@ POINTED_OUT: Final = frozenset(
         Vacuity.NULL_PARAMS,
         Vacuity.UNKNOWN_KIND,
         Vacuity.NAMESPACE_ASSUMED,
+        Vacuity.BINDING_ASSUMED,
         Vacuity.SAME_CASE,
         Vacuity.NEVER_REACHED,
         Vacuity.NEVER_SPEAKS,

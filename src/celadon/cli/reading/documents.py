@@ -94,13 +94,17 @@ class DocumentReader:
     def read(self, text: Text, first_line: int = 1) -> Iterator[Document | Problem]:
         """The documents of a text, and what is wrong with the others. `first_line` is that of the
         text in its file."""
+        for item in self.values(text, first_line):
+            if isinstance(item, Problem):
+                yield item
+            else:
+                yield from _objects(item[0], (), item[1])
+
+    def values(self, text: Text, first_line: int = 1) -> Iterator[tuple[Chunk, Any] | Problem]:
+        """The same, whatever the documents are: of tests of other tools, not all are objects."""
         for start, end, line in _chunks(text.content):
             at = line + first_line - 1
-            for item in self._values(text.file, text.content[start:end], at):
-                if isinstance(item, Problem):
-                    yield item
-                else:
-                    yield from _objects(item[0], (), item[1])
+            yield from self._values(text.file, text.content[start:end], at)
 
     def _values(self, file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
         first = _CONTENT.search(text)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policy_tests.written_tests.found_tests import given_tests
+from celadon.cli.policy_tests.found_tests import given_tests
 from tests.cli.files import Json, binding, config_map, policy, write
 from tests.cli.policy_tests.given_cases import report, written
 
@@ -200,3 +200,12 @@ def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.file for one in found.problems] == ["./broken.policytest.yaml"]
     (problem,) = given_tests(["manifest.yaml"]).problems
     assert problem.message.startswith("no test in this file")
+
+
+def test_one_of_several_objects_of_a_file(tmp_path: Path) -> None:
+    """By its kind and name, which do not make it an object that stands in the test."""
+    write(tmp_path / "objects.yaml", config_map("a", x="ok"), config_map("b", x="no"))
+    named = {"file": "objects.yaml", "kind": "ConfigMap", "name": "b"}
+    found = report(written(tmp_path, {"object": named, "expect": "deny"}))
+    assert not found.all_problems
+    assert [one.status.value for one in found.cases] == ["passed"]

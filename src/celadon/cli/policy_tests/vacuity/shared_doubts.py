@@ -16,6 +16,7 @@ _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[Doubt]:
     """About all cases of a test that were run; nothing where one could not be."""
     outcomes = [one.outcome for one in results if one.outcome is not None]
+    yield from test.assumed
     yield from _same_cases([one for one in test.cases if not one.skip])
     if not outcomes or len(outcomes) < len(results):
         return

@@ -85,7 +85,7 @@ class ObjectReader:
         given: Any = self._test.value_at(path)
         if isinstance(given, str):
             return self._named(given, path)
-        if "apiVersion" in given or "kind" in given:
+        if "apiVersion" in given:
             return self.inline(path)
         return self._derived(given, path)
 

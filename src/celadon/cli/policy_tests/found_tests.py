@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests, has_foreign_name
 from celadon.cli.policy_tests.policy_test import PolicyTest
 from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import is_policy_test, read_test
@@ -18,7 +19,9 @@ from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 
-_NAMED_SO: Final = "no test in this file: a document `kind: PolicyTest` is expected"
+_NAMED_SO: Final = (
+    "no test in this file: a document `kind: PolicyTest` is expected, or a test of another tool"
+)
 
 
 @dataclass(slots=True)
@@ -36,7 +39,7 @@ def given_tests(arguments: Sequence[str]) -> GivenTests:
         text = path if isinstance(path, Problem) else sources.read(path)
         if isinstance(text, Problem):
             found.problems.append(text)
-        elif text.file in arguments or sources.is_test_file(text.file) or KIND in text.content:
+        elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
             before = len(found.tests) + len(found.problems)
             _take(text, found)
             if len(found.tests) + len(found.problems) == before and text.file in arguments:
@@ -44,7 +47,14 @@ def given_tests(arguments: Sequence[str]) -> GivenTests:
     return found
 
 
+def _is_called_test(file: str) -> bool:
+    return sources.is_test_file(file) or has_foreign_name(file)
+
+
 def _take(text: Text, found: GivenTests) -> None:
+    if KIND not in text.content and (foreign := foreign_tests(text)):
+        found.tests += [one.test for one in foreign]
+        return
     certain = sources.is_test_file(text.file)
     for one in DocumentReader().read(text):
         if isinstance(one, Problem):

@@ -1,0 +1,75 @@
+"""`celadon test import`: tests of other tools as files of kind PolicyTest."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.reading import sources
+from celadon.cli.reading.problems import Problem
+
+DESCRIPTION: Final = """\
+Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,
+kaptest manifests, tests.json of Kubescape's CEL library, AdmissionReviews with their answers.
+`celadon test` runs these as they are, too.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon test import policies/kyverno-test.yaml
+  celadon test import controls/C-0016/tests.json --stdout
+
+exit codes:
+  0  the test was written
+  2  wrong usage, a file that cannot be read or has what a PolicyTest cannot say, or a test that is
+     there already
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon test import --help` shows."""
+    parser.add_argument("file", metavar="FILE", help="a test of another tool")
+    parser.add_argument("--stdout", action="store_true", help="print it instead")
+    parser.add_argument("--force", action="store_true", help="replace a test that is there")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, rewrite, write."""
+    from celadon.cli.formats.object_diffs import yaml_text
+    from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests
+
+    path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
+    if os.path.exists(path) and not (options.force or options.stdout):
+        return output.usage_error(
+            "celadon test import", f"`{path}` is there already: see `--force`"
+        )
+    text = sources.read(options.file)
+    if isinstance(text, Problem):
+        return _refused([text])
+    found = foreign_tests(text)
+    if not found:
+        return _refused([Problem(text.file, 0, "no test of a tool that is known")])
+    problems = [problem for one in found for problem in one.test.problems]
+    if problems:
+        return _refused(problems)
+    content = "---\n".join(yaml_text(one.document) for one in found)
+    if options.stdout:
+        output.write(content)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        count = sum(len(one.test.cases) for one in found)
+        output.complain(f"written: {path}, {count} cases")
+    for doubt in (doubt for one in found for doubt in one.test.assumed):
+        output.complain(f"note: {doubt.text}")
+    return Exit.OK
+
+
+def _refused(problems: Sequence[Problem]) -> Exit:
+    for problem in problems:
+        output.complain(f"error: {problem.text()}")
+    return Exit.USAGE

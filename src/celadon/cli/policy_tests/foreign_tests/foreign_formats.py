@@ -1,0 +1,45 @@
+"""Which tool a test is of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.cli.policy_tests.foreign_tests import (
+    kaptest_tests,
+    kubescape_tests,
+    kyverno_tests,
+    review_tests,
+)
+from celadon.cli.policy_tests.foreign_tests.rewriting import Rewritten
+from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+
+_Recognizes = Callable[[object], bool]
+_Rewrites = Callable[[Chunk, Any], Rewritten]
+
+_FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
+    (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
+    (kaptest_tests.is_kaptest, kaptest_tests.rewritten),
+    (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten),
+    (review_tests.is_review, review_tests.rewritten),
+)
+_NAMES: Final = frozenset({"kyverno-test.yaml", "kyverno-test.yml", "kaptest.yaml", "kaptest.yml"})
+
+
+def has_foreign_name(file: str) -> bool:
+    """Whether a file of a folder is called as tests of other tools are."""
+    return os.path.basename(file) in _NAMES
+
+
+def foreign_tests(text: Text) -> list[Rewritten]:
+    """The tests of other tools in a text, known by their shape. What cannot be read is left to
+    whoever reads the text as documents."""
+    found = []
+    for one in DocumentReader().values(text):
+        if not isinstance(one, Problem):
+            found += [rewrites(*one) for recognizes, rewrites in _FORMATS if recognizes(one[1])]
+    return found

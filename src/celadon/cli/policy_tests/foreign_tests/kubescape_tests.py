@@ -1,0 +1,162 @@
+"""`tests.json` of a Kubescape control to a PolicyTest.
+
+It stands in the folder of the control, beside `policy.yaml`. Each test is a template of the folder
+`test-resources`, two folders up, with fields changed (`spec.containers.[0].image=nginx`); `pass` is
+admit, `fail` deny. Binding and params are made of templates there, too, with names of the policy's.
+Format: controls/*/tests.json in github.com/kubescape/cel-admission-library.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cli.policy_tests.expectations import CaseVerdict
+from celadon.cli.policy_tests.foreign_tests.rewriting import Rewriting, Rewritten
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.locations import Chunk
+from celadon.kube import metadata
+from celadon.kube.writes import patch_between
+
+_TEMPLATES: Final = os.path.join("..", "..", "test-resources")
+_POLICY: Final = "policy.yaml"
+_BINDING: Final = os.path.join(_TEMPLATES, "policy-binding.yaml")
+_PARAMS: Final = os.path.join(_TEMPLATES, "default-control-configuration.yaml")
+_CRDS: Final = os.path.join("..", "..", "configuration", "policy-configuration-definition.yaml")
+_FIELDS: Final = frozenset({"name", "template", "expected", "field_change_list"})
+_VERDICTS: Final = {"pass": CaseVerdict.ADMIT, "fail": CaseVerdict.DENY}
+_STEP: Final = re.compile(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
+
+
+def is_kubescape_test(value: object) -> bool:
+    """Whether a document is one."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and {"template", "expected"} <= set(one) for one in value)
+    )
+
+
+def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test."""
+    return _Kubescape(chunk, value).test()
+
+
+class _UnfitError(ValueError):
+    """A change that does not fit its template."""
+
+
+class _Kubescape:
+    def __init__(self, chunk: Chunk, value: object) -> None:
+        self._way = Rewriting(chunk, value)
+        self._folder = os.path.dirname(chunk.file)
+        self._templates: dict[str, Document | None] = {}
+
+    def test(self) -> Rewritten:
+        way = self._way
+        way.fields["policies"] = [_POLICY]
+        for policy in way.unbound(self._read(_POLICY)):
+            self._bind(policy)
+        if os.path.isfile(os.path.join(self._folder, _CRDS)):
+            way.fields["crds"] = [_CRDS]
+        for path, test in way.maps(()):
+            way.refuse_others(path, _FIELDS)
+            self._test(path, test)
+        return way.done(os.path.basename(os.path.abspath(self._folder)))
+
+    def _bind(self, policy: Document) -> None:
+        """As the library's own runner binds a policy."""
+        name = metadata.name(policy.value)
+        template = self._only(_BINDING)
+        if template is None:
+            return
+        spec = {**(template.value.get("spec") or {}), "policyName": name}
+        spec.pop("paramRef", None)
+        if policy.value_at(("spec", "paramKind")) is not None:
+            params = self._only(_PARAMS)
+            if params is None:
+                return
+            given = copy.deepcopy(params.value)
+            given.setdefault("metadata", {})["name"] = f"{name}-params"
+            self._way.fields["params"] = [given]
+            spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
+        self._way.fields["bindings"] = [spec]
+
+    def _test(self, path: Path, test: Mapping[str, Any]) -> None:
+        verdict = _VERDICTS.get(str(test["expected"]))
+        if verdict is None:
+            text = f"`expected` must be one of {', '.join(_VERDICTS)}"
+            self._way.say((*path, "expected"), text)
+            return
+        file = os.path.join(_TEMPLATES, str(test["template"]))
+        template = self._only(file)
+        if template is None:
+            return
+        try:
+            after = changed(template.value, test.get("field_change_list") or ())
+        except _UnfitError as error:
+            self._way.say((*path, "field_change_list"), str(error))
+            return
+        name = str(test.get("name") or f"{test['template']}: {test['expected']}")
+        patch = patch_between(template.value, after)
+        given = {"file": file, **({"patch": patch} if patch else {})}
+        self._way.add({"name": name, "object": given, "expect": verdict.value}, path)
+
+    def _only(self, file: str) -> Document | None:
+        """The one object of a file."""
+        if file not in self._templates:
+            found = self._read(file)
+            self._templates[file] = found[0] if len(found) == 1 else None
+            if len(found) > 1:
+                self._way.say((), f"`{file}` has several objects: one is expected")
+        return self._templates[file]
+
+    def _read(self, file: str) -> list[Document]:
+        return self._way.objects.beside([os.path.join(self._folder, file)])
+
+
+def changed(value: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """An object with changes such as `spec.containers.[0].image=nginx`. What follows the `=` is
+    JSON, or else text; maps that are not there are made, and an item behind the last one."""
+    after = copy.deepcopy(dict(value))
+    for change in changes:
+        field, equals, text = str(change).partition("=")
+        if not equals:
+            raise _UnfitError(f"no `=` in `{change}`")
+        try:
+            new = json.loads(text)
+        except ValueError:
+            new = text
+        _set(after, [_step(one, change) for one in field.split(".")], new, change)
+    return after
+
+
+def _step(text: str, change: str) -> int | str:
+    found = _STEP.fullmatch(text)
+    if found is None:
+        raise _UnfitError(f"`{text}` in `{change}` is no field and no index")
+    return int(found[1]) if found[1] else text
+
+
+def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> None:  # noqa: ANN401
+    """Sets a part of a JSON value in place."""
+    first, rest = steps[0], steps[1:]
+    if isinstance(first, int):
+        if not isinstance(value, list) or first > len(value):
+            raise _UnfitError(f"there is no item {first} for `{change}`")
+        if first == len(value):
+            value.append(None)
+    elif not isinstance(value, dict):
+        raise _UnfitError(f"there is no field `{first}` for `{change}`")
+    if not rest:
+        value[first] = new
+        return
+    below = value.get(first) if isinstance(value, dict) else value[first]
+    if below is None:
+        below = value[first] = [] if isinstance(rest[0], int) else {}
+    _set(below, rest, new, change)
