@@ -45,6 +45,10 @@ def test_a_snippet_keeps_its_columns() -> None:
     assert snippet("\tx\x1b\u202ey") == " x\ufffd\ufffdy"
 
 
+def test_a_line_of_many_findings_is_made_once() -> None:
+    assert snippet("x\ty" * 1000) is snippet("x\ty" * 1000)
+
+
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_nothing_is_left_to_obey(text: str) -> None:
     for shown in (one_line(text), lines(text)):

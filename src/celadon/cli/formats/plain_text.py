@@ -33,8 +33,12 @@ def lines(text: str) -> str:
     return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
 
 
+@functools.lru_cache(maxsize=1)
 def snippet(text: str) -> str:
-    """A line of a file, a character for a character, so that a column stays one."""
+    """A line of a file, a character for a character, so that a column stays one. Thousands of
+    findings may stand in one line of a megabyte: the last one is kept."""
+    if text.isprintable():
+        return text
     return "".join(
         c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
