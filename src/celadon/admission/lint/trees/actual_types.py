@@ -16,13 +16,13 @@ from typing import Final, TypeAlias
 from celadon.admission.expressions.declared_types import (
     OBJECT_TYPES,
     VARIABLES,
-    variable_type,
     variable_types,
     variables_object,
 )
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.lint.trees.shared_checks import UNCHECKED, SharedChecks, SharedTypes
 from celadon.admission.registration.registration_types import PolicySpec
 from celadon.cel import Environment, Issue, IssueKind, types
 from celadon.cel.syntax import (
@@ -70,25 +70,25 @@ class ActualTypes:
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
         """Those that show when the policy runs. A field that only some kinds have is none where the
         policy looks which kind it has before it."""
-        trees = {
-            one.path: one.env.parse(one.text)[0]
+        shared = SharedTypes()
+        checks = {
+            one.path: SharedChecks(tree, shared)
             for one in case.expressions
-            if one.checked is not None
+            if one.checked is not None and (tree := one.env.parse(one.text)[0]) is not None
         }
-        found = self._found(case, trees)
+        found = self._found(case, checks)
         known = len(self.kinds(case)) if found else 0
         return [
             one
             for one in found
-            if (tree := trees[one.expression.path]) is not None
-            and not _works_on_data(one, tree)
+            if not _works_on_data(one, checks[one.expression.path].tree)
             and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
         ]
 
-    def _found(self, case: PolicyCase, trees: Mapping[FieldPath, Ast | None]) -> list[Mistake]:
+    def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
         found: dict[tuple[FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
-            for one, issue, node in self._check(case, kind, trees):
+            for one, issue, node in self._check(case, kind, checks):
                 key = (one.path, issue.offset, _without_names(issue.message, kind))
                 before = found.setdefault(key, Mistake(one, issue, node, ()))
                 found[key] = replace(before, kinds=(*before.kinds, kind))
@@ -102,32 +102,27 @@ class ActualTypes:
         return self._types[kind]
 
     def _check(
-        self, case: PolicyCase, kind: GroupVersionKind, trees: Mapping[FieldPath, Ast | None]
+        self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
     ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         for one in case.expressions:
-            tree = trees.get(one.path)
-            if tree is None:
-                if one.role is Role.VARIABLE:
-                    known[one.name] = types.DYN
-                continue
-            env = environments.get(one.role)
-            if env is None or one.role is Role.VARIABLE:
-                env = environments[one.role] = self._environment(case, kind, one.role, known)
-            compilation = env.check(tree)
+            found = UNCHECKED
+            if (shared := checks.get(one.path)) is not None:
+                env = environments.get(one.role)
+                if env is None:
+                    env = environments[one.role] = self._environment(case, kind, one.role, known)
+                found = shared.check(env)
             if one.role is Role.VARIABLE:
-                checked = compilation.ast
-                known[one.name] = types.DYN if checked is None else variable_type(checked.type)
-            if compilation.issues:
-                nodes = {node.id: node for node in walk(tree.root)}
-                for issue in compilation.issues:
-                    yield one, issue, nodes.get(issue.node or 0)
+                known[one.name] = found.variable_type
+            for issue, node in found.issues:
+                yield one, issue, node
 
     def _environment(
         self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
     ) -> Environment:
-        """What an expression in this role may name, typed for this kind."""
+        """What an expression in this role may name, typed for this kind; `variables` has what is
+        known by the time of the check."""
         param_kind = self._param_kind(case.spec)
         env = self._base(
             kind,
