@@ -16,17 +16,19 @@ import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.number_validation import is_json_integer, number_errors
 from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
-from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
 
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
+
+_Told: TypeAlias = tuple[str, str, ErrorType]
 
 
 @dataclass(slots=True)
@@ -35,14 +37,26 @@ class Result:
 
     errors: list[FieldError] = field(default_factory=list)
     matches: int = 0
+    _said: set[_Told] = field(default_factory=set, init=False)
+    """What `_noted` errors say; all anew for each of thousands would be quadratic."""
+    _noted: int = field(default=0, init=False)
 
     def take(self, other: Result) -> None:
         """Adds what another check found, errors and matches. What was said before is not said
         again."""
-        said = {(one.path.text, one.detail, one.type) for one in self.errors}
-        new = (one for one in other.errors if (one.path.text, one.detail, one.type) not in said)
-        self.errors += new
+        if other.errors:
+            said = self._said_before()
+            self.errors += [one for one in other.errors if _told(one) not in said]
         self.matches += other.matches
+
+    def _said_before(self) -> set[_Told]:
+        self._said.update(map(_told, self.errors[self._noted :]))
+        self._noted = len(self.errors)
+        return self._said
+
+
+def _told(error: FieldError) -> _Told:
+    return error.path.text, error.detail, error.type
 
 
 def value_errors(value: Json, schema: Schema, before: Json | Unknown) -> list[FieldError]:
