@@ -1,8 +1,8 @@
 """Files of audit logs to events: JSON lines, lists of events, sets of rotated files, with gzip.
 
 A log that is rotated has the newest events in `audit.log` and older ones in files whose names have
-their date, or a number that grows with their age. Lines are read one at a time; a file that is one JSON document is
-read as a whole, within limits.
+their date, or a number that grows with their age. Lines are read one at a time; a file that is one
+JSON document is read as a whole, within limits.
 """
 
 from __future__ import annotations
