@@ -143,7 +143,8 @@ def _line_attributes(line: _Line) -> dict[str, str]:
 
 
 _STYLE: Final = """
-body { font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 75em; color: #222; }
+body { font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
+  color: #222; }
 pre { border: 1px solid #ccc; padding: .5em 0; overflow-x: auto; }
 pre span { display: block; padding: 0 1em; min-height: 1.4em; }
 .all { background: #dff3df; } .some { background: #fdf2c8; } .none { background: #f9d9d6; }
