@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import check, engine, load, mutation, peers
+from bench import audit, check, engine, load, mutation, peers
 from bench.case import Case
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, evaluate
 from bench.expressions import CASES
@@ -54,8 +54,12 @@ def _around() -> Around:
     _say("mutating ...")
     mutating, by_hand = mutation.mutation_seconds()
     _say("celadon check ...")
+    commands = check.measured()
+    _say("celadon audit ...")
     return Around(
-        compiling, loading, validating, known, unknown, mutating, by_hand, check.measured()
+        *(compiling, loading, validating, known, unknown, mutating, by_hand),
+        commands,
+        audit.measured(),
     )
 
 

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bench.audit import OBJECTS, Audited
 from bench.check import Commands
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, fresh, shared
 from bench.measure import geometric_mean
@@ -24,6 +25,7 @@ class Around:
     mutation: float
     mutation_by_hand: float
     commands: Commands
+    audit: Audited
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ def bars(results: Results) -> Iterable[Bar]:
     yield Bar("memory of 20,000 Deployments in a stream", commands.stream_mib, 120, "MiB")
     yield Bar("`celadon check` of one file, from its start", commands.check_start, 0.2, "s")
     yield Bar("`celadon eval 1+1`, from its start", commands.eval_start, 0.15, "s")
+    audit = around.audit
+    yield Bar(f"`celadon audit`, {OBJECTS:,} mixed objects, 20 policies", audit.wall, 12, "s")
+    each = audit.processor / OBJECTS * 1e3
+    yield Bar("`celadon audit`, one object of these, on one core", each, 0.1, "ms")
+    yield Bar("memory of the largest process of that", audit.mib, 200, "MiB")
 
 
 def engines(results: Results) -> list[str]:

@@ -86,6 +86,8 @@ SHELLS = [
     ("eval '1 +' 2>/dev/full", Exit.OUTPUT, ""),
     ("eval '1 +' 2>&-", Exit.OUTPUT, ""),
     ("check - <&-", Exit.USAGE, "standard input is closed"),
+    ("audit -f examples/policies - <&-", Exit.USAGE, "standard input is closed"),
+    ("replay -f examples/policies - <&-", Exit.USAGE, "standard input is closed"),
     ("check examples/manifests/cache.yaml >&-", Exit.OUTPUT, "the descriptor is closed"),
     ("check examples/manifests/cache.yaml 2>&-", Exit.OK, ""),
     ("lint examples/policies >&-", Exit.OUTPUT, "the descriptor is closed"),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import needs_browser, seen
 from tests.cli.files import run
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 POLICY: dict[str, Any] = {
     "apiVersion": "admissionregistration.k8s.io/v1",
     "kind": "ValidatingAdmissionPolicy",
@@ -273,29 +271,14 @@ def test_pages_ask_for_nothing_and_run_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at the page with")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
 def test_pages_in_a_browser(
-    scheme: str, files: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dark: bool, files: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert CHROMIUM is not None
     _, out, _ = run(capsys, "explain", *files, "-o", "html")
-    page, picture = tmp_path / "page.html", tmp_path / "page.png"
-    page.write_text(out, encoding="utf-8")
-    done = subprocess.run(
-        [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
-            *("--disable-background-networking", f"--user-data-dir={tmp_path / 'profile'}"),
-            *(("--force-dark-mode",) if scheme == "dark" else ()),
-            *("--enable-logging=stderr", "--window-size=900,1200", "--virtual-time-budget=2000"),
-            *("--dump-dom", f"--screenshot={picture}", page.as_uri()),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert "CONSOLE" not in done.stderr
-    assert done.stdout.count("<details") == out.count("<details")
-    assert "few-keys" in done.stdout
-    assert picture.stat().st_size > 20_000
+    found = seen(out, tmp_path, dark=dark)
+    assert "CONSOLE" not in found.log
+    assert found.document.count("<details") == out.count("<details")
+    assert "few-keys" in found.document
+    assert found.picture.stat().st_size > 20_000

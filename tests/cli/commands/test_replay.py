@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -87,17 +86,29 @@ def test_however_it_is_packed(form: str, capsys: Capture) -> None:
     assert (example["auditID"], example["time"][:10]) == ("id-a", "2026-03-01")
 
 
-def test_rotated_sets_in_their_order(capsys: Capture) -> None:
+ROTATED = {
+    "by the server": (
+        "audit-2026-03-01T00-00-00.000.log.gz",
+        "audit-2026-03-02T00-00-00.000.log",
+        "audit.log",
+    ),
+    "numbered": ("audit.log.10.gz", "audit.log.9", "audit.log"),
+    "dated behind": ("audit.log.20260301.gz", "audit.log.20260302", "audit.log"),
+}
+"""Names of files, the oldest first."""
+
+
+@pytest.mark.parametrize("name", ROTATED)
+def test_rotated_sets_in_their_order(name: str, capsys: Capture) -> None:
     Path("logs").mkdir()
-    Path("logs/audit.log").write_text(lines([event(name="c")]))
-    Path("logs/audit-2026-03-02T00-00-00.000.log").write_text(lines([event(name="b")]))
-    packed = gzip.compress(lines([event(name="a")]).encode())
-    Path("logs/audit-2026-03-01T00-00-00.000.log.gz").write_bytes(packed)
+    for number, file in enumerate(ROTATED[name]):
+        data = lines([event(name=f"{number}")]).encode()
+        Path("logs", file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
     Path("logs/notes.md").write_text("no log")
-    for words in (["logs"], [f"logs/{name}" for name in os.listdir("logs")][:0] or ["logs/*log*"]):
+    for words in (["logs"], ["logs/*log*"]):
         _, out, _ = run(capsys, "replay", "-f", "p.json", *words, "-o", "json")
         examples = json.loads(out)["would"]["examples"]
-        assert [one["auditID"] for one in examples] == ["id-a", "id-b", "id-c"]
+        assert [one["auditID"] for one in examples] == ["id-0", "id-1", "id-2"]
 
 
 OTHER = {"resource": "pods", "namespace": "default", "name": "p", "apiVersion": "v1"}

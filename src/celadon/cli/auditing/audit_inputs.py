@@ -22,7 +22,7 @@ from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
 from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
 from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import STDIN, STDIN_NAME, expand
+from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
 
 _GZIP: Final = b"\x1f\x8b"
 _WHOLE: Final = 1 << 19
@@ -99,7 +99,7 @@ def _input(found: str | Problem) -> Input | Problem:
     try:
         if found == STDIN:
             if sys.stdin is None:
-                return Problem(STDIN_NAME, 0, "cannot be read: standard input is closed")
+                return STDIN_CLOSED
             return _copied(STDIN_NAME, sys.stdin.buffer)
         if os.path.isfile(found):
             return Input(found, os.path.getsize(found))

@@ -19,7 +19,7 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, JsonObject, metadata
+from celadon.kube import GroupKind, JsonObject, User, metadata
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import RBAC_GROUP
 
@@ -130,6 +130,22 @@ def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | P
                 for document in piece.documents(reader):
                     if isinstance(document, Document) and wanted.wants(document.value):
                         yield document
+
+
+def preparation(
+    existing: Iterable[Document], user: User, now: str, version: str, *, defaulting: bool = True
+) -> Prepare:
+    """How manifests become what a server would have stored: whatever else is odd about them is not
+    asked about. `existing` are the definitions among other things."""
+    return Prepare(
+        tuple(existing),
+        user,
+        now,
+        version,
+        namespace="default",
+        defaulting=defaulting,
+        field_validation="Ignore",
+    )
 
 
 def given_objects(

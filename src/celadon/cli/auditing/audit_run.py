@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from celadon.admission import ObjectWorld, Outcome
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
-from celadon.cli.auditing.audit_lookups import given_objects, looked_up, lookups_of
+from celadon.cli.auditing.audit_lookups import given_objects, looked_up, lookups_of, preparation
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
 from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import policy_notices
-from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_engine
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
@@ -55,14 +54,8 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     wanted = lookups_of(sets)
     found = [one for one in looked_up(inputs.blocks(), wanted) if isinstance(one, Document)]
     existing = (*found, *audit.given)
-    prepare = Prepare(
-        existing,
-        settings.user,
-        settings.now,
-        settings.version,
-        namespace="default",
-        defaulting=settings.defaulting,
-        field_validation="Ignore",
+    prepare = preparation(
+        existing, settings.user, settings.now, settings.version, defaulting=settings.defaulting
     )
     objects, problems = given_objects(existing, prepare)
     world = ObjectWorld(objects, implicit_namespaces=True)

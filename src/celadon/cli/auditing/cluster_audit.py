@@ -8,12 +8,11 @@ from typing import Any
 
 from celadon.admission import ObjectWorld
 from celadon.cli.auditing.audit_findings import Findings
-from celadon.cli.auditing.audit_lookups import Lookups, given_objects, lookups_of
+from celadon.cli.auditing.audit_lookups import Lookups, given_objects, lookups_of, preparation
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished, take
 from celadon.cli.auditing.cluster_objects import listed_resources, pages, path_of
 from celadon.cli.auditing.object_audit import ObjectAuditor
-from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import validating_engine
 from celadon.cli.reading.problems import Problem
 from celadon.kube.catalogue import Catalog, Resource
@@ -39,14 +38,8 @@ async def _audited(audit: Audit, client: ClusterClient) -> AuditReport:
     wanted = lookups_of(audit.sets)
     catalog = cluster_catalog(await discover(client), [])
     catalog, found = await _looked_up(client, catalog, wanted, findings)
-    prepare = Prepare(
-        audit.given,
-        settings.user,
-        settings.now,
-        settings.version,
-        namespace="default",
-        defaulting=settings.defaulting,
-        field_validation="Ignore",
+    prepare = preparation(
+        audit.given, settings.user, settings.now, settings.version, defaulting=settings.defaulting
     )
     given, problems = given_objects(audit.given, prepare)
     findings.problems += problems

@@ -128,8 +128,8 @@ def read(path: str) -> Text | Problem:
     name = STDIN_NAME if path == STDIN else path
     try:
         if path == STDIN:
-            if sys.stdin is None:  # the descriptor was closed when Python started
-                return Problem(name, 0, "cannot be read: standard input is closed")
+            if sys.stdin is None:
+                return STDIN_CLOSED
             data = _bounded(sys.stdin.buffer)
         else:
             with open(path, "rb") as stream:
@@ -180,3 +180,7 @@ def decoded(name: str, data: bytes) -> Text | Problem:
     if "\r" in content:
         content = content.replace("\r\n", "\n")
     return Text(name, content)
+
+
+STDIN_CLOSED: Final = Problem(STDIN_NAME, 0, "cannot be read: standard input is closed")
+"""Said where its descriptor was closed when Python started: `sys.stdin` is None then."""

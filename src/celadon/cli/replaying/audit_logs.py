@@ -1,8 +1,8 @@
 """Files of audit logs to events: JSON lines, lists of events, sets of rotated files, with gzip.
 
 A log that is rotated has the newest events in `audit.log` and older ones in files whose names have
-their date, which sort before it. Lines are read one at a time; a file that is one JSON document is
-read as a whole, within limits.
+their date, or a number that grows with their age. Lines are read one at a time; a file that is one
+JSON document is read as a whole, within limits.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from typing import Any, BinaryIO, Final, cast
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES, MAX_LIST_CHARACTERS
 from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import STDIN, STDIN_NAME, expand
+from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
 from celadon.cli.replaying.cloud_wrappers import LoggedEvent, events_in
 from celadon.goyaml import UnreadableError
 
 _GZIP: Final = b"\x1f\x8b"
 _NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")
-_DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d|\.\d+(?:\.gz)?$")
+_DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d")
+_NUMBERED: Final = re.compile(r"\.log\.(\d+)(?:\.gz)?$")
+"""What logrotate and others put behind the name, a date perhaps."""
 _STAMP: Final = re.compile(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
 """What exports of CloudWatch put before each line."""
 
@@ -45,7 +47,7 @@ def log_files(arguments: Sequence[str]) -> list[str | Problem]:
     found: list[str | Problem] = []
     for argument in arguments:
         if os.path.isdir(argument):
-            names = [name for name in os.listdir(argument) if name.endswith(_NAMES)]
+            names = [name for name in os.listdir(argument) if _is_log(name)]
             files = [os.path.join(argument, name) for name in names]
             found += _by_age(one for one in files if os.path.isfile(one))
             if not files:
@@ -62,9 +64,16 @@ def _by_age(files: Iterable[str]) -> list[str]:
 
 
 def _age(path: str) -> tuple[int, str]:
-    """Dated ones by their date, before the one that is written to."""
+    """Dated ones by their date, or by their number, before the one that is written to."""
     name = os.path.basename(path)
-    return (0 if _DATED.search(name) else 1, name)
+    if _DATED.search(name):
+        return -sys.maxsize, name
+    numbered = _NUMBERED.search(name)
+    return -int(numbered[1]) if numbered else 1, name
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(_NAMES) or _NUMBERED.search(name) is not None
 
 
 def total_bytes(files: Sequence[str | Problem]) -> int:
@@ -89,6 +98,9 @@ def read_events(files: Sequence[str | Problem]) -> Iterator[Read | Problem]:
 
 
 def _events(file: str, before: int) -> Iterator[Read | Problem]:
+    if file == STDIN and sys.stdin is None:
+        yield STDIN_CLOSED
+        return
     if file == STDIN:
         yield from _stream(STDIN_NAME, sys.stdin.buffer, sys.stdin.buffer, before)
         return

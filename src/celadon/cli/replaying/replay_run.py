@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celadon.admission import ADMIN, ObjectWorld
-from celadon.cli.auditing.audit_lookups import given_objects
+from celadon.cli.auditing.audit_lookups import given_objects, preparation
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
-from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySets, validating_engine
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replaying.audit_logs import log_files, read_events, total_bytes
@@ -32,15 +31,7 @@ class Replay:
 def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     """Replays all events of the logs."""
     given = (*asked.manifests.looked_up, *asked.manifests.admitted)
-    prepare = Prepare(
-        given,
-        ADMIN,
-        asked.now,
-        asked.version,
-        namespace="default",
-        defaulting=True,
-        field_validation="Ignore",
-    )
+    prepare = preparation(given, ADMIN, asked.now, asked.version)
     objects, problems = given_objects(given, prepare)
     findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
     policies = asked.sets.validating

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import needs_browser, seen
 from tests.cli.formats.audits.audited import audited
 
-_VOID = {"meta", "br"}
+_VOID = {"meta", "link", "br"}
 
 
 class Page(HTMLParser):
@@ -41,10 +42,24 @@ def test_a_page(
     _, out = audited(tmp_path, monkeypatch, capsys, "html", "--summary-by", "namespace")
     page = Page()
     page.feed(out)
-    assert (page.open, page.links) == ([], [])
+    assert (page.open, page.links) == ([], ["data:,"])
     assert "script" not in page.names
     assert "b" not in page.names
     text = "".join(page.said)
     assert "ConfigMap default/bad<b>" in text
     assert "By namespace" in text
     assert "policy `idle` matched none of the objects" in text
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_a_browser(
+    dark: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out = audited(tmp_path, monkeypatch, capsys, "html", "--summary-by", "namespace")
+    found = seen(out, tmp_path, dark=dark)
+    assert "CONSOLE" not in found.log
+    assert found.document.count("<tr>") == out.count("<tr>") > 6
+    assert "ConfigMap default/bad&lt;b&gt;" in found.document
+    assert found.picture.stat().st_size > 20_000

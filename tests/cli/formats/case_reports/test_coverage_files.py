@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from celadon.cli.formats.case_reports.coverage_files import RENDERERS
+from tests.browser import needs_browser, seen
 from tests.cli.files import binding, config_map, policy, run
 from tests.cli.policy_tests.given_cases import written
 
@@ -106,6 +107,15 @@ def test_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert parser.classes[3:] == ["some", "all"]
     assert "&lt;&amp;" in page
     assert "'<&'" not in page
+
+
+@pytest.mark.slow
+@needs_browser
+def test_html_in_a_browser(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = seen(report(tmp_path, capsys, ".html"), tmp_path)
+    assert "CONSOLE" not in found.log
+    assert "<h1>Coverage: " in found.document
+    assert found.picture.stat().st_size > 10_000
 
 
 def test_every_suffix_is_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,25 +8,26 @@ from typing import Final
 
 from celadon.cli.auditing.audit_findings import Tally
 from celadon.cli.auditing.audit_report import AuditReport
+from celadon.cli.formats.html_page import page
 
-_STYLE: Final = """\
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222}
+_STYLE: Final = """
+:root{color-scheme:light dark;--ink:#222;--line:#ddd;--deny:#a40000;--warn:#8a5a00;--audit:#005a8a}
+@media (prefers-color-scheme:dark){:root{--ink:#dfe4ea;--line:#333b45;--deny:#ff8f85;--warn:#e3b341;
+--audit:#7fb7e8}}
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;
+color:var(--ink)}
 table{border-collapse:collapse;width:100%;margin:0 0 2rem}
-th,td{border-bottom:1px solid #ddd;padding:.3rem .6rem;text-align:left;vertical-align:top;
+th,td{border-bottom:1px solid var(--line);padding:.3rem .6rem;text-align:left;vertical-align:top;
 overflow-wrap:anywhere}
-td.n,th.n{text-align:right}.deny{color:#a40000;font-weight:600}.warn{color:#8a5a00}
-.audit{color:#005a8a}code{font-size:13px}"""
+th,td.deny,td.warn,td.audit{white-space:nowrap}td.n,th.n{text-align:right}
+.deny{color:var(--deny);font-weight:600}.warn{color:var(--warn)}.audit{color:var(--audit)}
+code{font-size:13px}"""
 _NUMBERS: Final = ("Matched", "Denied", "Warned", "Audited", "Errors")
 
 
 def render(report: AuditReport) -> str:
     """The whole document."""
-    body = "\n".join(_body(report))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n<title>celadon audit</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return page("celadon audit", _STYLE, "\n".join(_body(report)))
 
 
 def _body(report: AuditReport) -> Iterator[str]:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from celadon.cli.formats.case_reports.coverage_text import missing_lines, share
 from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.formats.html_page import page
 from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.coverage_counts import Coverage, Goal, Wanted
 
@@ -141,23 +142,20 @@ def _line_attributes(line: _Line) -> dict[str, str]:
     return given
 
 
-_PAGE: Final = """\
-<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Coverage of policies</title>
-<link rel="icon" href="data:,">
-<style>
-body {{ font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 75em; color: #222; }}
-pre {{ border: 1px solid #ccc; padding: .5em 0; overflow-x: auto; }}
-pre span {{ display: block; padding: 0 1em; min-height: 1.4em; }}
-.all {{ background: #dff3df; }} .some {{ background: #fdf2c8; }} .none {{ background: #f9d9d6; }}
-</style></head><body>
+_STYLE: Final = """
+body { font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
+  color: #222; }
+pre { border: 1px solid #ccc; padding: .5em 0; overflow-x: auto; }
+pre span { display: block; padding: 0 1em; min-height: 1.4em; }
+.all { background: #dff3df; } .some { background: #fdf2c8; } .none { background: #f9d9d6; }
+"""
+_BODY: Final = """\
 <h1>Coverage: {share}</h1>
 <p><span class="all">all reached</span> <span class="some">some of it</span>
 <span class="none">nothing</span></p>
 <ul>
 {missing}</ul>
-{files}</body></html>
-"""
+{files}"""
 
 
 def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
@@ -169,7 +167,8 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
         "</pre>\n"
         for file, lines in _lines(coverage).items()
     )
-    return _PAGE.format(share=html.escape(share(coverage)), missing=missing, files=files)
+    body = _BODY.format(share=html.escape(share(coverage)), missing=missing, files=files)
+    return page("Coverage of policies", _STYLE, body)
 
 
 def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:

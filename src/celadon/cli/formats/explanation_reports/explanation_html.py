@@ -13,6 +13,7 @@ from typing import Final
 from celadon.cli.explaining.annotated_source import Loop, Mark, Snippet, State
 from celadon.cli.explaining.outline import Item
 from celadon.cli.explaining.value_texts import brief
+from celadon.cli.formats.html_page import page
 from celadon.cli.formats.plain_text import snippet
 
 _ROOM: Final = 400
@@ -53,26 +54,12 @@ b.true, b.false { padding: 0 .2rem; }
 li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 """
 
-_HEAD: Final = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<link rel="icon" href="data:,">
-"""
-
 
 def render(items: Sequence[Item]) -> str:
     """The whole page."""
     title = ", ".join(one.label for one in items[:3])
     body = "\n".join(line for one in items for line in _object(one))
-    return (
-        f"{_HEAD}<title>{_text(title)}: why</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return page(f"{snippet(title)}: why", _STYLE, body)
 
 
 def _text(text: str) -> str:

@@ -1,0 +1,46 @@
+"""Pages in a real browser: headless Chromium, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+needs_browser = pytest.mark.skipif(
+    _CHROMIUM is None, reason="there is no chromium to look at the page with"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The document as the browser has it, and what was said on its console and beside."""
+
+    document: str
+    log: str
+    picture: Path
+
+
+def seen(page: str, folder: Path, *, dark: bool = False) -> Seen:
+    """Opens a page; files of the browser go to the folder."""
+    assert _CHROMIUM is not None
+    file, picture = folder / "page.html", folder / "page.png"
+    file.write_text(page, encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(_CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+            *("--disable-background-networking", f"--user-data-dir={folder / 'profile'}"),
+            *(("--force-dark-mode",) if dark else ()),
+            *("--enable-logging=stderr", "--window-size=900,1200", "--virtual-time-budget=2000"),
+            *("--dump-dom", f"--screenshot={picture}", file.as_uri()),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return Seen(done.stdout, done.stderr, picture)
