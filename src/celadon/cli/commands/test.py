@@ -82,30 +82,36 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that run many cases (default: as many as there are processors)",
     )
-    cover = parser.add_argument_group("coverage")
-    cover.add_argument(
+    _coverage(parser.add_argument_group("coverage"))
+    _looks(parser.add_argument_group("output"))
+
+
+def _coverage(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--coverage", action="store_true", help="show what no case has reached in the policies"
     )
-    cover.add_argument(
+    group.add_argument(
         "--fail-under",
         type=_percentage,
         default=0.0,
         metavar="PERCENT",
         help="fail if less is covered; means --coverage",
     )
-    cover.add_argument(
+    group.add_argument(
         "--coverage-report",
         type=_report_file,
         metavar="FILE",
         help="also write it to a file, .json, .xml (Cobertura) or .html; means --coverage",
     )
-    looks = parser.add_argument_group("output")
-    looks.add_argument(
+
+
+def _looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
     )
-    looks.add_argument("-q", "--quiet", action="store_true", help="only what failed")
-    looks.add_argument("-v", "--verbose", action="store_true", help="every case")
-    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    group.add_argument("-q", "--quiet", action="store_true", help="only what failed")
+    group.add_argument("-v", "--verbose", action="store_true", help="every case")
+    group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
 
 def _percentage(text: str) -> float:
