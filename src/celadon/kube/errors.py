@@ -34,6 +34,7 @@
       ProtobufError             protobuf             bytes or an object that cannot be converted
         NoMessageError            protobuf             a kind that has no message
       Inexact                   schemas              an unknown field, or what is not kept
+      Unusual                   apply                a configuration that is looked at more closely
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are
 no exceptions but `fieldpath.FieldError` values; those of CEL expressions are `celadon.cel`'s.
