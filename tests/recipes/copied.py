@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 COPIED = (
     *("src/celadon", "tests", "docs", "deploy", "examples", "data", "tools"),
-    *("CHANGELOG.md", "Makefile", "README.md", "pyproject.toml"),
+    *("CHANGELOG.md", "action.yml", "Makefile", "README.md", "pyproject.toml"),
 )
 
 

@@ -30,6 +30,7 @@ FREE = {
     "PART",
     "PATTERN",
     "PATTERN:RULE[,RULE]",
+    "PERCENT",
     "REGEX",
     "SECONDS",
     "USER",
@@ -75,7 +76,7 @@ def test_values(
 
 
 def test_operands() -> None:
-    assert BY_NAME["test"].operands.words == ("init", "schema")
+    assert BY_NAME["test"].operands.words == ("import", "init", "schema")
     assert BY_NAME["test"].operands.paths is Paths.FILES
     assert BY_NAME["completion"].operands.words == ("bash", "zsh", "fish")
     assert "test" in BY_NAME[""].operands.words
