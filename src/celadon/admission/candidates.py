@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 from celadon.admission.endpoint_memory import PerEndpoint
@@ -21,6 +21,7 @@ from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
 from celadon.admission.registration.registration_types import BindingSpec, MatchResources
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 
 
 class MatchingSpec(FrameSpec, Protocol):

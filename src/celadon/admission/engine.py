@@ -14,7 +14,6 @@ warning and annotating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from celadon.admission import policy_limits
@@ -63,6 +62,7 @@ from celadon.cel import EvaluationError
 from celadon.kube import GroupVersionResource, StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 
 class Observer(Protocol):

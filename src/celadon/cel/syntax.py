@@ -13,8 +13,10 @@ Operators are calls whose function names are the constants below (cel-go `common
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
+
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cel.source import Source

@@ -7,12 +7,12 @@ import os
 import socket
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from celadon.cli.option_values import seconds
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     import ssl

@@ -9,13 +9,13 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

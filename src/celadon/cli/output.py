@@ -12,11 +12,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.auditing.audit_findings import Violation

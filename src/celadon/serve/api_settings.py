@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
+from celadon.records import dataclass
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT

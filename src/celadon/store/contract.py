@@ -43,8 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
+
+from celadon.records import dataclass
 
 MAX_OPERATIONS: Final = 128
 """Conditions, and operations, in one transaction: etcd's default of `--max-txn-ops`."""

@@ -12,12 +12,12 @@ import asyncio
 import secrets
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Final
 
 from celadon.kube import User
+from celadon.records import dataclass
 from celadon.serve import AccessSettings, ApiServer, Settings, Signer, TokenFile
 from celadon.serve.transport import (
     Address,

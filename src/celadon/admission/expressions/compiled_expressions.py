@@ -12,7 +12,6 @@ As `CompileCELExpression` in k8s.io/apiserver `pkg/admission/plugin/cel/compile.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -26,6 +25,7 @@ from celadon.admission.expressions.declared_types import (
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import environment, previous_minor
+from celadon.records import dataclass
 
 BOOL_RESULT: Final = (types.BOOL,)
 MESSAGE_RESULT: Final = (types.STRING,)

@@ -5,7 +5,7 @@ As with validating policies, an expression that does not compile stays, with its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import decision_source, policy_limits
@@ -24,6 +24,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import types
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 IF_NEEDED: Final = "IfNeeded"
 

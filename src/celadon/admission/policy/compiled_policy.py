@@ -7,7 +7,7 @@ becomes a decision when the policy is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission import decision_source
@@ -28,6 +28,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import policy_limits
@@ -23,6 +22,7 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
+from celadon.records import dataclass
 
 _TYPE_MEMBERS: Final = ("apiVersion", "kind")
 

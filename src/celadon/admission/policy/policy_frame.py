@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from celadon.admission import decision_source
@@ -11,6 +10,7 @@ from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, Expr
 from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.policy.plain_sizes import Phase
 from celadon.admission.registration.registration_types import MatchCondition, ParamKind, Variable
+from celadon.records import dataclass
 
 
 class FrameSpec(Protocol):

@@ -10,7 +10,6 @@ scope, selectors, match conditions. As k8s.io/apiserver
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import decision_source, policy_limits
@@ -33,6 +32,7 @@ from celadon.kube import status
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 EXEMPT: Final = frozenset(
     [

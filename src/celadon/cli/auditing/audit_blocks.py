@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.cli.checking.check_report import Place
@@ -19,6 +18,7 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text, read
 from celadon.goyaml import UnreadableError
+from celadon.records import dataclass
 
 _TEXT: Final = rb'"([^"\\\x00-\x1f]*)"'
 _HEAD: Final = re.compile(

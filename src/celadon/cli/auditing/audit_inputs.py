@@ -15,7 +15,6 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
 from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
@@ -23,6 +22,7 @@ from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
 from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
+from celadon.records import dataclass
 
 _GZIP: Final = b"\x1f\x8b"
 _WHOLE: Final = 1 << 19

@@ -9,7 +9,6 @@ of ConfigMaps is not kept in memory for the one that is a param.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.registration import Policy
@@ -22,6 +21,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, JsonObject, User, metadata
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
 _ROLES: Final = tuple(

@@ -8,7 +8,6 @@ without a word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from celadon.admission import ObjectWorld, Outcome
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
@@ -24,6 +23,7 @@ from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_en
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 
 Step = Callable[[int, float], None]
 """Is told how many objects are done, and which share of the inputs."""

@@ -8,7 +8,6 @@ policies is asked: the object is there, so the server has taken it. One that a s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import (
@@ -41,6 +40,7 @@ from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import Target, WriteOptions
+from celadon.records import dataclass
 
 _NO_GROUP: Final = "-"
 """What stands for the namespace of objects in none, and for a label that is not there."""

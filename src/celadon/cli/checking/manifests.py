@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -31,6 +31,7 @@ from celadon.cli.suggestions import did_you_mean
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
+from celadon.records import dataclass
 
 _JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})

@@ -8,7 +8,7 @@ the API server's words; the others go to the engine. Those whose names are for f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celadon.admission import (
@@ -40,6 +40,7 @@ from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, 
 from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import request_bodies
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import MutatingEngine

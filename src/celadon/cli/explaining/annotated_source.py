@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission.explanation import ExpressionRun
 from celadon.cel import EvaluationError
 from celadon.cel.syntax import Comprehension, Ident, Literal, Select
 from celadon.cel.tracing import Frame, Rounds, Written, written_tree
+from celadon.records import dataclass
 
 
 class State(enum.Enum):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from celadon.admission.explanation import Explanation, explain
 from celadon.cli.checking.check_report import ObjectResult, Report
 from celadon.cli.checking.check_run import check
 from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.judging.object_judging import Judged
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

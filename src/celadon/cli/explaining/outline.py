@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
@@ -31,6 +30,7 @@ from celadon.cli.explaining.explained_objects import ExplainedObject
 from celadon.cli.explaining.value_texts import brief
 from celadon.kube.go import json_text
 from celadon.kube.writes import patch_between
+from celadon.records import dataclass
 
 
 class Style(enum.Enum):

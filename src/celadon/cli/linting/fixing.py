@@ -13,7 +13,6 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Final, NamedTuple
 
@@ -22,6 +21,7 @@ from celadon.cli.linting.lint_run import LintInput
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
+from celadon.records import dataclass
 
 _OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
 _COMMA_BEFORE: Final = re.compile(r",\s*\Z")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import Note
@@ -15,6 +14,7 @@ from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.policy_test import Case
 from celadon.cli.policy_tests.vacuities import Doubt
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.cel.extend import re2
@@ -31,6 +30,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.release_option import DEFAULT_VERSION
 from celadon.cli.suggestions import did_you_mean
 from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.policy_tests.measuring.coverage_tally import CoverageTally

@@ -7,7 +7,7 @@ are called: a test that nobody runs is worse than none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests, has_foreign_name
@@ -18,6 +18,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.records import dataclass
 
 _NAMED_SO: Final = (
     "no test in this file: a document `kind: PolicyTest` is expected, or a test of another tool"

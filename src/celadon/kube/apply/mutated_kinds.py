@@ -11,7 +11,7 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
@@ -44,6 +44,7 @@ from celadon.kube.writes.intake.mutated_objects import (
     with_sound_metadata,
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+from celadon.records import dataclass
 
 
 class MutationRefused(KubeError):

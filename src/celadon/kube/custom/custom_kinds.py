@@ -10,7 +10,6 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
@@ -32,6 +31,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.records import dataclass
 
 _BLOCKING: Final = frozenset(
     {

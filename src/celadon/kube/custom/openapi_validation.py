@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.extend import re2
@@ -25,6 +25,7 @@ from celadon.kube.custom.rules.correlation import Unknown, item_before, member_b
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
+from celadon.records import dataclass
 
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import (
@@ -22,6 +21,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
+from celadon.records import dataclass
 from celadon.serve.access.credentials.service_account_tokens import BoundTo, token_claims
 from celadon.serve.access.credentials.signing_keys import Signer
 from celadon.serve.access.identities import (

@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchOverflow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +11,7 @@ from celadon.kube.apply import FieldWriter
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
+from celadon.records import dataclass
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.address_records import AddressRecords

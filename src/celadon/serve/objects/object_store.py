@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
+from celadon.records import dataclass
 from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (

@@ -9,13 +9,15 @@ from __future__ import annotations
 import datetime
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from celadon.records import dataclass
 
 EARLIER: Final = datetime.timedelta(hours=1)
 """A certificate is good from a while before it was made: clocks differ."""

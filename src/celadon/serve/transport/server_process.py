@@ -13,7 +13,6 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ import uvloop
 
 from celadon.admission.static import ManifestError
 from celadon.kube.defaulting import service_ca_source
+from celadon.records import dataclass
 from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
 from celadon.serve.access.credentials.token_file import (
     TokenFile,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS
+from celadon.records import dataclass
 from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import TLS_SECRET
+from celadon.records import dataclass
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.certificates.kept_certificates import (
     BrokenSecret,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from celadon.cel import CheckedAst, Environment
 from celadon.kube import FieldPath
+from celadon.records import dataclass
 
 
 class Role(enum.Enum):

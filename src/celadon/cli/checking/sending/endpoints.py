@@ -9,13 +9,13 @@ not given, so its resource is guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import ApiVersionError, GroupVersionKind, GroupVersionResource, parse_api_version
 from celadon.kube.catalogue import Catalog, Resource, Subresource, guessed_resource, known_resources
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation
@@ -28,6 +28,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Resource, known_resources
+from celadon.records import dataclass
 
 MOST_TRIALS: Final = 3000
 _MOST_KINDS: Final = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.policy_set import policy_sets
@@ -12,6 +11,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

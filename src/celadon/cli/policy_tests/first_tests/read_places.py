@@ -8,11 +8,11 @@ neighbours: one more and one less, a text with something in front of it or behin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cli.reading.json_places import Path
+from celadon.records import dataclass
 
 ROOTS: Final = frozenset({"object", "oldObject", "params"})
 _MOST_VALUES: Final = 40

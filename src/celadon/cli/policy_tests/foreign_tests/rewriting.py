@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -28,6 +28,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.records import dataclass
 
 _POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
 _BINDING_KINDS: Final = frozenset({BINDING_KIND, MUTATING_BINDING_KIND})

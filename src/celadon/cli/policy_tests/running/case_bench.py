@@ -8,7 +8,6 @@ are not compiled again.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celadon.admission import Engine, ObjectWorld, World
@@ -34,6 +33,7 @@ from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.explanation import Explanation

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError
@@ -41,6 +41,7 @@ from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

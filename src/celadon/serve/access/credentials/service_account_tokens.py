@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import JsonObject, User, metadata, status
 from celadon.kube.roles import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
+from celadon.records import dataclass
 from celadon.serve.access.credentials.signing_keys import (
     NotAToken,
     PublicKey,

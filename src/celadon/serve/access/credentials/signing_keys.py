@@ -11,7 +11,6 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -21,6 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     decode_dss_signature,
     encode_dss_signature,
 )
+
+from celadon.records import dataclass
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
