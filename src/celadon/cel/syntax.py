@@ -247,6 +247,13 @@ def walk(node: Expr) -> list[Expr]:
     while stack:
         top = stack.pop()
         found.append(top)
-        stack += children(top)
+        if top.__class__ is Call:
+            if top.target is not None:
+                stack.append(top.target)
+            stack += top.args
+        elif top.__class__ is Select:
+            stack.append(top.operand)
+        elif top.__class__ is not Literal and top.__class__ is not Ident:
+            stack += children(top)
     found.reverse()
     return found

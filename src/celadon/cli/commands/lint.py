@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
+from celadon.cli.garbage import garbage_later
 from celadon.cli.output import LintLooks
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
@@ -130,7 +132,9 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
-    return _lint(options, config, chosen(config.select, config.ignore, EVERY_RULE))
+    rules = chosen(config.select, config.ignore, EVERY_RULE)
+    with garbage_later() as loaded:
+        return _lint(options, config, rules, loaded)
 
 
 def _show(text: str) -> Exit:
@@ -192,7 +196,12 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
     return ""
 
 
-def _lint(options: argparse.Namespace, config: LintConfig, rules: list[Rule]) -> Exit:
+def _lint(
+    options: argparse.Namespace,
+    config: LintConfig,
+    rules: list[Rule],
+    loaded: Callable[[], None],
+) -> Exit:
     from celadon.cli.linting.fixing import fixes
     from celadon.cli.linting.lint_run import FileIgnores, findings, read
     from celadon.cli.reading.sources import Exclusion
@@ -200,6 +209,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, rules: list[Rule]) ->
     settings = _settings(config)
     per_file = [FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores]
     given = read(options.paths, config.exclude)
+    loaded()
     shown, silenced = findings(given, settings, rules, per_file)
     fixed = 0
     if options.fix or options.diff:
