@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
-from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
 from celadon.admission.matching import MatchPlan, Target, is_exempt, plan
 from celadon.admission.policy import params
@@ -217,8 +216,3 @@ def candidates_for(
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
     found = (candidate_for(hook, target, catalog) for hook in seeing)
     return tuple(one for one in found if one is not None)
-
-
-def remembered_candidates(hooks: Hooks[P, C]) -> PerEndpoint[tuple[Candidate[C], ...]]:
-    """The candidates of each endpoint, found when first asked for."""
-    return PerEndpoint(lambda target, catalog: candidates_for(hooks, target, catalog))

@@ -67,6 +67,11 @@ class ParamFinder:
         self._selector: LabelSelector | None = None
         self._selected: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {}
 
+    @property
+    def looks_up(self) -> bool:
+        """Whether anything is looked up: no for policies that are evaluated without params."""
+        return self._source is not None and self._ref is not None
+
     def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
         """The params for a request in `namespace`; a single None where the policy is evaluated
         without. Empty when none was found and that is allowed. May raise ParamError."""
