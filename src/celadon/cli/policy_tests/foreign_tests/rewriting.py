@@ -19,10 +19,9 @@ from celadon.admission.registration import (
     POLICY_KIND,
 )
 from celadon.cli.checking.check_report import Place
-from celadon.cli.own_files.own_documents import problem_at
+from celadon.cli.own_files.own_documents import API_VERSION, problem_at
 from celadon.cli.policy_tests.policy_test import PolicyTest
 from celadon.cli.policy_tests.vacuities import Doubt, Vacuity
-from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import read_test
 from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader
