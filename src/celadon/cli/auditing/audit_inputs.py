@@ -80,12 +80,17 @@ class Inputs:
         """All blocks, the same ones each time."""
         before = 0
         for one in self.inputs:
-            if isinstance(one, Problem):
-                yield PieceBlock((one,), before)
-                continue
-            for block in _blocks(one, before):
-                yield PieceBlock((block,), before) if isinstance(block, Problem) else block
-            before += one.size
+            yield from input_blocks(one, before)
+            before += 0 if isinstance(one, Problem) else one.size
+
+
+def input_blocks(one: Input | Problem, before: int = 0) -> Iterator[Block]:
+    """The blocks of one input; `before` are the bytes of those before it."""
+    if isinstance(one, Problem):
+        yield PieceBlock((one,), before)
+        return
+    for block in _blocks(one, before):
+        yield PieceBlock((block,), before) if isinstance(block, Problem) else block
 
 
 def given_inputs(arguments: Sequence[str]) -> Inputs:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.first_tests.case_search import Found, Tried
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.kube.writes import patch_between
 
 
