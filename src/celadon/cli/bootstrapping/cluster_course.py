@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission.registration import Policy
 from celadon.cli.bootstrapping.request_bench import hook_id
@@ -28,7 +28,7 @@ from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.documents import Document
 from celadon.kube import JsonObject, metadata
 
-_IGNORE = "Ignore"
+_IGNORE: Final = "Ignore"
 
 
 @dataclass(slots=True)

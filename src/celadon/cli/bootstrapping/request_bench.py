@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission import Engine, ObjectWorld, Operation
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
@@ -36,9 +36,9 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, User
 from celadon.kube.writes import request_options
 
-NOW = "2026-01-01T00:00:00Z"
+NOW: Final = "2026-01-01T00:01:00Z"
 """When all of it happens."""
-_NO_SETS = PolicySets(PolicySet(), PolicySet())
+_NO_SETS: Final = PolicySets(PolicySet(), PolicySet())
 
 
 @dataclass(frozen=True, slots=True)
