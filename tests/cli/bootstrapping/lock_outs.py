@@ -60,12 +60,12 @@ def policy(
     message: str = "",
     match: Mapping[str, Any] | None = None,
     conditions: Sequence[str] = (),
-    param_kind: Mapping[str, Any] | None = None,
-    param_ref: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
     actions: Sequence[str] = ("Deny",),
     failure: str = "Fail",
 ) -> list[dict[str, Any]]:
-    """A validating policy and its binding; `match` is the binding's namespaceSelector."""
+    """A validating policy and its binding; `match` is the binding's namespaceSelector, `params`
+    have the policy's paramKind and the binding's paramRef."""
     validation = {"expression": expression} | ({"message": message} if message else {})
     spec: dict[str, Any] = {
         "failurePolicy": failure,
@@ -80,9 +80,8 @@ def policy(
         bound["matchResources"] = {"namespaceSelector": match}
     elif name.endswith(".static.k8s.io"):
         bound["matchResources"] = {}
-    if param_kind is not None:
-        spec["paramKind"] = param_kind
-        bound["paramRef"] = param_ref
+    if params is not None:
+        spec["paramKind"], bound["paramRef"] = params["paramKind"], params["paramRef"]
     head = {"apiVersion": API, "metadata": {"name": name}}
     return [
         {**head, "kind": "ValidatingAdmissionPolicy", "spec": spec},
@@ -179,8 +178,8 @@ DEFINITION = {
 }
 LIMIT = {"apiVersion": "example.com/v1", "kind": "Limit", "metadata": {"name": "limit"}, "most": 9}
 LIMITED = {
-    "param_kind": {"apiVersion": "example.com/v1", "kind": "Limit"},
-    "param_ref": {"name": "limit", "parameterNotFoundAction": "Deny"},
+    "paramKind": {"apiVersion": "example.com/v1", "kind": "Limit"},
+    "paramRef": {"name": "limit", "parameterNotFoundAction": "Deny"},
 }
 SETTINGS = {
     "apiVersion": "v1",
@@ -189,8 +188,8 @@ SETTINGS = {
     "data": {"owner": "platform"},
 }
 BY_SETTINGS = {
-    "param_kind": {"apiVersion": "v1", "kind": "ConfigMap"},
-    "param_ref": {
+    "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+    "paramRef": {
         "name": "settings",
         "namespace": "policies",
         "parameterNotFoundAction": "Deny",
@@ -330,7 +329,7 @@ LOCK_OUTS = (
     ),
     LockOut(
         "params whose definition the policy itself refuses",
-        [*policy("limit", rules("*"), "params.most > 0", **LIMITED), DEFINITION, LIMIT],
+        [*policy("limit", rules("*"), "params.most > 0", params=LIMITED), DEFINITION, LIMIT],
         "deadlocked",
         "limit",
         "CREATE CustomResourceDefinition limits.example.com",
@@ -341,7 +340,7 @@ LOCK_OUTS = (
     LockOut(
         "a param that the policy itself refuses",
         [
-            *policy("settings", rules("configmaps"), "params.data.owner != ''", **BY_SETTINGS),
+            *policy("settings", rules("configmaps"), "params.data.owner != ''", params=BY_SETTINGS),
             SETTINGS,
         ],
         "deadlocked",
@@ -353,7 +352,7 @@ LOCK_OUTS = (
     ),
     LockOut(
         "params that nobody creates",
-        policy("settings", rules("pods"), "params.data.owner != ''", **BY_SETTINGS),
+        policy("settings", rules("pods"), "params.data.owner != ''", params=BY_SETTINGS),
         "deadlocked",
         "settings",
         CALICO,
@@ -629,11 +628,11 @@ SAFE: Mapping[str, Sequence[Mapping[str, Any]]] = {
         "team", rules("*"), "false", conditions=["request.userInfo.username == 'alice'"]
     ),
     "params that come before they are needed": [
-        *policy("settings", rules("pods"), "params.data.owner == 'platform'", **BY_SETTINGS),
+        *policy("settings", rules("pods"), "params.data.owner == 'platform'", params=BY_SETTINGS),
         SETTINGS,
     ],
     "params whose definition comes first": [
-        *policy("limit", rules("deployments"), "params.most > 0", **LIMITED),
+        *policy("limit", rules("deployments"), "params.most > 0", params=LIMITED),
         LIMIT,
         DEFINITION,
     ],
