@@ -35,6 +35,7 @@ FOUND_BEFORE = (
     "dyn(b'') in {true: 1}",
     "[0u].transformList(object, c, null).map(list, has(object.s), 1u).exists(e1, true)",
     "dyn(0).startsWith('')",
+    "object.?s.optMap(names, object.o.s).hasValue()",
 )
 
 
