@@ -51,6 +51,11 @@ class Piece(NamedTuple):
         """Where its first object begins."""
         return Place(self.file, self.line if self.document is None else self.document.line())
 
+    @property
+    def told_bytes(self) -> int | None:
+        """The length of the text."""
+        return len(self.text) or None
+
     def head(self) -> Head | None:
         """The type, if the text tells it at once and looks whole."""
         if self.document is not None:
@@ -106,11 +111,42 @@ def _documents(reader: DocumentReader, text: Text, first_line: int) -> Iterator[
         yield found if problem is None else problem
 
 
+class AnyPiece(Protocol):
+    """One object, or some, that nobody has read yet."""
+
+    @property
+    def place(self) -> Place:
+        """Where its first object begins."""
+        ...
+
+    @property
+    def text(self) -> bytes:
+        """What it is written in; empty for one that had to be read to be found."""
+        ...
+
+    @property
+    def told_bytes(self) -> int | None:
+        """How long a text is that says all of it; None if nobody has written one."""
+        ...
+
+    def head(self) -> Head | None:
+        """The type, if that can be told at once."""
+        ...
+
+    def objects(self, reader: DocumentReader) -> Iterator[Found | Problem]:
+        """All of them."""
+        ...
+
+    def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
+        """The same with places of all fields; takes longer."""
+        ...
+
+
 class Found(NamedTuple):
     """An object that was read; with its `document` if there had to be one."""
 
     value: dict[str, Any]
-    piece: Piece
+    piece: AnyPiece
     document: Document | None = None
 
     @property
@@ -118,7 +154,7 @@ class Found(NamedTuple):
         """Where it begins."""
         if self.document is None:
             return self.piece.place
-        return Place(self.piece.file, self.document.line())
+        return Place(self.piece.place.file, self.document.line())
 
 
 def _is_object(value: object) -> bool:
@@ -152,7 +188,7 @@ class Block(Protocol):
         """Of all inputs, those before the end of this block."""
         ...
 
-    def pieces(self) -> Iterator[Piece | Problem]:
+    def pieces(self) -> Iterator[AnyPiece | Problem]:
         """In their order."""
         ...
 

@@ -57,6 +57,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     engine = validating_engine(sets.validating, settings.version)
     source = source_auditor(Survey(documents), audit.given, sets, engine, settings)
     findings = Findings(problems=[*audit.manifests.problems, *source.problems])
+    findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
     for one in audited_in_order(inputs.blocks, source.auditor.block, workers):
