@@ -112,18 +112,26 @@ def gather(
     for document in documents(resources):
         _sort(found, document, parts, is_resource=True, alone=False)
     found.old = [one for one in documents(old) if _part(one) is None]
-    params = _param_kinds((*found.policies, *found.mutating_policies))
-    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
-    for part in found.given:
-        _refuse_repeated(part, found.problems)
-    return found
+    return _sorted(found)
 
 
-def described(documents: Iterable[Document]) -> Manifests:
-    """Those that describe a cluster: none of them is to be admitted."""
+def described(
+    documents: Iterable[Document], admitted: Iterable[Document] = (), old: Iterable[Document] = ()
+) -> Manifests:
+    """Those that describe a cluster, what is to be admitted there, and what that replaces."""
     found = Manifests()
     for document in documents:
         _sort(found, document, Parts(), is_resource=False, alone=False)
+    for document in admitted:
+        _sort(found, document, Parts(), is_resource=True, alone=False)
+    found.old += old
+    return _sorted(found)
+
+
+def _sorted(found: Manifests) -> Manifests:
+    """With what can be said once every document has its part."""
+    params = _param_kinds((*found.policies, *found.mutating_policies))
+    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
     for part in found.given:
         _refuse_repeated(part, found.problems)
     return found
