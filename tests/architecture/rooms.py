@@ -57,6 +57,7 @@ DOORS = {
     "celadon.serve.operation",
     "celadon.serve.outgoing",
     "celadon.serve.tls",
+    "celadon.serve.tls.issuing",
     "celadon.serve.transport",
     "celadon.webhook",
     "celadon.webhook.applications",

@@ -12,7 +12,8 @@ import threading
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from celadon.serve.access.credentials.signing_keys import Signer, new_elliptic_key
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
+from celadon.serve.access.credentials.signing_keys import new_elliptic_key
 from celadon.serve.access.credentials.token_file import read_token_file
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
@@ -24,7 +25,7 @@ admin-token,admin,admin-uid,system:masters
 alice-token,alice,alice-uid,devs
 bob-token,bob,bob-uid,"ops,qa"
 """
-SIGNER = Signer.from_pem(new_elliptic_key())
+SIGNER = SignerOnDemand(new_elliptic_key)
 
 
 class Running:

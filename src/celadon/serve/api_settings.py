@@ -9,7 +9,7 @@ from typing import Any
 from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
 from celadon.records import dataclass
-from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
@@ -22,7 +22,7 @@ from celadon.serve.operation.runtime_config import RuntimeConfig
 class AccessSettings:
     """Whom the server knows. `issuer` is what its own tokens say that they are from."""
 
-    signer: Signer
+    signer: SignerOnDemand
     tokens: TokenFile = field(default_factory=TokenFile)
     issuer: str = "https://kubernetes.default.svc"
     client_certificates: bool = False

@@ -63,8 +63,7 @@ Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
     """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
     audiences = (access.issuer,)
-    keys = (access.signer.public_key,)
-    accounts = ServiceAccountTokens((access.issuer,), audiences, keys, core.world)
+    accounts = ServiceAccountTokens((access.issuer,), audiences, access.signer, core.world)
     return Authenticator(
         audiences, access.tokens, accounts, access.client_certificates, access.anonymous
     )

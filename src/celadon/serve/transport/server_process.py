@@ -22,7 +22,7 @@ import uvloop
 from celadon.admission.static import ManifestError
 from celadon.kube.defaulting import service_ca_source
 from celadon.records import dataclass
-from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
+from celadon.serve.access.credentials.signed_tokens import KeyFileError
 from celadon.serve.access.credentials.token_file import (
     TokenFile,
     TokenFileError,
@@ -104,7 +104,7 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     token = kept.administrator_token()
     tokens = _tokens(settings.token_file)
     access = AccessSettings(
-        Signer.from_pem(kept.signing_key()),
+        kept.signer(),
         TokenFile({**tokens.users, token: ADMINISTRATOR}),
         client_certificates=settings.tls.client_authorities is not None,
     )

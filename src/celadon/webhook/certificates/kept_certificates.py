@@ -21,7 +21,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
 from celadon.records import dataclass
-from celadon.serve.tls import (
+from celadon.serve.tls.issuing import (
     Pair,
     authority_certificate,
     covers_names,
