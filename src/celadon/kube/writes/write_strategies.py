@@ -34,6 +34,7 @@ from celadon.kube.validation.validated_kinds import (
     validate_subresource_update,
     validate_update,
 )
+from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.kube.writes.write_targets import Target
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Strategy:
 
 NEEDS_VERSION: Final = frozenset(
     {
-        GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
+        DEFINITION_KIND,
         GroupKind("coordination.k8s.io", "Lease"),
         GroupKind("node.k8s.io", "RuntimeClass"),
         GroupKind("policy", "PodDisruptionBudget"),
@@ -118,7 +119,6 @@ CREATED_BY_UPDATE: Final = frozenset(
         GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
     }
 )
-_DEFINITION: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
@@ -135,7 +135,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
-        if group_kind == _DEFINITION:
+        if group_kind == DEFINITION_KIND:
             # late: few objects are definitions.
             from celadon.kube.custom.definitions.definition_validation import definition_errors
 
