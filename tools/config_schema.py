@@ -8,6 +8,7 @@ import json
 import sys
 from typing import Any, Final
 
+from celadon.cli.laying_out.layout_config import MAX_WIDTH, MIN_WIDTH, LayoutConfig
 from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.linting.lint_config import FAIL_ON, LintConfig
 from celadon.cli.release_option import VERSIONS
@@ -55,6 +56,16 @@ def schema() -> dict[str, Any]:
             "additionalProperties": _rules(),
         },
     }
+    fmt = {
+        "line-width": {
+            "description": "how long a line may become, its indentation included",
+            "type": "integer",
+            "minimum": MIN_WIDTH,
+            "maximum": MAX_WIDTH,
+            "default": LayoutConfig().line_width,
+        },
+        "exclude": {"description": "patterns of files to leave out", **texts},
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://celadon.dev/schemas/celadon.json",
@@ -62,7 +73,8 @@ def schema() -> dict[str, Any]:
         "description": "celadon.toml, and [tool.celadon] in pyproject.toml",
         "type": "object",
         "properties": {
-            "lint": {"type": "object", "properties": lint, "additionalProperties": False}
+            "fmt": {"type": "object", "properties": fmt, "additionalProperties": False},
+            "lint": {"type": "object", "properties": lint, "additionalProperties": False},
         },
     }
 

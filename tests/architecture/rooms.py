@@ -19,6 +19,7 @@ DOORS = {
     "celadon",
     "celadon.cel",
     "celadon.cel.extend",
+    "celadon.cel.layout",
     "celadon.cel.libraries",
     "celadon.cel.tracing",
     "celadon.cel.value_functions",

@@ -11,7 +11,9 @@ import jsonschema
 import pytest
 from tools.config_schema import schema
 
-from celadon.cli.linting.lint_config import ConfigError, LintConfig, find_config
+from celadon.cli.laying_out.layout_config import LayoutConfig, layout_config
+from celadon.cli.linting.lint_config import LintConfig, find_config
+from celadon.cli.project_files.config_files import ConfigError
 from tests.paths import ROOT
 
 
@@ -20,9 +22,34 @@ def test_it_is_published() -> None:
     assert json.loads(published) == schema(), "python -m tools.config_schema > docs/schemas/..."
 
 
-def test_every_key_is_there() -> None:
-    keys = {field.name.replace("_", "-") for field in fields(LintConfig)}
-    assert schema()["properties"]["lint"]["properties"].keys() == keys
+@pytest.mark.parametrize(("table", "config"), [("lint", LintConfig), ("fmt", LayoutConfig)])
+def test_every_key_is_there(table: str, config: type[LintConfig] | type[LayoutConfig]) -> None:
+    keys = {field.name.replace("_", "-") for field in fields(config)}
+    assert schema()["properties"][table]["properties"].keys() == keys
+
+
+@pytest.mark.parametrize(
+    ("line", "is_good"),
+    [
+        ("line-width = 100", True),
+        ("line-width = 10", False),
+        ("line-width = 2000", False),
+        ("line-width = '80'", False),
+        ("exclude = ['drafts/*']", True),
+        ("exclude = 'drafts/*'", False),
+        ("line_width = 100", False),
+    ],
+)
+def test_both_say_the_same_of_layouts(line: str, is_good: bool, tmp_path: Path) -> None:
+    text = f"[fmt]\n{line}\n"
+    validator = jsonschema.Draft202012Validator(schema())
+    assert validator.is_valid(tomllib.loads(text)) is is_good
+    (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
+    if is_good:
+        layout_config(tmp_path)
+    else:
+        with pytest.raises(ConfigError):
+            layout_config(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ COMMANDS: Final = (
     ),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
+    Command("fmt", "lay out expressions in files", "celadon.cli.commands.editing.fmt"),
     Command("init", "write a first project", "celadon.cli.commands.setting_up.init"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube.names import GroupVersionResource
+from celadon.kube.names import GroupKind, GroupVersionResource
 
 ADMISSION_REGISTRATION: Final = "admissionregistration.k8s.io"
 AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
@@ -22,6 +22,10 @@ PODS: Final = GroupVersionResource("", "v1", "pods")
 SECRETS: Final = GroupVersionResource("", "v1", "secrets")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+
+DEFINITION_KIND: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+DYNAMIC_RESOURCES: Final = "resource.k8s.io"
+"""The group of devices, and of claims to them."""
 
 AUTHENTICATED: Final = "system:authenticated"
 """The group of everybody who has said who they are."""

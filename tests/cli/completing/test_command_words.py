@@ -9,6 +9,7 @@ from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.release_option import VERSIONS
 
 FREE = {
+    "COLUMNS",
     "CONFIG",
     "DURATION",
     "EXPR",

@@ -6,8 +6,6 @@ keeps a server from asking any.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.admission.endpoint_memory import target_of
 from celadon.admission.explanation.explanations import Budget, Part
 from celadon.admission.explanation.looking_on import LookingOn
@@ -16,6 +14,7 @@ from celadon.admission.request import Request
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, resources_of
 from celadon.admission.world import World
 from celadon.kube import StatusError
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

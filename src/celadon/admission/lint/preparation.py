@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
@@ -40,9 +39,7 @@ from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.go import trim_space
 from celadon.kube.schemas import Schema, custom_schemas
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-
-_CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 
 
 def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bundle:
@@ -51,7 +48,7 @@ def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bund
     definitions = [
         document
         for document, kind in zip(documents, kinds, strict=True)
-        if kind[::2] == _CRD and _usable(document)
+        if kind[::2] == DEFINITION_KIND and _usable(document)
     ]
     catalog = known_resources()
     custom: dict[GroupVersionKind, Schema] = {}

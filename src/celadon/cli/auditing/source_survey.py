@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import Engine, ObjectWorld
@@ -13,6 +12,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from celadon.cli.bootstrapping.bootstrap_run import BootstrapRun
 from celadon.cli.bootstrapping.cluster_course import Course, awaited, course_of
@@ -16,6 +15,7 @@ from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import PolicySets, policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

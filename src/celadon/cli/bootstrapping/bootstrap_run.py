@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.static import STATIC_SUFFIX
@@ -23,6 +23,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject
 from celadon.kube.writes.patching import apply_merge_patch
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ Deployment is supposed that only webhooks have a say about, since nobody knows i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission.registration import Policy
@@ -27,6 +27,7 @@ from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.documents import Document
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 
 _IGNORE: Final = "Ignore"
 

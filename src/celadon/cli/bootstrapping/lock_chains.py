@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from celadon.cli.bootstrapping.bootstrap_run import Culprit, Refusal, RunResult, Sent
 from celadon.cli.bootstrapping.step_tables import Level, Sending, State
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ through the API.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation
@@ -22,6 +22,7 @@ from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import Placed, PolicySets, policy_sets
 from celadon.cli.reading.documents import Document
 from celadon.kube import metadata
+from celadon.records import dataclass
 
 _COMMANDS: Final = {Operation.DELETE: "delete", Operation.UPDATE: "replace"}
 """What kubectl calls the ways to take something away: to have it no more, or to have it mended."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import Engine, ObjectWorld, Operation
@@ -35,6 +35,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, User
 from celadon.kube.writes import request_options
+from celadon.records import dataclass
 
 NOW: Final = "2026-01-01T00:01:00Z"
 """When all of it happens."""

@@ -23,7 +23,6 @@ import functools
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import Operation
@@ -32,6 +31,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import read_yaml
 from celadon.kube import User
+from celadon.records import dataclass
 
 TABLES: Final = (
     "api_server",

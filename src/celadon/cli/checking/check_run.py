@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import Engine, ObjectWorld
@@ -30,6 +30,7 @@ from celadon.cli.checking.policy_set import (
     validating_engine,
 )
 from celadon.cli.checking.questions import identity
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import MutatingEngine

@@ -15,10 +15,10 @@ from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
     from celadon.admission.lint import Rule, Settings
-    from celadon.cli.linting.fixing import FixedFile
     from celadon.cli.linting.lint_config import LintConfig
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.linting.lint_run import LintInput, Shown
+    from celadon.cli.project_files.changed_file import ChangedFile
     from celadon.cli.reading.problems import Problem
 
 _PROGRAM: Final = "celadon lint"
@@ -115,8 +115,9 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
     from celadon.admission.lint import chosen
     from celadon.cli.linting.comment_rule import EVERY_RULE
-    from celadon.cli.linting.lint_config import ConfigError, unknown_rule
+    from celadon.cli.linting.lint_config import unknown_rule
     from celadon.cli.linting.rule_pages import explanation, overview
+    from celadon.cli.project_files.config_files import ConfigError
 
     if options.list_rules:
         output.write(overview())
@@ -170,7 +171,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
 
 def _file_ignores(given: str) -> tuple[str, tuple[str, ...]]:
     """Raises ConfigError."""
-    from celadon.cli.linting.lint_config import ConfigError
+    from celadon.cli.project_files.config_files import ConfigError
 
     pattern, _, names = given.rpartition(":")
     if not pattern:
@@ -228,7 +229,7 @@ def _lint(
     return report.exit
 
 
-def _show_changes(changed: list[FixedFile], problems: list[Problem]) -> Exit:
+def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
     """What `--fix` would do. Something to fix is a finding."""
     for problem in problems:
         output.complain(f"error: {problem.text()}")

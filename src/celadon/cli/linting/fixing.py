@@ -9,19 +9,17 @@ both kinds, stays as it is.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path as FilePath
 from typing import Final, NamedTuple
 
 from celadon.admission.lint import Finding, Removal, Replacement
 from celadon.cli.linting.lint_run import LintInput
+from celadon.cli.project_files.changed_file import ChangedFile, changed_file
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
-from celadon.records import dataclass
+from celadon.cli.reading.sources import Text
 
 _OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
 _COMMA_BEFORE: Final = re.compile(r",\s*\Z")
@@ -36,36 +34,7 @@ class _Edit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
-    """A file that fixes change: its text as it is and as it will be, the bytes of the latter, and
-    how many findings that fixes."""
-
-    file: str
-    before: str
-    after: str
-    data: bytes
-    count: int
-
-    def write(self) -> None:
-        """Change the file."""
-        FilePath(self.file).write_bytes(self.data)
-
-    def diff(self) -> str:
-        """As `diff -u` shows it."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            self.file,
-            self.file,
-        )
-        return "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}" for one in lines)
-
-
-_NO_END: Final = "\\ No newline at end of file\n"
-
-
-def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[FixedFile]:
+def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:
     """The files that change; nothing is written."""
     edits: dict[str, list[_Edit]] = {}
     for finding in wanted:
@@ -136,13 +105,8 @@ def _from_flow(text: str, start: int, end: int) -> _Edit:
     return _Edit(start, end if behind is None else behind.end(), "")
 
 
-def _fixed(text: Text, edits: Iterable[_Edit]) -> FixedFile | None:
+def _fixed(text: Text, edits: Iterable[_Edit]) -> ChangedFile | None:
     content = text.content
-    if text.file == STDIN_NAME:
-        return None
-    data = FilePath(text.file).read_bytes()
-    if encoded_like(content, data) != data:
-        return None
     made = 0
     reached = len(content) + 1
     for edit in sorted(set(edits), reverse=True):
@@ -150,7 +114,4 @@ def _fixed(text: Text, edits: Iterable[_Edit]) -> FixedFile | None:
             content = content[: edit.start] + edit.text + content[edit.end :]
             reached = edit.start
             made += 1
-    encoded = encoded_like(content, data)
-    if encoded is None or not made:
-        return None
-    return FixedFile(text.file, text.content, content, encoded, made)
+    return changed_file(text, content, made)

@@ -18,13 +18,13 @@ pyproject.toml. Options of the command line go before the file.
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.cli.linting.comment_rule import EVERY_RULE
+from celadon.cli.project_files.config_files import ConfigError, nearest_table
 from celadon.cli.release_option import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.suggestions import did_you_mean
 from celadon.records import dataclass
@@ -34,11 +34,6 @@ FAIL_ON: Final = {
     "warn": "warning",
 }
 """What `fail-on` may be, and what it means."""
-_FILES: Final = (("celadon.toml", ("lint",)), ("pyproject.toml", ("tool", "celadon", "lint")))
-
-
-class ConfigError(ValueError):
-    """What is wrong, with the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +58,8 @@ class LintConfig:
 
 def find_config(folder: Path) -> LintConfig:
     """The configuration that applies in a folder. Raises `ConfigError`."""
-    for parent in (folder, *folder.parents):
-        for name, keys in _FILES:
-            table = _table(parent / name, keys)
-            if table is not None:
-                return _config(parent / name, table)
-    return LintConfig()
-
-
-def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
-    if path.is_dir():
-        raise ConfigError(f"{path}: is a folder, a file is expected")
-    if not path.is_file():
-        return None
-    try:
-        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {str(error).lower()}") from error
-    for depth, key in enumerate(keys, 1):
-        found = found.get(key)
-        if found is None:
-            return None
-        if not isinstance(found, dict):
-            raise ConfigError(f"{path}: `{'.'.join(keys[:depth])}` must be a table")
-    return dict(found)
+    found = nearest_table(folder, "lint")
+    return LintConfig() if found is None else _config(*found)
 
 
 def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:

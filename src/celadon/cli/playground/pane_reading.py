@@ -7,7 +7,7 @@ which everything behind knows them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import ADMIN
@@ -18,6 +18,7 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import User
+from celadon.records import dataclass
 
 _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
 

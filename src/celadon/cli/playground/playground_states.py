@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeVar
 
 from celadon.admission import Operation
@@ -19,6 +19,7 @@ from celadon.cli.checking.given.check_options import FIELD_VALIDATIONS
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS
 from celadon.kube import Json
 from celadon.kube.writes import request_options
+from celadon.records import dataclass
 
 FORMAT: Final = 1
 """The version of this form, which links name."""

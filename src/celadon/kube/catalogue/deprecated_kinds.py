@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
 from celadon.records import dataclass
 
 
@@ -35,7 +35,6 @@ class Deprecation:
 
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
-_RESOURCE: Final = "resource.k8s.io"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -57,7 +56,7 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress"): Deprecation("1.34", "1.37"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR"): Deprecation("1.34", "1.37"),
     **{
-        GroupVersionKind(_RESOURCE, version, kind): Deprecation(since, until)
+        GroupVersionKind(DYNAMIC_RESOURCES, version, kind): Deprecation(since, until)
         for version, since, until in (("v1beta1", "1.35", "1.38"), ("v1beta2", "1.36", "1.39"))
         for kind in _RESOURCE_KINDS
     },

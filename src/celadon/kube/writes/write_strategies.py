@@ -34,6 +34,7 @@ from celadon.kube.validation.validated_kinds import (
     validate_subresource_update,
     validate_update,
 )
+from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
 
@@ -93,7 +94,7 @@ class Strategy:
 
 NEEDS_VERSION: Final = frozenset(
     {
-        GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
+        DEFINITION_KIND,
         GroupKind("coordination.k8s.io", "Lease"),
         GroupKind("node.k8s.io", "RuntimeClass"),
         GroupKind("policy", "PodDisruptionBudget"),
@@ -119,7 +120,6 @@ CREATED_BY_UPDATE: Final = frozenset(
         GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
     }
 )
-_DEFINITION: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
@@ -136,7 +136,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
-        if group_kind == _DEFINITION:
+        if group_kind == DEFINITION_KIND:
             # late: few objects are definitions.
             from celadon.kube.custom.definitions.definition_validation import definition_errors
 
