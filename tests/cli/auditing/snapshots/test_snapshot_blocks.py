@@ -10,7 +10,7 @@ from celadon.cli.auditing.audit_blocks import Found
 from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects, snapshot_objects
 from celadon.cli.reading import Problem
 from celadon.cli.reading.documents import Document, DocumentReader
-from tests.cli.auditing.snapshots.snapshot_files import snapshot
+from tests.cli.auditing.snapshots.snapshot_files import database, revision, snapshot, with_hash
 from tests.cli.auditing.snapshots.stored_objects import AES, KMS, OBJECTS, shown, stored
 
 STORED: dict[str, bytes | None] = {key: stored(one) for key, one in OBJECTS.items()}
@@ -130,6 +130,10 @@ def test_other_prefixes() -> None:
     [
         (None, "s.db: cannot be read: no such file or directory"),
         (b"", "s.db: cannot be read as a snapshot of etcd: it is empty"),
+        (
+            with_hash(database([(revision(2), b"\x0a\x0b/registry/a\x07")])),
+            "s.db: cannot be read as a snapshot of etcd: a revision is damaged",
+        ),
         (b"text", "s.db: cannot be read as a snapshot of etcd: it is no database of etcd"),
     ],
 )

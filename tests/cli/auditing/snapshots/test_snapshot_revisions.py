@@ -69,6 +69,7 @@ def test_as_a_dictionary(
     assert {key.decode(): found.stored(key) for key in found.keys} == wanted
 
 
+ONE = key_value(b"a", b"1", 2)
 GOOD = snapshot([("a", b"1"), ("b", b"2")])
 WRONG = {
     "empty": (b"", "it is empty"),
@@ -78,7 +79,7 @@ WRONG = {
     "text": (b"apiVersion: v1\n", "it is no database of etcd"),
     "no revision": (with_hash(database([(b"a", b"")])), "not in their order"),
     "wrong order": (
-        with_hash(database([(revision(3), b""), (revision(2), b"")])),
+        with_hash(database([(revision(3), ONE), (revision(2), ONE)])),
         "not in their order",
     ),
     "a message cut off": (
@@ -86,14 +87,16 @@ WRONG = {
         "a revision is cut off",
     ),
     "a number cut off": (
-        with_hash(database([(revision(2), b"\x08\xff")])),
+        with_hash(database([(revision(2), ONE + b"\x08\xff")])),
         "a revision is cut off",
     ),
     "an endless number": (
-        with_hash(database([(revision(2), b"\x08" + b"\xff" * 20)])),
+        with_hash(database([(revision(2), ONE + b"\x08" + b"\xff" * 20)])),
         "a revision is cut off",
     ),
-    "no field": (with_hash(database([(revision(2), b"\x07")])), "a revision is damaged"),
+    "no field": (with_hash(database([(revision(2), ONE + b"\x07")])), "a revision is damaged"),
+    "no key": (with_hash(database([(revision(2), ONE[3:])])), "a revision has no key"),
+    "half a key": (with_hash(database([(revision(2), ONE[:2])])), "a revision has no key"),
 }
 
 
@@ -101,11 +104,11 @@ WRONG = {
 def test_what_is_wrong_is_said(name: str, file: Path) -> None:
     data, why = WRONG[name]
     with pytest.raises(BoltError) as caught:
-        read(file, data)
+        read(file, data).stored(b"a")
     assert why in str(caught.value)
 
 
 def test_fields_that_nobody_knows_are_passed_over(file: Path) -> None:
     unknown = b"\x49" + bytes(8) + b"\x55" + bytes(4) + b"\x58\x01"
-    pairs = [(revision(2), unknown + key_value(b"a", b"1", 2))]
+    pairs = [(revision(2), key_value(b"a", b"1", 2) + unknown)]
     assert read(file, with_hash(database(pairs))).stored(b"a") == Stored(b"1", 2)
