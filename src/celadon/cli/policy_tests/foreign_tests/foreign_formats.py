@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.cli.policy_tests.foreign_tests import (
+    gator_suites,
     kaptest_tests,
     kubescape_tests,
     kyverno_tests,
@@ -25,9 +26,14 @@ _FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
     (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
     (kaptest_tests.is_kaptest, kaptest_tests.rewritten),
     (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten),
+    (gator_suites.is_gator_suite, gator_suites.rewritten),
     (review_tests.is_review, review_tests.rewritten),
 )
-_NAMES: Final = frozenset({"kyverno-test.yaml", "kyverno-test.yml", "kaptest.yaml", "kaptest.yml"})
+_NAMES: Final = frozenset(
+    f"{name}.{ending}"
+    for name in ("kyverno-test", "kaptest", "suite", "tests")
+    for ending in ("yaml", "yml")
+)
 
 
 def has_foreign_name(file: str) -> bool:
