@@ -50,15 +50,18 @@ def is_review(value: object) -> bool:
     )
 
 
-def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test."""
+def rewritten(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test; `expected` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
     request, at = value["request"], ("request",)
     way.refuse_others(at, {"userInfo", *_TAKEN, *_FOLLOWING})
     if request.get("userInfo"):
         way.refuse_others((*at, "userInfo"), _USER)
-    expect = _expected(way, value.get("response"))
+    response = value.get("response")
+    expect: dict[str, Any] | None = {"verdict": expected}
+    if response is not None or not expected:
+        expect = _expected(way, response)
     if expect is not None:
         way.add({"name": _name(request), **request_fields(request), "expect": expect}, at)
     return way.done("")
