@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import count
+from celadon.cli.option_values import add_expected, count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
@@ -67,6 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{VERSIONS[0]} to {VERSIONS[-1]}, for tests that name none; may be repeated "
         f"(default: {DEFAULT_VERSION})",
     )
+    add_expected(parser)
     parser.add_argument(
         "--update",
         action="store_true",
@@ -143,7 +144,7 @@ def run(options: argparse.Namespace) -> Exit:
     except re2.RegexError as error:
         return output.usage_error("celadon test", f"--run: {error}")
     paths = options.paths or ["."]
-    given = given_tests(paths)
+    given = given_tests(paths, options.expect)
     if not given.tests and not given.problems:
         text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
         return output.usage_error("celadon test", text)
@@ -175,7 +176,9 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
         updated = update(report.tests)
         if updated:
             output.complain(f"updated: {updated}")
-            given = given_tests(list(dict.fromkeys(one.file for one in given.tests)))
+            given = given_tests(
+                list(dict.fromkeys(one.file for one in given.tests)), options.expect
+            )
             report = run_tests(given.tests, chosen, progress.step)
     report = replace(report, problems=tuple(given.problems))
     looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
@@ -213,7 +216,7 @@ def _watch(
         if not changed:
             continue
         known = {one.file for one in given.tests}
-        given = given_tests(paths)
+        given = given_tests(paths, options.expect)
         watched.watch(given.tests, (one.file for one in given.problems))
         files = affected(given.tests, changed)
         tests = [one for one in given.tests if one.file in files or one.file not in known]
