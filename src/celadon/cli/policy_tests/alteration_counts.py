@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from celadon.cli.checking.check_report import Place
 from celadon.cli.policy_tests.coverage_counts import Measured
+from celadon.records import dataclass
 
 
 class AlterationKind(enum.Enum):

@@ -208,3 +208,10 @@ def test_policies_that_mutate(tmp_path: Path) -> None:
     assert {"op": "add", "path": "/metadata/labels", "value": {"team": "a", "tier": "b"}} in (
         case["expect"]["patch"]
     )
+
+
+def test_nothing_in_the_examples_goes_unnoticed() -> None:
+    found = mutants(str(Path(__file__).parents[4] / "examples"))
+    left = [one for one in found.results if one.fate in (Fate.SURVIVED, Fate.UNREACHED)]
+    assert not [f"{one.place} {one.field} {one.text}" for one in left]
+    assert found.count(Fate.KILLED) > 130

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.explaining.value_texts import shortened
@@ -16,6 +15,7 @@ from celadon.cli.policy_tests.altering.field_changes import ABSENT, field_change
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.kube import FieldPath
+from celadon.records import dataclass
 
 _LISTS: Final = {
     "variables": ("expression",),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -21,6 +21,7 @@ from celadon.cli.policy_tests.alteration_counts import AlterationKind
 from celadon.cli.policy_tests.altering.canonical_expressions import canonical_text, flat_text
 from celadon.cli.policy_tests.altering.expression_changes import NodeChange, node_changes
 from celadon.cli.policy_tests.altering.tree_parts import with_parts
+from celadon.records import dataclass
 
 _MOST_PLACES: Final = 12
 """Places in a text at which a name may be the one that is meant."""

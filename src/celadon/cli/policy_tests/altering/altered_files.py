@@ -13,7 +13,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from celadon.cli.policy_tests.altering.alterations import Alteration, different_part
@@ -23,6 +22,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.records import dataclass
 
 _CONTEXT: Final = 2
 """Lines around each change."""

@@ -8,7 +8,7 @@ found out by compiling it: `1 - 'a'` is nobody's mistake.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Final
 
@@ -26,6 +26,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.tracing import Written
 from celadon.cli.policy_tests.alteration_counts import AlterationKind as Kind
+from celadon.records import dataclass
 
 _COMPARISONS: Final = {
     syntax.LESS: (syntax.LESS_EQUALS, syntax.GREATER_EQUALS),

@@ -7,12 +7,12 @@ the last validation stays where it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cli.policy_tests.alteration_counts import AlterationKind as Kind
 from celadon.cli.reading.json_places import Path
+from celadon.records import dataclass
 
 ABSENT: Final = object()
 """What is in the place of something that is left out."""

@@ -7,7 +7,7 @@ policy. A policy may be on several stages; who kills an alteration on one of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from celadon.admission import ExpressionMemory
 from celadon.cli.checking.policy_set import PolicySet
@@ -22,6 +22,7 @@ from celadon.cli.policy_tests.telling_apart.altered_benches import altered_bench
 from celadon.cli.policy_tests.telling_apart.glances import Glance, glance
 from celadon.cli.policy_tests.telling_apart.quoted_expressions import for_altered
 from celadon.cli.reading.documents import Document
+from celadon.records import dataclass
 
 
 @dataclass(slots=True)

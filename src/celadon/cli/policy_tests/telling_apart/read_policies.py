@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import Operation, PolicyFrame
@@ -17,6 +16,7 @@ from celadon.cli.policy_tests.telling_apart.altered_benches import compiled_poli
 from celadon.cli.reading.json_places import Path
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
+from celadon.records import dataclass
 
 _MOST_KINDS: Final = 8
 _MOST_USERS: Final = 8

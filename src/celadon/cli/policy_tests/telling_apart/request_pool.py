@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 
 _PLACE: Final = "generated"
 _ADMIT: Final = Expectation(CaseVerdict.ADMIT)
