@@ -80,7 +80,7 @@ def _indented(text: str) -> str:
 
 _FIELDS: Final[Mapping[str, Callable[[str], str]]] = {
     **dict.fromkeys(("message", "sentence", "text", "help"), _indented),
-    **dict.fromkeys(("expected", "actual", "expression"), lines),
+    **dict.fromkeys(("expected", "actual", "expression", "diff", "case"), lines),
     "line_text": snippet,
 }
 """How fields of reports are shown; those not named here have one line."""
