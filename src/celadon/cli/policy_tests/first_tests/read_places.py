@@ -109,12 +109,7 @@ class _Reader:
             case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
                 for one in syntax.children(node):
                     self.read(one, bound)
-            case syntax.MapLiteral(_, entries):
-                for entry in entries:
-                    self.read(entry.value, bound)
-                self.literals += _constant_map(entries)
-            case syntax.Struct():
-                self._made(node, bound)
+                self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
             case _:
@@ -127,17 +122,19 @@ class _Reader:
             if isinstance(key, syntax.Literal) and isinstance(key.value, str) and place:
                 self.places.append((*place, key.value))
 
-    def _made(self, node: syntax.Struct, bound: Mapping[str, Path]) -> None:
+    def _made(self, node: syntax.Expr) -> None:
         """What a mutation writes is what it would find if it had nothing to do."""
-        for one in node.fields:
-            self.read(one.value, bound)
-        if node.type_name == _PATCH:
-            paths = [one.value for one in node.fields if one.name == "path"]
-            for path in paths:
-                if isinstance(path, syntax.Literal) and isinstance(path.value, str):
-                    self.places.append(("object", *_pointer(path.value)))
-        elif node.type_name == _CONFIGURATION:
-            self.places += _written(node, ("object",))
+        match node:
+            case syntax.MapLiteral(_, entries):
+                self.literals += _constant_map(entries)
+            case syntax.Struct(_, name, fields) if name == _PATCH:
+                for path in (one.value for one in fields if one.name == "path"):
+                    if isinstance(path, syntax.Literal) and isinstance(path.value, str):
+                        self.places.append(("object", *_pointer(path.value)))
+            case syntax.Struct(_, name) if name == _CONFIGURATION:
+                self.places += _written(node, ("object",))
+            case _:
+                return
 
     def _loop(self, node: syntax.Comprehension, bound: Mapping[str, Path]) -> None:
         self.read(node.iter_range, bound)
