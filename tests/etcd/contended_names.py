@@ -176,7 +176,7 @@ class Watcher:
                 self._check(kind, name, revision, replaces)
         self.last = max(self.last, revision)
 
-    def _check(self, kind: str, name: str, revision: int, replaces: str) -> None:
+    def _check(self, kind: str, name: str, revision: int, replaces: Any) -> None:
         if revision <= self.last:
             self.faults.append(f"{name}: {revision} comes after {self.last}")
         before = self.state.pop(name, 0)

@@ -193,10 +193,8 @@ class _Clients:
             self._errors.append(error)
 
     def survive(self, faults: Sequence[tuple[str, Callable[[Stage], None]]]) -> Result:
-        threads = [
-            threading.Thread(target=self._guarded, args=(one.run,), daemon=True)
-            for one in (*self._writers, *self._watchers)
-        ]
+        work = [*(one.run for one in self._writers), *(one.run for one in self._watchers)]
+        threads = [threading.Thread(target=self._guarded, args=(one,), daemon=True) for one in work]
         result = Result()
         for thread in threads:
             thread.start()

@@ -43,6 +43,8 @@ _OPTIONS: Final = (
 _REQUIRE_LEADER: Final = (("hasleader", "true"),)
 """A member that has lost its leader refuses, and ends streams, instead of serving what it has."""
 
+_SILENT: Final = "the member of etcd did not answer in time"
+
 Raw = Callable[..., Any]
 
 
@@ -68,6 +70,8 @@ class Connection:
             answer: bytes = await made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
         except aio.AioRpcError as error:
             raise refusal(error) from None
+        except aio.UsageError:  # the connection was left before this began
+            raise NotBegun(_SILENT) from None
         except asyncio.CancelledError:
             self._say_if_left()
             raise
@@ -78,11 +82,14 @@ class Connection:
         call = self._channel.stream_stream(method, _as_is, _as_is)(metadata=_REQUIRE_LEADER)
         self._streams.add(call)
         try:
-            await call.write(request)
+            async with asyncio.timeout(ATTEMPT_SECONDS):  # it would wait for a connection for ever
+                await call.write(request)
             while isinstance(answer := await call.read(), bytes):  # else it is aio.EOF
                 yield answer
         except aio.AioRpcError as error:
             raise refusal(error) from None
+        except TimeoutError:
+            raise NotBegun(_SILENT) from None
         except asyncio.CancelledError:
             self._say_if_left()
             raise
@@ -95,7 +102,7 @@ class Connection:
         """gRPC cancels what is under way on a channel that is closed, as if it were the task."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
-            raise ServiceUnavailable("the member of etcd did not answer in time") from None
+            raise ServiceUnavailable(_SILENT) from None
 
     async def leave(self) -> None:
         """Returns when nothing is under way any more."""
