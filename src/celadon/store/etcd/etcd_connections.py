@@ -66,13 +66,17 @@ class Connection:
         made = self._methods.get(method)
         if made is None:
             made = self._methods[method] = self._channel.unary_unary(method, _as_is, _as_is)
+        call = None
         try:
-            answer: bytes = await made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
+            call = made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
+            answer: bytes = await call
         except aio.AioRpcError as error:
             raise refusal(error) from None
         except aio.UsageError:  # the connection was left before this began
             raise NotBegun(_SILENT) from None
         except asyncio.CancelledError:
+            if call is not None:
+                await _ended(call)
             self._say_if_left()
             raise
         return answer
@@ -95,8 +99,7 @@ class Connection:
             raise
         finally:
             self._streams.discard(call)
-            call.cancel()
-            await call.code()  # nothing of it may come after the loop has been closed
+            await _ended(call)
 
     def _say_if_left(self) -> None:
         """gRPC cancels what is under way on a channel that is closed, as if it were the task."""
@@ -110,6 +113,12 @@ class Connection:
         for stream in tuple(self._streams):
             stream.cancel()
         await self._channel.close(GRACE_SECONDS)
+
+
+async def _ended(call: Any) -> None:  # noqa: ANN401  of either kind
+    """Nothing of it may come after the loop has been closed."""
+    call.cancel()
+    await call.code()
 
 
 def _channel(endpoint: Endpoint, settings: EtcdSettings) -> aio.Channel:

@@ -396,6 +396,7 @@ class EtcdStore:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self._current.stop()
         with self._lock:
             told: Iterable[Watcher] = self._watchers.end_all(StoreClosed("the store is closed"))
         self._watchers.tell(told)
