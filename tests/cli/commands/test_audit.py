@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.auditing.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
-from tests.cli.auditing.snapshots.snapshot_files import snapshot
-from tests.cli.auditing.snapshots.stored_objects import AES
+from tests.cli.auditing.etcd_snapshots.snapshot_files import snapshot
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES
 from tests.cli.files import binding, policy, run, write
 
 Capture = pytest.CaptureFixture[str]

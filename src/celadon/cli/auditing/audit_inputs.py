@@ -20,12 +20,12 @@ from typing import BinaryIO, Final, cast
 
 from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
 from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
-from celadon.cli.auditing.object_streams import Position, blocks_of
-from celadon.cli.auditing.snapshots.snapshot_blocks import (
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import (
     DEFAULT_PREFIX,
     SnapshotObjects,
     snapshot_objects,
 )
+from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.auditing.snapshots.bolt_pages import BoltError, bolt_file, is_bolt
-from tests.cli.auditing.snapshots.snapshot_files import Pages, database
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import BoltError, bolt_file, is_bolt
+from tests.cli.auditing.etcd_snapshots.snapshot_files import Pages, database
 
 PAIRS = [(b"%03d" % i, b"v%d" % i * i) for i in range(40)]
 
