@@ -346,6 +346,13 @@ def test_a_damaged_backup_of_etcd(content: bytes, why: str, capsys: Capture) -> 
     assert why in out + err
 
 
+def test_a_backup_of_etcd_is_no_dump(capsys: Capture) -> None:
+    Path("s.db").write_bytes(snapshot([]))
+    code, _, err = run(capsys, "audit", "-f", "p.json", "s.db")
+    assert code == 2
+    assert "s.db: it is a snapshot of etcd, not a dump" in err
+
+
 WRONG = {
     "both": (
         ("-f", "p.json", "--etcd-snapshot", "s", "--from-cluster"),
