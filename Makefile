@@ -6,14 +6,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
+.PHONY: demo site test conformance explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
 	@$(BIN)/celadon check $(DEMO) || test $$? -eq 1  # 1: denied, as intended
 	@$(BIN)/python tools/demo_server.py
 
-test: $(VENV)/.developed $(VENV)/.clients
+# The playground as static files, for `celadon playground`, a wheel or any web server.
+SITE := src/celadon/cli/playground/site
+site: $(VENV)/.installed web/node_modules/.installed
+	node web/build.mjs --out $(SITE) \
+	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
+
+test: $(VENV)/.developed $(VENV)/.clients web/node_modules/.installed
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
@@ -75,7 +81,7 @@ bench-webhook: $(VENV)-bench/.webhooks
 	$(VENV)-bench/bin/python -m bench.webhook --write
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .coverage .mutants
+	rm -rf $(VENV) $(VENV)-bench .coverage .mutants web/node_modules $(SITE)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -94,6 +100,11 @@ $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 $(VENV)/.clients: tools/install_clients.py $(BIN)/python
 	@$(BIN)/python tools/install_clients.py $(BIN) && touch $@ || \
 	  echo "not installed: kubectl and helm" >&2
+
+# What the playground's page is made of; without it, its tests are skipped.
+web/node_modules/.installed: web/package.json web/package-lock.json
+	@cd web && npm ci --silent && touch node_modules/.installed || \
+	  echo "not installed: the packages of the playground's page" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.
