@@ -69,7 +69,9 @@ async function firstVerdict(load) {
   return performance.now() - began;
 }
 
-const count = (id, name) => page.$eval(id, (one, name) => Number(one.dataset[name] ?? 0), name);
+function count(id, name) {
+  return page.$eval(id, (one, name) => Number(one.dataset[name] ?? 0), name);
+}
 
 async function explained(after = 0) {
   await page.waitForFunction((after) => Number(document.getElementById("results").dataset.explained ?? 0) > after, after);

@@ -71,7 +71,7 @@ export class Editors {
         indentUnit.of("  "), language, highlighting, THEME,
         autocompletion({ override: [(context) => this.complete(pane.name, context)] }),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": `${pane.label}: ${pane.hint}`, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": `${pane.label}: ${pane.hint}`, spellcheck: "false", tabindex: "0" }),
         placeholder(pane.hint),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;

@@ -134,13 +134,19 @@ function go(file, line, column) {
   }
 }
 
+/** Another state: the first panes are shown, whatever was shown before. */
+function replace(next) {
+  for (const group of GROUPS) delete selected[group];
+  open(next);
+}
+
 function open(next) {
   state = { version: 1, mode: "validating", release: "1.36", operation: "CREATE", ...next, panes: { ...next.panes } };
   for (const name of ["mode", "release", "operation"]) $(name).value = state[name];
   $("compared").value = state.compared ?? "";
   $("subresource").value = state.subresource ?? "";
   $("dryRun").checked = state.dryRun ?? false;
-  document.body.dataset.mode = state.mode;
+  $("verdict-name").textContent = state.mode === "expression" ? "Value" : "Verdict";
   for (const one of document.querySelectorAll(".of-request")) one.hidden = state.mode === "expression";
   delete last.details;
   $("details").replaceChildren();
@@ -213,7 +219,7 @@ async function take(list) {
   const found = await ask("import", texts);
   if (found.error) return banner(found.error, true);
   banner(found.problems.join("\n"), true);
-  open({ ...state, mode: found.mode, panes: found.panes });
+  replace({ ...state, mode: found.mode, panes: found.panes });
 }
 
 const THEMES = { system: "◐", light: "☀", dark: "☾" };
@@ -250,12 +256,12 @@ async function begin() {
     const one = gallery.find((each) => each.id === $("gallery").value);
     if (!one) return;
     banner(one.about);
-    open(one.state);
+    replace(one.state);
     $("gallery").value = one.id;
   });
   const first = () => {
     banner(gallery[0].about);
-    open(gallery[0].state);
+    replace(gallery[0].state);
     $("gallery").value = gallery[0].id;
   };
   const follow = async () => {
@@ -265,7 +271,7 @@ async function begin() {
       const { error } = await ask("verdict", found);
       if (error) throw new Error(`This link cannot be opened: ${error}.`);
       banner("");
-      open(found);
+      replace(found);
     } catch (error) {
       first();
       banner(error.message, true);

@@ -72,7 +72,7 @@ class Desk:
             )  # late: see below
 
             return expression_verdict(state, self._panes)
-        inputs = self._inputs(state)
+        inputs = self.inputs(state)
         if isinstance(inputs, Problem):
             return {"report": document(Report(problems=(inputs,)))}
         return {"report": document(check(inputs, _untold, None, self._policies.makers))}
@@ -85,7 +85,7 @@ class Desk:
             )  # late: see below
 
             return self._with_changes(state, expression_details(state, self._panes))
-        inputs = self._inputs(state)
+        inputs = self.inputs(state)
         if isinstance(inputs, Problem):
             return {}
         # late: the first verdict does not wait for what explains it
@@ -117,7 +117,8 @@ class Desk:
         changes = release_changes(state.release, other, self.verdict(state), there)
         return {**told, "changes": changes}
 
-    def _inputs(self, state: State) -> CheckInputs | Problem:
+    def inputs(self, state: State) -> CheckInputs | Problem:
+        """What `celadon check` would be given; a problem for what cannot be asked."""
         user = self._panes.user(state)
         wrong = user if isinstance(user, Problem) else _unaskable(state)
         if wrong is not None:
