@@ -42,7 +42,9 @@ try {
 process.stdout.write(JSON.stringify(seen));
 
 async function look() {
+  const started = processorSeconds();
   seen.cold = await firstVerdict(() => page.goto(values.url));
+  seen.coldSeconds = processorSeconds(started);
   await explained();
   await accessibility("first");
   const entries = await page.$$eval("#gallery option", (all) => all.map((one) => one.value).filter(Boolean));
@@ -58,7 +60,22 @@ async function look() {
   }
   await links();
   await keyboard();
+  const before = processorSeconds();
   seen.warm = await firstVerdict(() => page.reload());
+  seen.warmSeconds = processorSeconds(before);
+}
+
+/** Seconds of processor time that the browser has had so far, or since then; where /proc tells. */
+function processorSeconds(since = 0) {
+  let ticks = 0;
+  for (const pid of fs.existsSync("/proc") ? fs.readdirSync("/proc").filter(Number) : []) {
+    try {
+      if (!fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(values.profile)) continue;
+      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop().split(" ");
+      ticks += Number(fields[11]) + Number(fields[12]);
+    } catch { /* it has ended */ }
+  }
+  return ticks / 100 - since;
 }
 
 /** Milliseconds to the first verdict of a page that is loaded. */
