@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python tools/demo_server.py
 
 # The playground as static files, for `celadon playground`, a wheel or any web server.
-SITE := src/celadon/cli/playground/site
+SITE := src/celadon/cli/playing/site
 site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')

@@ -10,7 +10,7 @@ const PACKER = String.raw`
 import json, marshal, os, yaml
 
 OUT = {"celadon": ("serve", "store", "testing", "webhook", "cli/commands", "cli/completing",
-    "cli/auditing", "cli/replaying", "cli/starting", "cli/playground/site"), "yaml": ()}
+    "cli/auditing", "cli/replaying", "cli/starting", "cli/playing/site"), "yaml": ()}
 
 def modules(root, package):
     for parent, folders, files in os.walk(root):

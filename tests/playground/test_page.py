@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.playground.site_server import SiteServer
+from celadon.cli.playing.site_server import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.playground.built_site import WEB, built_site, needs_site
 

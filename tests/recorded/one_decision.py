@@ -23,9 +23,9 @@ from typing import Any, Final
 from celadon.cli.checking.check_run import check
 from celadon.cli.checking.judging.object_judging import Judged
 from celadon.cli.main import main as celadon
-from celadon.cli.playground.browser_door import answer
-from celadon.cli.playground.deciding_desk import Desk
-from celadon.cli.playground.playground_states import state_of
+from celadon.cli.playing.browser_door import answer
+from celadon.cli.playing.deciding_desk import Desk
+from celadon.cli.playing.playground_states import state_of
 from celadon.cli.reading.problems import Problem
 from tests.paths import ROOT
 from tests.playground.built_site import built_site

@@ -32,7 +32,7 @@ class Packed:
 
 sys.meta_path.insert(0, Packed(marshal.loads(PACKED.to_bytes())))
 gc.disable()
-from celadon.cli.playground.browser_door import answer
+from celadon.cli.playing.browser_door import answer
 gc.enable()
 gc.freeze()
 answer

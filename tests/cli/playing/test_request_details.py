@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.deciding_desk import Desk
-from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp, state
-from tests.cli.playground.test_item_trees import walk
+from celadon.cli.playing.deciding_desk import Desk
+from tests.cli.playing.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp, state
+from tests.cli.playing.test_item_trees import walk
 
 MUTATING = """\
 apiVersion: admissionregistration.k8s.io/v1

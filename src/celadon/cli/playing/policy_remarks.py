@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission import TypeChecker
 from celadon.admission.lint import RULES, Settings
 from celadon.cli.checking.policy_set import PolicySet, validating_policies
 from celadon.cli.formats.lint_data import finding_data
 from celadon.cli.linting.lint_run import LintInput, findings
-from celadon.cli.playground.playground_states import Pane, State
+from celadon.cli.playing.pane_reading import is_definition
+from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.sources import Text
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
 from celadon.kube.schemas import Schema, custom_schemas
-
-_DEFINITION: Final = "CustomResourceDefinition"
 
 
 class PolicyRemarks:
@@ -56,7 +55,7 @@ def _statuses(
 ) -> list[dict[str, Any]]:
     """The status that the API server's controller gives each policy; its types are numbered from
     0."""
-    definitions = [one.value for one in documents if one.value["kind"] == _DEFINITION]
+    definitions = [one.value for one in documents if is_definition(one)]
     custom: dict[GroupVersionKind, Schema] = {}
     for definition in definitions:
         custom.update(custom_schemas(definition))

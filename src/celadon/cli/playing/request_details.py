@@ -34,7 +34,7 @@ from celadon.cli.explaining.outline import (
 from celadon.cli.explaining.value_texts import brief
 from celadon.cli.formats.check_data import filled
 from celadon.cli.formats.object_diffs import diff_lines
-from celadon.cli.playground.item_trees import item_tree
+from celadon.cli.playing.item_trees import item_tree
 from celadon.cli.reading.documents import Document
 from celadon.kube.custom import AskedRule
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from celadon.cli.checking.manifests import described
-from celadon.cli.playground.kept_policies import KeptPolicies
-from celadon.cli.playground.pane_reading import PaneReader
-from celadon.cli.playground.playground_states import Pane
-from tests.cli.playground.states import POLICY, state
+from celadon.cli.playing.kept_policies import KeptPolicies
+from celadon.cli.playing.pane_reading import PaneReader
+from celadon.cli.playing.playground_states import Pane
+from tests.cli.playing.states import POLICY, state
 
 
 def test_the_same_documents_are_the_same_engine() -> None:

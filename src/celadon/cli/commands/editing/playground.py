@@ -52,7 +52,7 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until somebody interrupts."""
-    from celadon.cli.playground.site_server import PAGE, SiteServer, packaged_site
+    from celadon.cli.playing.site_server import PAGE, SiteServer, packaged_site
 
     site = Path(options.site) if options.site else packaged_site()
     if not (site / PAGE).is_file():

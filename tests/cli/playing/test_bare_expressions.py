@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.deciding_desk import Desk
-from tests.cli.playground.states import state
+from celadon.cli.playing.deciding_desk import Desk
+from tests.cli.playing.states import state
 
 
 def asked(expression: str, **panes: str) -> Any:

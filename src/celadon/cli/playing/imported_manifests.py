@@ -8,18 +8,16 @@ definition of its kind beside it; the rest is in the cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.manifests import described
-from celadon.cli.playground.playground_states import Mode, Pane
+from celadon.cli.playing.pane_reading import is_definition
+from celadon.cli.playing.playground_states import Mode, Pane
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import Json
 from celadon.kube.well_known_values import RBAC_GROUP
-
-_DEFINITION: Final = "CustomResourceDefinition"
 
 
 def imported(files: Mapping[str, str]) -> dict[str, Json]:
@@ -61,7 +59,7 @@ def _pane(document: Document, among: list[Document], *, asked: bool) -> Pane:
         return Pane.POLICY
     if sorted_.bindings or sorted_.mutating_bindings:
         return Pane.BINDING
-    if kind == _DEFINITION:
+    if is_definition(document):
         return Pane.POLICY if _mode(among) is Mode.RULES else Pane.CLUSTER
     if kind == "Namespace":
         return Pane.NAMESPACE
@@ -89,6 +87,6 @@ def _mode(among: list[Document]) -> Mode:
         return Mode.VALIDATING
     if any(map(is_configuration, among)):
         return Mode.WEBHOOK
-    if any(one.value["kind"] == _DEFINITION for one in among):
+    if any(map(is_definition, among)):
         return Mode.RULES
     return Mode.VALIDATING

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.playground.site_server import LOOPBACK, SiteServer
+from celadon.cli.playing.site_server import LOOPBACK, SiteServer
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from celadon.cli.explaining.annotated_source import traced
 from celadon.cli.explaining.outline import Item, Style
 from celadon.cli.explaining.value_texts import brief
 from celadon.cli.formats.check_data import problem_data
-from celadon.cli.playground.item_trees import item_tree
-from celadon.cli.playground.pane_reading import PaneReader
-from celadon.cli.playground.playground_states import Pane, State
+from celadon.cli.playing.item_trees import item_tree
+from celadon.cli.playing.pane_reading import PaneReader
+from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.problems import Problem
 from celadon.kube.library import PER_CALL_COST, environment
 

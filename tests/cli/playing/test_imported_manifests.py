@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playground.imported_manifests import imported
-from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp
-from tests.cli.playground.test_request_details import MUTATING
+from celadon.cli.playing.imported_manifests import imported
+from tests.cli.playing.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp
+from tests.cli.playing.test_request_details import MUTATING
 
 ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\n"
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground import deciding_desk
-from celadon.cli.playground.browser_door import answer
-from tests.cli.playground.states import POLICY, deployment, given
+from celadon.cli.playing import deciding_desk
+from celadon.cli.playing.browser_door import answer
+from tests.cli.playing.states import POLICY, deployment, given
 
 STATE = given(panes={"policy": POLICY, "object": deployment(6)})
 

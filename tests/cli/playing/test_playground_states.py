@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from celadon.cli.playground.playground_states import (
+from celadon.cli.playing.playground_states import (
     MAX_CHARACTERS,
     Mode,
     Pane,

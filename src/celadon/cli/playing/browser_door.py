@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.cli.crashes import summary
-from celadon.cli.playground.deciding_desk import Desk
-from celadon.cli.playground.playground_states import State, StateError, state_of
+from celadon.cli.playing.deciding_desk import Desk
+from celadon.cli.playing.playground_states import State, StateError, state_of
 
 _DESK: Final = Desk()
 
@@ -29,13 +29,13 @@ def answer(question: str, given: str) -> str:
 
 
 def _files(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    from celadon.cli.playground.exported_files import exported_files  # late: on demand
+    from celadon.cli.playing.exported_files import exported_files  # late: on demand
 
     return {"files": exported_files(state_of(given))}
 
 
 def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    from celadon.cli.playground.imported_manifests import imported  # late: on demand
+    from celadon.cli.playing.imported_manifests import imported  # late: on demand
 
     return dict(imported(given))
 

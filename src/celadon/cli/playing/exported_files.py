@@ -8,8 +8,8 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.formats.object_diffs import yaml_text
-from celadon.cli.playground.pane_reading import PaneReader
-from celadon.cli.playground.playground_states import Pane, State
+from celadon.cli.playing.pane_reading import PaneReader
+from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.case_bench import Bench

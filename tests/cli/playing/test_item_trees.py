@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cli.playground.deciding_desk import Desk
-from tests.cli.playground.states import deployment, state, with_expression
+from celadon.cli.playing.deciding_desk import Desk
+from tests.cli.playing.states import deployment, state, with_expression
 
 
 def text_of(pieces: list[Any]) -> str:

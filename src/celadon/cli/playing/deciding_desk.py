@@ -24,19 +24,17 @@ from celadon.cli.checking.judging.object_judging import Settings
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.questions import Question
 from celadon.cli.formats.check_data import document
-from celadon.cli.playground.kept_policies import KeptPolicies
-from celadon.cli.playground.pane_reading import PaneReader
-from celadon.cli.playground.playground_states import Mode, Pane, State, state_of
+from celadon.cli.playing.kept_policies import KeptPolicies
+from celadon.cli.playing.pane_reading import PaneReader
+from celadon.cli.playing.playground_states import Mode, Pane, State, state_of
+from celadon.cli.policy_tests.policy_test import DEFAULT_NOW
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Json, User, metadata
 
 if TYPE_CHECKING:
     from celadon.cli.checking.policy_set import PolicySet
-    from celadon.cli.playground.policy_remarks import PolicyRemarks
-
-_NOW: Final = "2026-01-01T00:00:00Z"
-"""When objects are created: the same state gives the same answer, whenever it is opened."""
+    from celadon.cli.playing.policy_remarks import PolicyRemarks
 
 _AROUND: Final = (
     Pane.POLICY,
@@ -67,7 +65,7 @@ class Desk:
         """What a server would say: `report` is that of `celadon check -o json`. In the mode of
         expressions, the value."""
         if state.mode is Mode.EXPRESSION:
-            from celadon.cli.playground.bare_expressions import (
+            from celadon.cli.playing.bare_expressions import (
                 expression_verdict,
             )  # late: see below
 
@@ -80,7 +78,7 @@ class Desk:
     def details(self, state: State) -> dict[str, Any]:
         """Why, what lint says, and what another release would say."""
         if state.mode is Mode.EXPRESSION:
-            from celadon.cli.playground.bare_expressions import (
+            from celadon.cli.playing.bare_expressions import (
                 expression_details,
             )  # late: see below
 
@@ -90,7 +88,7 @@ class Desk:
             return {}
         # late: the first verdict does not wait for what explains it
         from celadon.cli.explaining.explained_objects import explained_objects
-        from celadon.cli.playground.request_details import request_details
+        from celadon.cli.playing.request_details import request_details
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
@@ -101,7 +99,7 @@ class Desk:
     def _remarks_of(
         self, state: State, documents: Sequence[Document], policies: PolicySet
     ) -> dict[str, Any]:
-        from celadon.cli.playground.policy_remarks import PolicyRemarks  # late: as above
+        from celadon.cli.playing.policy_remarks import PolicyRemarks  # late: as above
 
         if self._remarks is None:
             self._remarks = PolicyRemarks()
@@ -111,7 +109,7 @@ class Desk:
         other = state.compared
         if not other or other == state.release:
             return told
-        from celadon.cli.playground.release_changes import release_changes  # late: few compare
+        from celadon.cli.playing.release_changes import release_changes  # late: few compare
 
         there = self.verdict(replace(state, release=other))
         changes = release_changes(state.release, other, self.verdict(state), there)
@@ -161,4 +159,4 @@ def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Setti
         dry_run=state.dry_run,
         field_validation=state.field_validation,
     )
-    return Settings(question, state.release, _NOW, jobs=1)
+    return Settings(question, state.release, DEFAULT_NOW, jobs=1)

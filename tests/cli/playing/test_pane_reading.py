@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import ADMIN
-from celadon.cli.playground.pane_reading import PaneReader
-from celadon.cli.playground.playground_states import Pane
+from celadon.cli.playing.pane_reading import PaneReader
+from celadon.cli.playing.playground_states import Pane
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User
-from tests.cli.playground.states import state
+from tests.cli.playing.states import state
 
 SETTINGS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.admission import ADMIN
 from celadon.cli.checking.questions import user_info
-from celadon.cli.playground.playground_states import Pane, State
+from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
@@ -29,6 +29,11 @@ class Reading:
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
+
+
+def is_definition(document: Document) -> bool:
+    """Whether it is the definition of a custom resource."""
+    return bool(document.value["kind"] == "CustomResourceDefinition")
 
 
 class PaneReader:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.exported_files import exported_files
+from celadon.cli.playing.exported_files import exported_files
 from tests.cli.files import run
-from tests.cli.playground.states import POLICY, deployment, state
+from tests.cli.playing.states import POLICY, deployment, state
 
 UPDATE = POLICY.replace("object.spec.replicas <= 5", "oldObject.spec.replicas == 1")
 USER = "username: alice\ngroups: [ops]\nuid: a\nextra: {scopes: [read, write]}\n"

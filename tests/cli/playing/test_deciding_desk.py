@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.deciding_desk import Desk, decide
+from celadon.cli.playing.deciding_desk import Desk, decide
 from tests.cli.files import run
-from tests.cli.playground.states import DENIAL, POLICY, deployment, given, state
+from tests.cli.playing.states import DENIAL, POLICY, deployment, given, state
 
 
 def verdict(**members: Any) -> Any:

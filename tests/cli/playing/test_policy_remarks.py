@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.cli.playground.deciding_desk import Desk
-from tests.cli.playground.states import POLICY, deployment, state
+from celadon.cli.playing.deciding_desk import Desk
+from tests.cli.playing.states import POLICY, deployment, state
 
 CARELESS = POLICY.replace("object.spec.replicas", "object.spec.replica")
 

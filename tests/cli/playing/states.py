@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from celadon.cli.playground.playground_states import FORMAT, State, state_of
+from celadon.cli.playing.playground_states import FORMAT, State, state_of
 
 POLICY: Final = """\
 apiVersion: admissionregistration.k8s.io/v1
