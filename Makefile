@@ -8,14 +8,20 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 
-.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
+.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
 	@$(BIN)/celadon check $(DEMO) || test $$? -eq 1  # 1: denied, as intended
 	@$(BIN)/python tools/demo_server.py
 
-test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd
+# The playground as static files, for `celadon playground`, a wheel or any web server.
+SITE := src/celadon/cli/playing/site
+site: $(VENV)/.installed web/node_modules/.installed
+	node web/build.mjs --out $(SITE) \
+	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
+
+test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
@@ -88,7 +94,7 @@ bench-webhook: $(VENV)-bench/.webhooks
 	$(VENV)-bench/bin/python -m bench.webhook --write
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .coverage .mutants
+	rm -rf $(VENV) $(VENV)-bench .coverage .mutants web/node_modules $(SITE)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -111,6 +117,11 @@ $(VENV)/.clients: tools/install_clients.py $(BIN)/python
 # etcd, from a package of Debian; without it, the tests of the store on etcd are skipped.
 $(VENV)/.etcd: tools/install_etcd.py $(BIN)/python
 	@$(BIN)/python tools/install_etcd.py $(BIN) && touch $@ || echo "not installed: etcd" >&2
+
+# What the playground's page is made of; without it, its tests are skipped.
+web/node_modules/.installed: web/package.json web/package-lock.json
+	@cd web && npm ci --silent && touch node_modules/.installed || \
+	  echo "not installed: the packages of the playground's page" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 needs_browser = pytest.mark.skipif(
-    _CHROMIUM is None, reason="there is no chromium to look at the page with"
+    CHROMIUM is None, reason="there is no chromium to look at the page with"
 )
 
 
@@ -27,12 +27,12 @@ class Seen:
 
 def seen(page: str, folder: Path, *, dark: bool = False) -> Seen:
     """Opens a page; files of the browser go to the folder."""
-    assert _CHROMIUM is not None
+    assert CHROMIUM is not None
     file, picture = folder / "page.html", folder / "page.png"
     file.write_text(page, encoding="utf-8")
     done = subprocess.run(
         [
-            *(_CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
             *("--disable-background-networking", f"--user-data-dir={folder / 'profile'}"),
             *(("--force-dark-mode",) if dark else ()),
             *("--enable-logging=stderr", "--window-size=900,1200", "--virtual-time-budget=2000"),

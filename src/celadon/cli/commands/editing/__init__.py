@@ -1,1 +1,1 @@
-"""The commands that work on how policies are written."""
+"""The commands that work on how policies are written, and try them out."""

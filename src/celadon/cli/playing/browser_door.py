@@ -1,0 +1,52 @@
+"""What the page's worker calls: texts in, texts out, since JSON is what two languages share.
+
+`answer` never raises: what goes wrong is a sentence under `error`, in the words of a crash report
+if it is our own fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.cli.crashes import summary
+from celadon.cli.playing.deciding_desk import Desk
+from celadon.cli.playing.playground_states import State, StateError, state_of
+
+_DESK: Final = Desk()
+
+
+def answer(question: str, given: str) -> str:
+    """`question` is one of `verdict`, `details`, `files` and `import`."""
+    try:
+        found = _QUESTIONS[question](json.loads(given))
+    except StateError as error:
+        found = {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 - the page goes on
+        found = {"error": f"internal error: {summary(error)}"}
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _files(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    from celadon.cli.playing.exported_files import exported_files  # late: on demand
+
+    return {"files": exported_files(state_of(given))}
+
+
+def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    from celadon.cli.playing.imported_manifests import imported  # late: on demand
+
+    return dict(imported(given))
+
+
+def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    return lambda given: ask(state_of(given))
+
+
+_QUESTIONS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
+    "verdict": _asked(_DESK.verdict),
+    "details": _asked(_DESK.details),
+    "files": _files,
+    "import": _imported,
+}

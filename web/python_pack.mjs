@@ -1,0 +1,57 @@
+// Celadon for the browser: every module as bytecode of the very Python that will run it, in one file.
+//
+// Imports from a file system that lives in JavaScript are slow; python_loader.py takes modules from a
+// dict instead. Rooms that need sockets, processes or a terminal stay out.
+
+import fs from "node:fs";
+import { loadPyodide } from "pyodide";
+
+const PACKER = String.raw`
+import json, marshal, os, yaml
+
+OUT = {"celadon": ("serve", "store", "testing", "webhook", "cli/commands", "cli/completing",
+    "cli/auditing", "cli/replaying", "cli/starting", "cli/playing/site"), "yaml": ()}
+
+def modules(root, package):
+    for parent, folders, files in os.walk(root):
+        below = os.path.relpath(parent, root)
+        below = "" if below == "." else below + "/"
+        folders[:] = sorted(f for f in folders if f != "__pycache__" and below + f not in OUT[package])
+        for file in sorted(files):
+            place = f"/packed/{package}/{below}{file}"
+            with open(os.path.join(parent, file), "rb") as stream:
+                content = stream.read()
+            if file.endswith(".py"):
+                code = compile(content, place, "exec", dont_inherit=True, optimize=2)
+                yield place, marshal.dumps(code)
+            elif not file.endswith((".so", ".pyc", ".typed")):
+                yield place, content
+
+def gallery():
+    found = []
+    for name in sorted(os.listdir("/gallery")):
+        with open(f"/gallery/{name}", encoding="utf-8") as stream:
+            one = yaml.safe_load(stream)
+        for pane, text in one["state"]["panes"].items():
+            if isinstance(text, dict):
+                one["state"]["panes"][pane] = "---\n".join(
+                    open(f"/examples/{file}", encoding="utf-8").read() for file in text["files"])
+        found.append({"id": name.removesuffix(".yaml"), **one})
+    return json.dumps(found)
+
+MODULES = marshal.dumps(dict([*modules("/celadon", "celadon"), *modules("/yaml", "yaml")]))
+GALLERY = gallery()
+`;
+
+export async function packed(celadon, yaml, gallery) {
+  const python = await loadPyodide();
+  const mounts = { "/celadon": celadon, "/yaml": yaml, "/gallery": gallery, "/examples": `${celadon}/../../examples` };
+  for (const [place, folder] of Object.entries(mounts)) {
+    python.FS.mkdir(place);
+    python.mountNodeFS(place, fs.realpathSync(folder));
+  }
+  python.runPython("import sys, os; sys.dont_write_bytecode = True; os.makedirs('/lib/more'); os.symlink('/yaml', '/lib/more/yaml'); sys.path.append('/lib/more')");
+  python.runPython(PACKER);
+  const bytes = python.globals.get("MODULES");
+  return { modules: bytes.toJs(), gallery: python.globals.get("GALLERY") };
+}

@@ -1,0 +1,284 @@
+// The page: a state, the panes it is typed into, and a worker that decides about it.
+//
+// On every keystroke the worker is asked for the verdict; while it is at work no second question is
+// sent, only the last state is kept. Once nobody types, it is asked for the details.
+
+import { Editors } from "./editors.js";
+import { element } from "./elements.js";
+import { MODES, panesOf, RELEASES } from "./modes.js";
+import { details, marks, verdict } from "./results.js";
+import { fragmentOf, stateOf } from "./state_link.js";
+
+const GROUPS = ["policies", "request"];
+const DETAILS_AFTER = 120; // milliseconds without a keystroke
+const HERE = new URL("./", import.meta.url).href;
+const $ = (id) => document.getElementById(id);
+
+const worker = new Worker(new URL("worker.js", HERE), { type: "module" });
+const waiting = new Map();
+let questions = 0;
+
+function ask(question, given) {
+  const id = ++questions;
+  worker.postMessage({ id, question, given });
+  return new Promise((done) => waiting.set(id, done));
+}
+worker.onmessage = ({ data: { id, answer } }) => {
+  waiting.get(id)(answer);
+  waiting.delete(id);
+};
+
+let state = { version: 1, mode: "validating", release: "1.36", operation: "CREATE", panes: {} };
+const selected = {};
+const editors = new Editors(state.panes, typed, () => null);
+let asking = false;
+let changed = false;
+let timer = 0;
+let last = {};
+
+// --- deciding ---------------------------------------------------------------------------------
+
+async function decide() {
+  changed = true;
+  clearTimeout(timer);
+  if (asking) return;
+  asking = true;
+  while (changed) {
+    changed = false;
+    const asked = structuredClone(state);
+    const began = performance.now();
+    last = { asked, verdict: await ask("verdict", asked) };
+    showVerdict(asked);
+    $("verdict").dataset.milliseconds = Math.round(performance.now() - began);
+  }
+  asking = false;
+  timer = setTimeout(explain, DETAILS_AFTER);
+}
+
+async function explain() {
+  const { asked } = last;
+  const found = await ask("details", asked);
+  if (asked !== last.asked || changed) return;
+  last.details = found;
+  const folded = new Set([...$("details").querySelectorAll(":scope > details:not([open])")].map((one) => one.dataset.section));
+  $("details").replaceChildren(...details(found, go));
+  for (const one of $("details").children) if (folded.has(one.dataset.section)) one.open = false;
+  mark();
+  $("results").dataset.explained = String(Number($("results").dataset.explained ?? 0) + 1);
+  history.replaceState(null, "", (await fragmentOf(asked)) ?? location.pathname);
+}
+
+function showVerdict(asked) {
+  const { style, body, said } = verdict(last.verdict, asked, go);
+  const card = $("verdict");
+  card.className = `verdict ${style}`;
+  $("verdict-body").replaceChildren(...body.flat().filter(Boolean));
+  card.dataset.decided = String(Number(card.dataset.decided ?? 0) + 1);
+  clearTimeout(showVerdict.timer);
+  showVerdict.timer = setTimeout(() => ($("announcement").textContent = said), 400);
+  mark();
+}
+
+function mark() {
+  const found = marks(last.verdict, last.details);
+  editors.mark(found);
+  const wrong = new Set(found.filter((one) => one.severity === "error").map((one) => one.file));
+  for (const tab of document.querySelectorAll("[role=tab]")) {
+    tab.classList.toggle("filled", Boolean(state.panes[tab.dataset.pane]?.trim()));
+    tab.classList.toggle("wrong", wrong.has(tab.dataset.pane));
+  }
+}
+
+function typed() {
+  $("gallery").value = "";
+  decide();
+}
+
+// --- panes ------------------------------------------------------------------------------------
+
+function showTabs() {
+  for (const group of GROUPS) {
+    const panes = panesOf(state.mode, group);
+    const names = panes.map((one) => one.name);
+    if (!names.includes(selected[group])) selected[group] = names[0];
+    $(`tabs-${group}`).replaceChildren(...panes.map((one) => element("button", {
+      type: "button", role: "tab", id: `tab-${group}-${one.name}`, "data-pane": one.name, "aria-controls": `editor-${group}`,
+      "aria-selected": String(one.name === selected[group]), tabindex: one.name === selected[group] ? "0" : "-1",
+      onclick: () => select(group, one.name),
+      onkeydown: (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        select(group, names[(names.indexOf(one.name) + step + names.length) % names.length]);
+        $(`tabs-${group}`).querySelector("[aria-selected=true]").focus();
+      },
+    }, one.label)));
+    $(`editor-${group}`).setAttribute("aria-labelledby", `tab-${group}-${selected[group]}`);
+    editors.show(group, panes.find((one) => one.name === selected[group]));
+  }
+  if (last.verdict) mark();
+}
+
+function select(group, name) {
+  selected[group] = name;
+  showTabs();
+}
+
+/** To a place in a pane, wherever it is. */
+function go(file, line, column) {
+  for (const group of GROUPS) {
+    if (panesOf(state.mode, group).some((one) => one.name === file)) {
+      select(group, file);
+      editors.go(group, line, column);
+    }
+  }
+}
+
+/** Another state: the first panes are shown, whatever was shown before. */
+function replace(next) {
+  for (const group of GROUPS) delete selected[group];
+  open(next);
+}
+
+function open(next) {
+  state = { version: 1, mode: "validating", release: "1.36", operation: "CREATE", ...next, panes: { ...next.panes } };
+  for (const name of ["mode", "release", "operation"]) $(name).value = state[name];
+  $("compared").value = state.compared ?? "";
+  $("subresource").value = state.subresource ?? "";
+  $("dryRun").checked = state.dryRun ?? false;
+  $("verdict-name").textContent = state.mode === "expression" ? "Value" : "Verdict";
+  for (const one of document.querySelectorAll(".of-request")) one.hidden = state.mode === "expression";
+  delete last.details;
+  $("details").replaceChildren();
+  editors.replace(state.panes);
+  showTabs();
+  decide();
+}
+
+// --- the bar ----------------------------------------------------------------------------------
+
+function banner(text, bad = false) {
+  $("banner").hidden = !text;
+  $("banner").classList.toggle("bad", bad);
+  $("banner").textContent = text;
+}
+
+for (const [name, { label }] of Object.entries(MODES)) $("mode").append(element("option", { value: name }, label));
+for (const one of RELEASES) $("release").append(element("option", one));
+$("compared").append(element("option", { value: "" }, "none"), ...RELEASES.map((one) => element("option", one)));
+$("question").addEventListener("submit", (event) => event.preventDefault());
+$("question").addEventListener("input", () => {
+  const mode = $("mode").value;
+  Object.assign(state, {
+    mode, release: $("release").value, compared: $("compared").value, operation: $("operation").value,
+    subresource: $("subresource").value.trim(), dryRun: $("dryRun").checked,
+  });
+  open(state);
+});
+
+$("copy-link").addEventListener("click", async () => {
+  const fragment = await fragmentOf(state);
+  if (!fragment) return banner("This is too much for a link: export it as files instead.", true);
+  history.replaceState(null, "", fragment);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    banner("The link is copied. It holds everything; opening it sends nothing to anyone.");
+  } catch {
+    banner(`This link holds everything:\n${location.href}`);
+  }
+});
+
+$("export").addEventListener("click", async () => {
+  const { files, error } = await ask("files", state);
+  if (error) return banner(error, true);
+  for (const [name, text] of Object.entries(files)) {
+    const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+  const test = Object.keys(files).find((one) => one.endsWith(".policytest.yaml"));
+  banner(`Saved: ${Object.keys(files).join(", ")}.${test ? ` In their folder, run: celadon test ${test}` : ""}`);
+});
+
+$("import").addEventListener("click", () => $("files").click());
+$("files").addEventListener("change", () => take($("files").files));
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  document.body.classList.add("dropping");
+});
+addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  take(event.dataTransfer.files);
+});
+
+async function take(list) {
+  const texts = {};
+  for (const file of list) texts[file.name] = await file.text();
+  const found = await ask("import", texts);
+  if (found.error) return banner(found.error, true);
+  banner(found.problems.join("\n"), true);
+  replace({ ...state, mode: found.mode, panes: found.panes });
+}
+
+const THEMES = { system: "◐", light: "☀", dark: "☾" };
+const WORDS = { system: "as the system has them", light: "light", dark: "dark" };
+const prefers = matchMedia("(prefers-color-scheme: dark)");
+let theme = "system";
+try {
+  theme = localStorage.getItem("celadon-theme") ?? "system";
+} catch { /* storage is switched off */ }
+function paint() {
+  document.documentElement.classList.toggle("dark", theme === "dark" || (theme === "system" && prefers.matches));
+  $("theme").textContent = THEMES[theme];
+  $("theme").setAttribute("aria-label", `Colours: ${WORDS[theme]}`);
+}
+$("theme").addEventListener("click", () => {
+  const names = Object.keys(THEMES);
+  theme = names[(names.indexOf(theme) + 1) % names.length];
+  try {
+    localStorage.setItem("celadon-theme", theme);
+  } catch { /* it lasts as long as the page */ }
+  paint();
+});
+prefers.addEventListener("change", paint);
+paint();
+
+// --- the beginning ----------------------------------------------------------------------------
+
+async function begin() {
+  for (const group of GROUPS) editors.mount(group, $(`editor-${group}`));
+  const gallery = await (await fetch(`${HERE}gallery.json`)).json();
+  $("gallery").replaceChildren(element("option", { value: "" }, "choose one …"),
+    ...gallery.map((one) => element("option", { value: one.id }, one.title)));
+  $("gallery").addEventListener("change", () => {
+    const one = gallery.find((each) => each.id === $("gallery").value);
+    if (!one) return;
+    banner(one.about);
+    replace(one.state);
+    $("gallery").value = one.id;
+  });
+  const first = () => {
+    banner(gallery[0].about);
+    replace(gallery[0].state);
+    $("gallery").value = gallery[0].id;
+  };
+  const follow = async () => {
+    if (location.hash.length < 2) return first();
+    try {
+      const found = await stateOf(location.hash);
+      const { error } = await ask("verdict", found);
+      if (error) throw new Error(`This link cannot be opened: ${error}.`);
+      banner("");
+      replace(found);
+    } catch (error) {
+      first();
+      banner(error.message, true);
+    }
+  };
+  addEventListener("hashchange", follow);
+  await follow();
+}
+
+begin();

@@ -1,0 +1,175 @@
+// The page in a real browser: everything that tests want to know, as one JSON document.
+//
+//   node test_page.mjs --url URL --chromium PATH --pictures DIR [--profile DIR]
+//
+// tests/playground/test_page.py runs it once, and looks at what it has seen.
+
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import { parseArgs } from "node:util";
+import { chromium } from "playwright-core";
+
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PATIENCE = 300_000;
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1360, height: 900 };
+const { values } = parseArgs({
+  options: { url: { type: "string" }, chromium: { type: "string" }, pictures: { type: "string" }, profile: { type: "string" } },
+});
+
+const seen = { console: [], hosts: [], gallery: {}, links: {}, axe: {}, keystrokes: [], pictures: [] };
+const context = await chromium.launchPersistentContext(values.profile, {
+  executablePath: values.chromium,
+  viewport: DESK,
+  bypassCSP: false,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+const page = context.pages()[0] ?? (await context.newPage());
+page.setDefaultTimeout(PATIENCE);
+page.on("console", (message) => seen.console.push(`${message.type()}: ${message.text()}`));
+page.on("pageerror", (error) => seen.console.push(`exception: ${error}`));
+context.on("request", (request) => {
+  const { host, protocol } = new URL(request.url());
+  if (protocol !== "data:" && protocol !== "blob:" && !seen.hosts.includes(host)) seen.hosts.push(host);
+});
+
+try {
+  await look();
+} finally {
+  await context.close();
+}
+process.stdout.write(JSON.stringify(seen));
+
+async function look() {
+  const started = processorSeconds();
+  seen.cold = await firstVerdict(() => page.goto(values.url));
+  seen.coldSeconds = processorSeconds(started);
+  await explained();
+  await accessibility("first");
+  const entries = await page.$$eval("#gallery option", (all) => all.map((one) => one.value).filter(Boolean));
+  const pictured = new Set();
+  for (const id of entries) {
+    await changing(() => page.selectOption("#gallery", id));
+    const mode = await page.$eval("#mode", (one) => one.value);
+    seen.gallery[id] = { mode, said: await page.innerText("#verdict-body") };
+    await keystroke(id);
+    if (pictured.has(mode)) continue;
+    pictured.add(mode);
+    await pictures(mode);
+  }
+  await links();
+  await keyboard();
+  const before = processorSeconds();
+  seen.warm = await firstVerdict(() => page.reload());
+  seen.warmSeconds = processorSeconds(before);
+}
+
+/** Seconds of processor time that the browser has had so far, or since then; where /proc tells. */
+function processorSeconds(since = 0) {
+  let ticks = 0;
+  for (const pid of fs.existsSync("/proc") ? fs.readdirSync("/proc").filter(Number) : []) {
+    try {
+      if (!fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(values.profile)) continue;
+      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop().split(" ");
+      ticks += Number(fields[11]) + Number(fields[12]);
+    } catch { /* it has ended */ }
+  }
+  return ticks / 100 - since;
+}
+
+/** Milliseconds to the first verdict of a page that is loaded. */
+async function firstVerdict(load) {
+  const began = performance.now();
+  await load();
+  await page.waitForSelector("#verdict[data-decided]");
+  return performance.now() - began;
+}
+
+function count(id, name) {
+  return page.$eval(id, (one, name) => Number(one.dataset[name] ?? 0), name);
+}
+
+async function explained(after = 0) {
+  await page.waitForFunction((after) => Number(document.getElementById("results").dataset.explained ?? 0) > after, after);
+}
+
+/** Does something, and waits for what the page makes of it. */
+async function changing(act) {
+  const before = await count("#results", "explained");
+  await act();
+  await explained(before);
+}
+
+/** A comment at the end of the first editor: how long until the verdict. */
+async function keystroke(id) {
+  const before = [await count("#verdict", "decided"), await count("#results", "explained")];
+  await page.locator("#editor-request .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("#");
+  await page.waitForFunction((n) => Number(document.getElementById("verdict").dataset.decided) > n, before[0]);
+  const taken = await count("#verdict", "milliseconds");
+  seen.keystrokes.push({ id, taken });
+  await explained(before[1]);
+}
+
+async function pictures(mode) {
+  for (const [name, size, colors] of [["light", DESK, "light"], ["dark", DESK, "dark"], ["phone", PHONE, "light"]]) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
+    await page.evaluate(() => scrollTo(0, 0));
+    const file = `${mode}-${name}.png`;
+    await page.screenshot({ path: `${values.pictures}/${file}`, fullPage: name === "phone" });
+    seen.pictures.push(file);
+    await accessibility(`${mode} ${name}`);
+    seen.wide ??= [];
+    if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1)) seen.wide.push(`${mode} ${name}`);
+  }
+  await page.setViewportSize(DESK);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** In a world of its own, where the policy of the page does not count. */
+async function accessibility(where) {
+  const session = await context.newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId: contextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
+  await session.send("Runtime.evaluate", { expression: AXE, contextId });
+  const expression = "axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(found.violations))";
+  const { result } = await session.send("Runtime.evaluate", { expression, contextId, awaitPromise: true, returnByValue: true });
+  seen.axe[where] = JSON.parse(result.value).map((one) => ({
+    id: one.id, impact: one.impact, help: one.help, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)),
+  }));
+  await session.detach();
+}
+
+async function links() {
+  const before = await page.innerText("#verdict-body");
+  const fragment = await page.evaluate(() => location.hash);
+  const texts = await page.$$eval("[role=tab]", (all) => all.length);
+  await page.goto("about:blank");
+  await firstVerdict(() => page.goto(`${values.url}${fragment}`));
+  await explained();
+  seen.links.same = { before, after: await page.innerText("#verdict-body"), length: fragment.length, texts };
+  for (const [name, broken] of Object.entries({
+    cut: fragment.slice(0, Math.floor(fragment.length / 2)),
+    changed: `${fragment.slice(0, 40)}AAAA${fragment.slice(44)}`,
+    version: `#9${fragment.slice(2)}`,
+    nonsense: "#hello",
+    json: "#1.AwA",
+  })) {
+    await changing(() => page.evaluate((hash) => { location.hash = hash; }, broken));
+    seen.links[name] = await page.innerText("#banner");
+  }
+}
+
+/** Everything with the keyboard: from the top to a pane by its tab, and to the verdict. */
+async function keyboard() {
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.locator("#tab-request-object").focus();
+  await page.keyboard.press("ArrowRight");
+  seen.tab = await page.evaluate(() => document.activeElement.id);
+  seen.label = await page.$eval("#editor-request", (one) => one.shadowRoot.querySelector(".cm-content").getAttribute("aria-label"));
+  await page.waitForFunction(() => document.getElementById("announcement").textContent);
+  seen.heard = await page.textContent("#announcement");
+}
