@@ -1,8 +1,8 @@
 """Results in a folder, so that an audit that was stopped goes on where it was.
 
-A result is found by what it is the result of: policies, settings, the source with the sizes and times
-of its files, the part. Whatever has changed since is simply not found. Files are written beside and
-then renamed, so none is ever half there; one that cannot be read counts as not there.
+A result is found by what it is the result of: policies, settings, the source with the sizes and
+times of its files, the part. Whatever has changed since is simply not found. Files are written
+beside and then renamed, so none is ever half there; one that cannot be read counts as not there.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
+from celadon.cli.auditing.snapshots.snapshot_blocks import DEFAULT_PREFIX
 from celadon.cli.own_files.own_documents import API_VERSION, is_own, problem_at
 from celadon.cli.own_files.shape_faults import faults
 from celadon.cli.reading import sources
@@ -29,6 +30,11 @@ _SOURCE: Final = {
             "minItems": 1,
             "items": _TEXT,
         },
+        "etcdSnapshot": {
+            "description": "A snapshot of the etcd of a cluster, relative to this file.",
+            **_TEXT,
+        },
+        "etcdPrefix": {"description": "Where in it the objects are (default: /registry).", **_TEXT},
         "kubeconfig": {
             "description": "The kubeconfig of a cluster, relative to this file.",
             **_TEXT,
@@ -36,6 +42,8 @@ _SOURCE: Final = {
         "context": {"description": "The context of the kubeconfig.", **_TEXT},
     },
 }
+_KINDS: Final = ({"dumps"}, {"etcdSnapshot"}, {"kubeconfig", "context"})
+"""By which fields a source says what it is."""
 SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "https://celadon.dev/schemas/fleet.json",
@@ -61,10 +69,12 @@ SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Dumps, or a cluster: by a context, or by all that its kubeconfig says."""
+    """Dumps, a snapshot of etcd, or a cluster: by a context, or by all that its kubeconfig says."""
 
     name: str
     dumps: tuple[str, ...] = ()
+    snapshot: str = ""
+    prefix: str = DEFAULT_PREFIX
     kubeconfig: str = ""
     context: str = ""
 
@@ -100,18 +110,19 @@ def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
         if one["name"] in seen:
             yield problem_at(fleet, (*at, "name"), f"a source `{one['name']}` is there already")
         seen.add(one["name"])
-        if ("dumps" in one) == ("kubeconfig" in one or "context" in one):
-            text = (
-                f"source `{one['name']}` must have either `dumps`, or a `kubeconfig` or `context`"
-            )
+        kinds = sum(not one.keys().isdisjoint(kind) for kind in _KINDS)
+        if kinds != 1:
+            text = f"source `{one['name']}` must be one of dumps, an `etcdSnapshot`, a cluster"
             yield problem_at(fleet, at, text)
 
 
 def _source(folder: str, given: dict[str, Any]) -> Source:
-    kubeconfig = given.get("kubeconfig", "")
+    snapshot, kubeconfig = given.get("etcdSnapshot", ""), given.get("kubeconfig", "")
     return Source(
         given["name"],
         tuple(_beside(folder, one) for one in given.get("dumps", ())),
+        snapshot and _beside(folder, snapshot),
+        given.get("etcdPrefix", DEFAULT_PREFIX),
         kubeconfig and _beside(folder, kubeconfig),
         given.get("context", ""),
     )

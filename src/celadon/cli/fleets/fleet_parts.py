@@ -1,24 +1,28 @@
 """A source cut into parts, each of which some worker audits by itself.
 
-JSON lines are cut at lines, into pieces of some megabytes; any other dump is one part, and so are all
-objects of one resource of a cluster, whose pages can only be had one after the other.
+JSON lines are cut at lines, into pieces of some megabytes, and snapshots of etcd by their keys. Any
+other dump is one part, and so are all objects of one resource of a cluster, whose pages can only be
+had one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO, Final, NamedTuple, cast
 
 from celadon.cli.auditing.audit_blocks import Block, LineBlock, PieceBlock
 from celadon.cli.auditing.audit_inputs import GZIP, Input, Inputs, input_blocks
 from celadon.cli.auditing.audit_lookups import Lookups, looked_up
 from celadon.cli.auditing.object_streams import TooLarge, lines_from
+from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.source_survey import Survey
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupVersionResource
 
 PART_BYTES: Final = 8 << 20
+_PART_KEYS: Final = 10_000
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -31,17 +35,24 @@ class DumpPart(NamedTuple):
     line: int = 1
 
 
+class KeysPart(NamedTuple):
+    """Some keys of a snapshot of etcd, by their numbers."""
+
+    start: int
+    stop: int
+
+
 class ResourcePart(NamedTuple):
     """All objects of a resource of a cluster."""
 
     resource: GroupVersionResource
 
 
-Part = DumpPart | ResourcePart
+Part = DumpPart | KeysPart | ResourcePart
 
 
-def surveyed_dumps(inputs: Inputs, wanted: Lookups) -> tuple[Survey, list[Part]]:
-    """What policies may look up in dumps, and the parts of these. Everything is gone through once."""
+def surveyed_inputs(inputs: Inputs, wanted: Lookups) -> tuple[Survey, list[Part]]:
+    """What policies may look up in inputs, and the parts of these. All is gone through once."""
     documents: list[Document] = []
     parts: list[Part] = []
     for number, one in enumerate(inputs.inputs):
@@ -55,9 +66,12 @@ def surveyed_dumps(inputs: Inputs, wanted: Lookups) -> tuple[Survey, list[Part]]
 class _Cutting:
     """Finds the parts of an input while its blocks go by."""
 
-    def __init__(self, number: int, one: Input | Problem) -> None:
+    def __init__(self, number: int, one: Input | SnapshotObjects | Problem) -> None:
         self._one = one
         self.parts: list[Part] = [DumpPart(number)]
+        if isinstance(one, SnapshotObjects):
+            starts = range(0, len(one.keys), _PART_KEYS)
+            self.parts = [KeysPart(start, start + _PART_KEYS) for start in starts]
 
     def blocks(self) -> Iterator[Block]:
         cuts: list[DumpPart] = []
@@ -79,7 +93,7 @@ class _Cutting:
 
     def _beginning(self) -> int | None:
         """Where its first line begins; None where lines cannot be found by their place."""
-        if isinstance(self._one, Problem):
+        if not isinstance(self._one, Input):
             return None
         try:
             with self._one.open() as stream:
@@ -91,10 +105,15 @@ class _Cutting:
         return len(_BYTE_ORDER_MARK) if begin == _BYTE_ORDER_MARK else 0
 
 
-def part_blocks(inputs: Inputs, part: DumpPart) -> Iterator[Block]:
-    """The blocks of a part."""
+def part_blocks(inputs: Inputs, part: DumpPart | KeysPart) -> Iterator[Block]:
+    """The blocks of a part; the only input there is, of keys."""
+    if isinstance(part, KeysPart):
+        (snapshot,) = inputs.inputs
+        if isinstance(snapshot, SnapshotObjects):
+            yield from replace(snapshot, keys=snapshot.keys[part.start : part.stop]).blocks(0)
+        return
     one = inputs.inputs[part.number]
-    if isinstance(one, Problem) or not part.stop:
+    if not isinstance(one, Input) or not part.stop:
         yield from input_blocks(one)
         return
     try:

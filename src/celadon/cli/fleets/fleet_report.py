@@ -1,4 +1,4 @@
-"""What an audit of a fleet found, as one value: the report of each source, and what they come to."""
+"""What an audit of a fleet found: the report of each source, and what they come to."""
 
 from __future__ import annotations
 

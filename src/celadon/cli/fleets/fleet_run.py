@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.cli.auditing.audit_findings import Findings, Violation
-from celadon.cli.auditing.audit_inputs import given_inputs
+from celadon.cli.auditing.audit_inputs import Input, given_inputs
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished
 from celadon.cli.auditing.source_survey import source_auditor
@@ -48,7 +48,8 @@ def audit_fleet(fleet_audit: FleetAudit) -> FleetReport:
     """Audits all sources."""
     running = _Running(fleet_audit)
     for task, result in running.results():
-        running.take(*task.about, result)
+        source, part = task.about
+        running.take(source, part, result)
     problems = fleet_audit.audit.manifests.problems
     return FleetReport(tuple(running.finished()), tuple(problems), fleet_audit.audit.strict)
 
@@ -59,6 +60,7 @@ class _Source:
     def __init__(self, name: str, surveyed: SurveyedSource) -> None:
         self.name, self.surveyed = name, surveyed
         self.findings = Findings(problems=list(surveyed.problems))
+        self.findings.ignored.update((one.message, one) for one in surveyed.notices)
         self.left = len(surveyed.parts)
 
 
@@ -150,8 +152,10 @@ def _identity(job: Job) -> Sequence[object]:
 
 
 def _state(source: Source) -> Iterator[object]:
-    """Of dumps, what changes when they do."""
+    """Of dumps and snapshots, what changes when they do."""
+    if source.snapshot and os.path.exists(source.snapshot):
+        yield os.stat(source.snapshot)
     for one in given_inputs(source.dumps).inputs:
         yield one
-        if not isinstance(one, Problem) and one.is_file:
+        if isinstance(one, Input) and one.is_file:
             yield os.stat(one.name).st_mtime_ns

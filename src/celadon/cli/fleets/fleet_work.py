@@ -11,6 +11,7 @@ import functools
 import os
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,16 +20,19 @@ from celadon.cli.auditing.audit_findings import Findings
 from celadon.cli.auditing.audit_inputs import Input, Inputs, given_inputs
 from celadon.cli.auditing.audit_lookups import lookups_of
 from celadon.cli.auditing.object_audit import AuditSettings
+from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.source_survey import SourceAuditor, Survey, source_auditor
+from celadon.cli.checking.check_report import Notice
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import PolicySets, policy_sets, validating_engine
 from celadon.cli.fleets.fleet_file import Source
-from celadon.cli.fleets.fleet_parts import DumpPart, Part, ResourcePart, part_blocks, surveyed_dumps
+from celadon.cli.fleets.fleet_parts import Part, ResourcePart, part_blocks, surveyed_inputs
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 from celadon.webhook.cluster import ClusterClient, ClusterError
 
 T = TypeVar("T")
+_Given = Input | SnapshotObjects | Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,33 +45,41 @@ class Job:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedSource:
-    """A source, what policies may look up in it, and its parts."""
+    """A source, what policies may look up in it, and its parts. `inputs` are its dumps."""
 
     source: Source
     inputs: Inputs = Inputs(())
     survey: Survey = Survey()
     parts: tuple[Part, ...] = ()
     problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def surveyed(job: Job, source: Source) -> SurveyedSource:
     """What there is to be audited."""
     wanted = lookups_of(_sets(job))
-    if source.dumps:
-        inputs = _steady(given_inputs(source.dumps))
-        survey, parts = surveyed_dumps(inputs, wanted)
-        return SurveyedSource(source, inputs, survey, tuple(parts))
+    if source.dumps or source.snapshot:
+        inputs = _snapshot(source) if source.snapshot else _steady(given_inputs(source.dumps))
+        survey, parts = surveyed_inputs(inputs, wanted)
+        shipped = Inputs(()) if source.snapshot else inputs
+        problems = () if parts else tuple(one for one in inputs.inputs if isinstance(one, Problem))
+        return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.cli.auditing.cluster_audit import concerned_resources, surveyed_cluster
     from celadon.serve.outgoing import KubeconfigError
 
     try:
-        survey, problems = _asked(source, lambda client: surveyed_cluster(client, wanted))
+        survey, found = _asked(source, lambda client: surveyed_cluster(client, wanted))
     except (ClusterError, KubeconfigError) as error:
         return SurveyedSource(source, problems=(Problem("", 0, str(error)),))
-    found = SurveyedSource(source, survey=survey, problems=tuple(problems))
-    resources = concerned_resources(_auditor(job, found).auditor, survey)
-    ours = tuple(ResourcePart(one.gvr) for one in resources)
-    return SurveyedSource(source, survey=survey, parts=ours, problems=tuple(problems))
+    whole = SurveyedSource(source, survey=survey, problems=tuple(found))
+    resources = concerned_resources(_auditor(job, whole).auditor, survey)
+    return replace(whole, parts=tuple(ResourcePart(one.gvr) for one in resources))
+
+
+@functools.lru_cache(maxsize=2)
+def _snapshot(source: Source) -> Inputs:
+    """Each worker opens it for itself."""
+    return given_inputs((), (source.snapshot,), source.prefix)
 
 
 def _steady(inputs: Inputs) -> Inputs:
@@ -75,7 +87,7 @@ def _steady(inputs: Inputs) -> Inputs:
     return Inputs(tuple(_readable(one) for one in inputs.inputs))
 
 
-def _readable(one: Input | Problem) -> Input | Problem:
+def _readable(one: _Given) -> _Given:
     if isinstance(one, Input) and one.copied is not None:
         return Problem(one.name, 0, "can be read only once", "a fleet needs files")
     return one
@@ -85,8 +97,9 @@ def audited(job: Job, source: SurveyedSource, part: Part) -> Findings:
     """What comes of the objects of a part, with everything that is worth reporting."""
     auditor = _auditor(job, source).auditor.anew()
     findings = Findings()
-    if isinstance(part, DumpPart):
-        for block in part_blocks(source.inputs, part):
+    if not isinstance(part, ResourcePart):
+        inputs = _snapshot(source.source) if source.source.snapshot else source.inputs
+        for block in part_blocks(inputs, part):
             findings.add(auditor.block(block), job.settings.limit)
         return findings
     from celadon.cli.auditing.cluster_audit import audited_pages

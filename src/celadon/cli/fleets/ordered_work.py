@@ -2,7 +2,8 @@
 
 Some more is always under way than has been put together, but no more than a few times as much as
 there are workers, so results do not pile up. Work that fails, because its worker has died or for
-whatever reason, is given out again, by itself; what fails again and again is a failure, which says so.
+whatever reason, is given out again, by itself; what fails again and again is a failure, which says
+so.
 """
 
 from __future__ import annotations
