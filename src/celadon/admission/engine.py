@@ -29,6 +29,7 @@ from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.endpoint_memory import PerEndpoint, target_of
 from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.hits import Hit, MatchError
 from celadon.admission.invocations import (
     Invocation,
@@ -115,10 +116,12 @@ class Engine:
         version: str = DEFAULT_VERSION,
         *,
         hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
     ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
         self.version = version
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version))
+            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
         self._inert = tuple(

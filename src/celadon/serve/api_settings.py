@@ -59,6 +59,8 @@ class Settings:
     """PEM: whose client certificates are trusted, for those who check them elsewhere."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates that are not as they are by default."""
+    is_one_of_several: bool = False
+    """Whether other servers look after the same objects: then one of them leads."""
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_read_is_said_and_the_others_are_audited(
 
 
 def test_a_cluster_and_an_object_store(tmp_path: Path, celadon: Celadon) -> None:
-    mild = policy(expression="object.data.?x.orValue('ok') == 'ok'")
+    mild = policy(expression="object.?data.?x.orValue('ok') == 'ok'")
     write(tmp_path / "p.json", mild, binding())
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "one.jsonl").write_bytes(json_lines([config_map("s1")]))

@@ -11,7 +11,11 @@ from typing import Final
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
+from celadon.admission.expressions.compiled_expressions import (
+    Expression,
+    ExpressionMemory,
+    PolicyScope,
+)
 from celadon.admission.mutating.known_configurations import (
     KnownConfiguration,
     constant_configuration,
@@ -54,19 +58,21 @@ class CompiledMutatingPolicy(PolicyFrame):
     reinvokes: bool
     known: tuple[tuple[KnownConfiguration, Source], ...]
 
-    def prepare(self) -> None:
-        """Generate now what programs would generate at their first error or counted evaluation."""
-        self.prepare_frame()
-        for mutation in self.mutations:
-            mutation.expression.prepare()
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """And those of its own."""
+        return (*self.frame_expressions, *(one.expression for one in self.mutations))
 
 
 def compile_mutating_policy(
-    policy: MutatingAdmissionPolicy, version: str = DEFAULT_VERSION
+    policy: MutatingAdmissionPolicy,
+    version: str = DEFAULT_VERSION,
+    memory: ExpressionMemory | None = None,
 ) -> CompiledMutatingPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used."""
+    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
+    the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(policy.name, spec, version)
+    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
     size = plain_size(variables, phases)

@@ -16,6 +16,7 @@ from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.hits import Hit
 from celadon.admission.invocations import (
     Misconfigured,
@@ -70,10 +71,12 @@ class MutatingEngine:
         version: str = DEFAULT_VERSION,
         *,
         hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
     ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
         self.version = version
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version))
+            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
         self._endpoints = PerEndpoint(

@@ -164,10 +164,11 @@ def _is_object(value: object) -> bool:
     kind, version, metadata = value.get("kind"), value.get("apiVersion"), value.get("metadata")
     if not (kind and version and isinstance(kind, str) and isinstance(version, str)):
         return False
-    return not kind.endswith(_LIST) and (metadata is None or _is_metadata(metadata))
+    return not kind.endswith(_LIST) and (metadata is None or is_sound_metadata(metadata))
 
 
-def _is_metadata(metadata: object) -> bool:
+def is_sound_metadata(metadata: object) -> bool:
+    """Whether there is nothing odd about what is read of every object."""
     if not isinstance(metadata, dict):
         return False
     for name in ("name", "namespace", "uid"):

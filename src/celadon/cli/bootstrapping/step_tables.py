@@ -42,6 +42,7 @@ TABLES: Final = (
     "cleaning_up",
     "repairing",
 )
+
 """In the order in which a cluster comes up."""
 _WORD: Final = re.compile(r"<([a-z-]+)>")
 _SPREAD: Final = "+"

@@ -45,7 +45,9 @@ class Result:
     def take(self, other: Result) -> None:
         """Adds what another check found, errors and matches. What was said before is not said
         again."""
-        if other.errors:
+        if not self.errors:
+            self.errors += other.errors
+        elif other.errors:
             said = self._said_before()
             self.errors += [one for one in other.errors if _told(one) not in said]
         self.matches += other.matches

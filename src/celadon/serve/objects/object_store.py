@@ -70,6 +70,13 @@ class ObjectStore:
         self._encoded: dict[int, JsonObject] = {}
         """What is being written, by the identity of its bytes, which the writing task holds."""
 
+    async def synced(self) -> None:
+        """Returns when all can be read here that was acknowledged before, to anyone. Raises
+        ServiceError."""
+        future = self.store.synced()
+        if not future.done():
+            await asyncio.wrap_future(future)
+
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""
         entry = self.store.get(object_key(resource, namespace, name))

@@ -92,7 +92,8 @@ class SnapshotBlock:
 
     def mentions(self, words: Sequence[bytes]) -> bool:
         """Kinds are written out in both encodings."""
-        return any(word in piece.text for piece in self.pieces() for word in words)
+        texts = (piece.text for piece in self.pieces())
+        return any(word in text for text in texts for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,15 @@ class SnapshotObjects:
 def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects | Problem:
     """What of a file can be audited."""
     try:
-        snapshot = read_snapshot(file)
+        return _objects_below(file, read_snapshot(file), prefix)
     except OSError as error:
         return Problem(file, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
     except BoltError as error:
         return Problem(file, 0, f"cannot be read as a snapshot of etcd: {error}")
+
+
+def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObjects | Problem:
+    """Every value is looked at, so none that is damaged is met later. BoltError."""
     root = prefix.rstrip("/").encode() + b"/"
     under = [key for key in snapshot.keys if key.startswith(root)]
     if snapshot.keys and not under:

@@ -28,7 +28,9 @@ _VARINT: Final = 0
 _FIXED_64: Final = 1
 _SIZED: Final = 2
 _FIXED_32: Final = 5
-_KEY: Final = 1
+_KEY_TAG: Final = 1 << 3 | _SIZED
+_CONTINUED: Final = 0x80
+"""A byte of a number from which on another byte follows."""
 _MOD_REVISION: Final = 3
 _VALUE: Final = 5
 
@@ -55,7 +57,7 @@ class Snapshot:
         return tuple(self._messages)
 
     def stored(self, key: bytes) -> Stored:
-        """What a key has."""
+        """What a key has. BoltError if it is damaged."""
         place = self._messages[key]
         start = place >> _SIZE_BITS
         message = self._data[start : start + (place & (1 << _SIZE_BITS) - 1)]
@@ -97,9 +99,7 @@ def _latest(data: Data, size: int) -> dict[bytes, int]:
         if len(revision) < _REVISION_BYTES or item.is_bucket or revision <= last:
             raise BoltError("its revisions are not in their order")
         last = revision
-        message = data[item.start : item.start + item.size]
-        begin, end = _fields(message).get(_KEY, (0, 0))
-        key = message[begin:end]
+        key = _key(data[item.start : item.start + item.size])
         if revision[_REVISION_BYTES:] == _TOMBSTONE:
             found.pop(key, None)
         else:
@@ -107,12 +107,25 @@ def _latest(data: Data, size: int) -> dict[bytes, int]:
     return dict(sorted(found.items()))
 
 
+def _key(message: bytes) -> bytes:
+    """It comes first; what follows is not looked at. BoltError."""
+    tag, at = _varint(message, 0)
+    size, at = _varint(message, at)
+    if tag != _KEY_TAG or at + size > len(message):
+        raise BoltError("a revision has no key")
+    return message[at : at + size]
+
+
 def _fields(message: bytes) -> dict[int, tuple[int, int]]:
     """Where texts begin and end; for a number the number twice. BoltError."""
     found: dict[int, tuple[int, int]] = {}
     at, end = 0, len(message)
     while at < end:
-        tag, at = _varint(message, at)
+        tag = message[at]
+        if tag < _CONTINUED:
+            at += 1
+        else:
+            tag, at = _varint(message, at)
         kind = tag & 7
         if kind == _SIZED:
             size, at = _varint(message, at)
@@ -136,7 +149,7 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
         byte = message[at]
         at += 1
         number |= (byte & 0x7F) << shift
-        if byte < 0x80:
+        if byte < _CONTINUED:
             return number, at
         shift += 7
     raise BoltError("a revision is cut off")

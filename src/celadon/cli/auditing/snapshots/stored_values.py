@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.cli.auditing.audit_blocks import Head
+from celadon.cli.auditing.audit_blocks import Head, is_sound_metadata
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
 from celadon.kube import metadata
@@ -63,14 +63,14 @@ def stored_object(value: bytes, revision: int) -> dict[str, Any]:
     """The object as a server would show it to a client that asks for the version in which it is
     stored. NotStoredObject."""
     made = _read(value)
-    about = made.get("metadata")
-    kind = metadata.gvk(made)
-    own = about if isinstance(about, dict) else {}
-    made["metadata"] = {**own, "resourceVersion": str(revision)}
+    about = made.get("metadata") or {}
+    if not is_sound_metadata(about):
+        raise NotStoredObject("its metadata is none")
+    made["metadata"] = {**about, "resourceVersion": str(revision)}
     try:
-        return stored_form(made, kind)
+        return stored_form(made, metadata.gvk(made))
     except DecodeError as error:
-        raise NotStoredObject(f"no object of its kind: {error}") from None
+        raise NotStoredObject(f"it is no object of its kind: {error}") from None
 
 
 def _read(value: bytes) -> dict[str, Any]:

@@ -7,7 +7,6 @@ Each trial is a case that is judged as any other, so whatever is found is so.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
@@ -19,6 +18,7 @@ from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.questions import user_info
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
+from celadon.cli.policy_tests.first_tests.changed_values import with_value_at
 from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces, read_places
 from celadon.cli.policy_tests.first_tests.seed_objects import seed_object
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest, plain_document
@@ -246,43 +246,9 @@ def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa:
     given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[str(root)]
     if given is None:
         return None
-    made = copy.deepcopy(given)
-    if not _put(made, steps, value):
+    made = with_value_at(given, steps, value)
+    if made is None:
         return None
     if root == "object":
         return replace(seed, object=made)
     return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
-
-
-def _put(holder: Any, steps: Sequence[str | int], value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Changes a value deep inside, with what is missing on the way to it; None takes it away."""
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if following is None:
-            return _set(holder, step, value)
-        empty: Any = [] if isinstance(following, int) else {}
-        if isinstance(holder, dict) and isinstance(step, str):
-            if not isinstance(holder.get(step), dict | list):
-                holder[step] = empty
-            holder = holder[step]
-        elif isinstance(holder, list) and isinstance(step, int):
-            if not holder:
-                holder.append(empty)
-            holder = holder[0]
-        else:
-            return False
-    return False
-
-
-def _set(holder: Any, step: str | int, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    if isinstance(holder, dict) and isinstance(step, str):
-        if value is None:
-            return holder.pop(step, None) is not None
-        holder[step] = value
-        return True
-    if isinstance(holder, list) and step == 0:
-        if value is None:
-            holder.clear()
-        else:
-            holder[:] = [value]
-        return True
-    return False

@@ -44,7 +44,8 @@ def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
     for one in literals:
         yield one
         if isinstance(one, int) and not isinstance(one, bool):
-            yield from (int(one) + 1, int(one) - 1, str(int(one)))
+            beside = (int(one), int(one) + 1, int(one) - 1)
+            yield from (*beside[1:], *map(str, beside))
         elif isinstance(one, str):
             yield from (f"{one}x", f"x{one}")
 
@@ -69,8 +70,8 @@ class _Reader:
                 for one in (*args, *(() if target is None else (target,))):
                     self.read(one, bound)
                 self._keys(node, bound)
-            case syntax.ListLiteral(_, elements):
-                for one in elements:
+            case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
+                for one in syntax.children(node):
                     self.read(one, bound)
             case syntax.Comprehension():
                 self._loop(node, bound)

@@ -16,16 +16,10 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from celadon.kube import JsonObject
-from celadon.serve.operation import LIFE, say
-from celadon.webhook.cluster.cluster_client import (
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-)
+from celadon.serve.operation.log_lines import LIFE, say
 
 LEASE_SECONDS: Final = 15
 RENEW_WITHIN: Final = 10.0
@@ -35,20 +29,40 @@ JITTER: Final = 1.2
 """A replica that waits for its turn waits up to so many times longer."""
 
 
+class LeaseError(Exception):
+    """What was asked may have happened or not."""
+
+
+class LeaseRefused(LeaseError):
+    """It has not happened: somebody else was faster, or it is not allowed."""
+
+
+class Leases(Protocol):
+    """Leases of an API server, by path. All methods raise LeaseError."""
+
+    async def get(self, path: str) -> JsonObject | None:
+        """None if there is none."""
+
+    async def create(self, collection: str, lease: JsonObject) -> JsonObject: ...
+
+    async def update(self, path: str, lease: JsonObject) -> JsonObject:
+        """If it is still the version that its metadata tells of."""
+
+
 class LeaderElection:
     """`collection` is the path of the Leases of a namespace; `identity` is nobody else's. `clock`
     is Unix time, `monotonic` what waiting is measured by."""
 
     def __init__(
         self,
-        client: ClusterClient,
+        leases: Leases,
         collection: str,
         name: str,
         identity: str,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client = client
+        self._leases = leases
         self._collection = collection
         self._name = name
         self._identity = identity
@@ -91,21 +105,18 @@ class LeaderElection:
         """Acquire or renew the Lease; whether this replica holds it now."""
         try:
             self.leads = await self._attempted()
-        except ClusterRefusal:
+        except LeaseRefused:
             self.leads = False
             return False
-        except ClusterError:
+        except LeaseError:
             return False  # the Lease may still be ours
         return self.leads
 
     async def _attempted(self) -> bool:
-        """Raises ClusterError."""
-        try:
-            lease = await self._client.get(self._path)
-        except ClusterRefusal as refusal:
-            if refusal.code != NOT_FOUND:
-                raise
-            await self._client.create(self._collection, self._lease(self._spec({}), {}))
+        """Raises LeaseError."""
+        lease = await self._leases.get(self._path)
+        if lease is None:
+            await self._leases.create(self._collection, self._lease(self._spec({}), {}))
             return True
         spec = lease.get("spec") or {}
         if spec != self._seen:
@@ -118,7 +129,7 @@ class LeaderElection:
         return True
 
     async def _write(self, lease: JsonObject, spec: dict[str, Any]) -> None:
-        written = await self._client.update(
+        written = await self._leases.update(
             self._path, self._lease(spec, lease.get("metadata") or {})
         )
         self._seen, self._seen_at = written.get("spec") or {}, self._monotonic()
@@ -137,8 +148,8 @@ class LeaderElection:
 
     async def _release(self) -> None:
         """Let others have it at once. Whatever fails then ends by itself, with the Lease."""
-        with contextlib.suppress(ClusterError):
-            lease = await self._client.get(self._path)
+        with contextlib.suppress(LeaseError):
+            lease = await self._leases.get(self._path) or {}
             spec = dict(lease.get("spec") or {})
             if spec.get("holderIdentity") == self._identity:
                 now = _micro_time(self._clock())

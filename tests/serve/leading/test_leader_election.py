@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from celadon.testing import KubeApi
-from celadon.webhook.certificates import leader_election
-from celadon.webhook.certificates.leader_election import (
+from celadon.serve.leading import leader_election
+from celadon.serve.leading.leader_election import (
     LEASE_SECONDS,
     LeaderElection,
+    LeaseError,
     leases_path,
 )
-from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterUnreachable
+from celadon.testing import KubeApi
+from celadon.webhook.certificates.cluster_leases import ClusterLeases
+from celadon.webhook.cluster.cluster_client import ClusterClient
 from tests.webhook.cluster.against_server import client_of, until
 
 LEASES = leases_path("default")
@@ -34,7 +36,7 @@ class Clock:
 
 
 def candidate(client: ClusterClient, lease: str, identity: str, clock: Clock) -> LeaderElection:
-    return LeaderElection(client, LEASES, lease, identity, clock, clock)
+    return LeaderElection(ClusterLeases(client), LEASES, lease, identity, clock, clock)
 
 
 def spec(api: KubeApi, lease: str) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def test_who_ends_lets_go(api: KubeApi) -> None:
 
 
 class Unreachable:
-    """A cluster that was there a moment ago."""
+    """Leases that were there a moment ago."""
 
     def __init__(self) -> None:
         self.is_there = True
@@ -112,8 +114,11 @@ class Unreachable:
 
     async def get(self, _: str) -> Any:
         if not self.is_there:
-            raise ClusterUnreachable("gone")
+            raise LeaseError("gone")
         return self.lease
+
+    async def create(self, _: str, body: Any) -> Any:
+        raise NotImplementedError
 
     async def update(self, _: str, body: Any) -> Any:
         self.lease = body
@@ -134,7 +139,7 @@ def test_who_cannot_renew_leads_no_longer(monkeypatch: pytest.MonkeyPatch) -> No
             told.append("ends")
 
     async def run() -> None:
-        election = LeaderElection(cluster, LEASES, "lease", "a")  # type: ignore[arg-type]  # a double
+        election = LeaderElection(cluster, LEASES, "lease", "a")
         running = asyncio.create_task(election.run(work))
         await until(lambda: told == ["begins"])
         cluster.is_there = False
@@ -152,7 +157,7 @@ def test_what_fails_in_the_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         raise ValueError("a bug")
 
     async def run() -> None:
-        election = LeaderElection(Unreachable(), LEASES, "lease", "a")  # type: ignore[arg-type]
+        election = LeaderElection(Unreachable(), LEASES, "lease", "a")
         with pytest.raises(ValueError, match="a bug"):
             await election.run(work)
 
