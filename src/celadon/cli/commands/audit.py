@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_files
-from celadon.cli.fleets.fleet_options import (
+from celadon.cli.fleet_options import (
     add_fleet,
     all_violations,
     audited_fleet,

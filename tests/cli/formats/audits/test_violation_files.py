@@ -9,8 +9,8 @@ import pytest
 
 from celadon.cli.auditing.audit_findings import AuditedObject, Violation
 from celadon.cli.checking.check_report import Place
-from celadon.cli.fleets import violation_files
-from celadon.cli.fleets.violation_files import COLUMNS, violation_file
+from celadon.cli.formats.audits import violation_files
+from celadon.cli.formats.audits.violation_files import COLUMNS, violation_file
 
 
 def violation(name: str) -> Violation:

@@ -61,7 +61,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
     from celadon.cli.fleets.fleet_file import read_fleet
     from celadon.cli.fleets.fleet_report import FleetReport
     from celadon.cli.fleets.fleet_run import FleetAudit, audit_fleet
-    from celadon.cli.fleets.violation_files import violation_file
+    from celadon.cli.formats.audits.violation_files import violation_file
 
     fleet = read_fleet(options.fleet)
     if isinstance(fleet, list):
