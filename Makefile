@@ -8,7 +8,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 
-.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
+.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -51,6 +51,11 @@ mutants: $(VENV)/.developed
 # A server that is killed 200 times while clients write, and floods of clients without manners.
 soak: $(VENV)/.developed
 	$(BIN)/python -m tests.faults
+
+# Two servers on three members of etcd that are killed, stopped and cut off 100 times each, while
+# clients write and watch; two hours (`python -m tests.etcd ROUNDS`).
+soak-etcd: $(VENV)/.developed $(VENV)/.etcd
+	$(BIN)/python -m tests.etcd
 
 # Random expressions, policies and schemas, five minutes (`python -m tests.fuzz --help`).
 fuzz: $(VENV)/.developed

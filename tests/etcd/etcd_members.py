@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +91,15 @@ class Member:
                 f"{self.client_url}/health", timeout=1
             ) as answer:  # loopback
                 return b'"true"' in answer.read()
-        except (OSError, urllib.error.URLError):
+        except OSError:
+            return False
+
+    def leads(self) -> bool:
+        """By its own account."""
+        try:
+            with urllib.request.urlopen(f"{self.client_url}/metrics", timeout=1) as answer:
+                return b"\netcd_server_is_leader 1" in answer.read()
+        except OSError:
             return False
 
     def wait(self, seconds: float = START_SECONDS) -> None:
@@ -146,12 +153,20 @@ def cluster(
             found.end()
 
 
-def planned_cluster(size: int, options: Sequence[str], folder: Path) -> Cluster:
-    """Not yet started."""
+def planned_cluster(
+    size: int,
+    options: Sequence[str],
+    folder: Path,
+    hosts: Sequence[str] = (),
+    before: Sequence[Sequence[str]] = (),
+) -> Cluster:
+    """Not yet started. `hosts` are where members listen, if not on loopback; `before` is for each
+    what its command begins with."""
     program, ports = etcd_program(), free_ports(2 * size)
     names = [f"m{number}" for number in range(size)]
-    clients = [f"http://127.0.0.1:{port}" for port in ports[:size]]
-    peers = [f"http://127.0.0.1:{port}" for port in ports[size:]]
+    hosts = hosts or ("127.0.0.1",) * size
+    clients = [f"http://{host}:{port}" for host, port in zip(hosts, ports[:size], strict=True)]
+    peers = [f"http://{host}:{port}" for host, port in zip(hosts, ports[size:], strict=True)]
     everybody = ",".join(f"{name}={peer}" for name, peer in zip(names, peers, strict=True))
     return Cluster(
         [
@@ -159,6 +174,7 @@ def planned_cluster(size: int, options: Sequence[str], folder: Path) -> Cluster:
                 name,
                 client,
                 [
+                    *first,
                     *(program, "--name", name, "--data-dir", str(folder / name)),
                     *("--listen-client-urls", client, "--advertise-client-urls", client),
                     *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer),
@@ -166,6 +182,8 @@ def planned_cluster(size: int, options: Sequence[str], folder: Path) -> Cluster:
                 ],
                 folder / f"{name}.log",
             )
-            for name, client, peer in zip(names, clients, peers, strict=True)
+            for name, client, peer, first in zip(
+                names, clients, peers, before or ((),) * size, strict=True
+            )
         ]
     )

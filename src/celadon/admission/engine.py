@@ -67,7 +67,12 @@ from celadon.records import dataclass
 
 
 class Observer(Protocol):
-    """Is told what policies did, one after the other: for measuring."""
+    """Is told what policies did, one after the other: for measuring. `hears_all`: also of policies
+    that are quickly found to have nothing against a request."""
+
+    @property
+    def hears_all(self) -> bool:
+        """Asked once for each request."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """A policy has been through with all its bindings. `decisions` are those that it came to;
@@ -90,17 +95,20 @@ class _Planned:
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
     """What is remembered for an endpoint. `quick_size` is the size of a request that no quick
-    candidate needs to count the cost of; negative when there are no quick ones."""
+    candidate needs to count the cost of; negative when there are no quick ones. `objects_only`: the
+    quick ones read nothing but objects."""
 
     candidates: tuple[_Candidate, ...]
     planned: tuple[_Planned, ...]
     quick_size: int
+    objects_only: bool
 
 
 def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
     planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
-    sizes = [one.candidate.compiled.plain_size for one in planned if one.quick]
-    return _Endpoint(candidates, planned, min(sizes, default=-1))
+    quick = [one.candidate.compiled for one in planned if one.quick]
+    smallest = min((one.plain_size for one in quick), default=-1)
+    return _Endpoint(candidates, planned, smallest, all(one.reads_objects_only for one in quick))
 
 
 class Engine:
@@ -288,11 +296,13 @@ def _undecided(
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
-        activation = context.own_activation()
+        own = context.object_activation if endpoint.objects_only else context.own_activation
+        activation = own()
     except StatusError:
         return endpoint.candidates
     unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
     size = 0 if unbounded else context.size()
+    told = observer if observer is not None and observer.hears_all else None
     undecided = []
     for planned in endpoint.planned:
         compiled = planned.candidate.compiled
@@ -309,8 +319,8 @@ def _undecided(
             except EvaluationError:
                 content = False
             if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
-                if observer is not None:
-                    observer.judged(compiled.name, (), failed=False)
+                if told is not None:
+                    told.judged(compiled.name, (), failed=False)
                 continue
         undecided.append(planned.candidate)
     return undecided

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.auditing.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
-from tests.cli.auditing.snapshots.snapshot_files import snapshot
-from tests.cli.auditing.snapshots.stored_objects import AES
+from tests.cli.auditing.etcd_snapshots.snapshot_files import snapshot
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES
 from tests.cli.files import binding, policy, run, write
 
 Capture = pytest.CaptureFixture[str]
@@ -344,6 +344,13 @@ def test_a_damaged_backup_of_etcd(content: bytes, why: str, capsys: Capture) -> 
     code, out, err = run(capsys, "audit", "-f", "p.json", "--etcd-snapshot", "s.db")
     assert code == 2
     assert why in out + err
+
+
+def test_a_backup_of_etcd_is_no_dump(capsys: Capture) -> None:
+    Path("s.db").write_bytes(snapshot([]))
+    code, _, err = run(capsys, "audit", "-f", "p.json", "s.db")
+    assert code == 2
+    assert "s.db: it is a snapshot of etcd, not a dump" in err
 
 
 WRONG = {

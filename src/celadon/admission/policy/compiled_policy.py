@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import (
@@ -30,6 +30,9 @@ from celadon.admission.registration.registration_types import (
 from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.records import dataclass
+
+_OF_REQUESTS: Final = ("request", "namespaceObject")
+"""What a request brings besides objects, as expressions name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,12 @@ class CompiledPolicy(PolicyFrame):
             *(one for one in messages if one is not None),
             *(one.expression for one in self.annotations),
         )
+
+    @property
+    def reads_objects_only(self) -> bool:
+        """Whether no validation may read the request or its namespace."""
+        texts = [one.expression.text for one in self.validations]
+        return not any(name in text for text in texts for name in _OF_REQUESTS)
 
 
 def compile_policy(

@@ -20,13 +20,14 @@ from typing import BinaryIO, Final, cast
 
 from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
 from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
-from celadon.cli.auditing.object_stores import opened, stored
-from celadon.cli.auditing.object_streams import Position, blocks_of
-from celadon.cli.auditing.snapshots.snapshot_blocks import (
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import is_bolt
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import (
     DEFAULT_PREFIX,
     SnapshotObjects,
     snapshot_objects,
 )
+from celadon.cli.auditing.object_stores import opened, stored
+from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand, is_address
@@ -163,6 +164,10 @@ def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
     try:
         with one.open() as raw:
             begin = raw.read(_BUFFER)
+            if is_bolt(begin):
+                help = "give it with `--etcd-snapshot`"
+                yield Problem(one.name, 0, "it is a snapshot of etcd, not a dump", help)
+                return
             packed = begin.startswith(GZIP)
             if one.is_file and one.size <= _WHOLE and not packed and not is_tar(begin):
                 yield FileBlock(one.name, before + one.size)

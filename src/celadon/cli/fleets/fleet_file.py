@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.auditing.snapshots.snapshot_blocks import DEFAULT_PREFIX
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import DEFAULT_PREFIX
 from celadon.cli.own_files.own_documents import API_VERSION, is_own, problem_at
 from celadon.cli.own_files.shape_faults import faults
 from celadon.cli.reading import sources

@@ -14,8 +14,8 @@ from typing import BinaryIO, Final, NamedTuple, cast
 from celadon.cli.auditing.audit_blocks import Block, LineBlock, PieceBlock
 from celadon.cli.auditing.audit_inputs import GZIP, Input, Inputs, input_blocks
 from celadon.cli.auditing.audit_lookups import Lookups, looked_up
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.object_streams import TooLarge, lines_from
-from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.source_survey import Survey
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem

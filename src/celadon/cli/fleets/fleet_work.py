@@ -19,8 +19,8 @@ from celadon.admission import Engine
 from celadon.cli.auditing.audit_findings import Findings
 from celadon.cli.auditing.audit_inputs import Input, Inputs, given_inputs
 from celadon.cli.auditing.audit_lookups import lookups_of
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.object_audit import AuditSettings
-from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects
 from celadon.cli.auditing.source_survey import SourceAuditor, Survey, source_auditor
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.checking.manifests import Manifests

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final
 
+from celadon.store.errors import ServiceError, ServiceUnavailable
 from celadon.store.etcd import etcd_messages as messages
 from celadon.store.etcd.etcd_connections import EtcdConnections
 from celadon.store.etcd.etcd_messages import (
@@ -61,16 +62,20 @@ class EtcdClient:
         await self._connections.call(_COMPACT, request, repeatable=False)
 
     async def changes(self, start: int) -> AsyncGenerator[WatchAnswer, None]:
-        """Of all keys, from a revision on, until the member fails. An answer with a `refusal` is
-        the last."""
+        """Of all keys, from a revision on, until the member fails, which is left then."""
         connection = self._connections.current
         request = messages.watch_request(start)
-        async with aclosing(connection.stream(_WATCH, request)) as answers:
-            async for answer in answers:
-                read = messages.watch_answer(answer)
-                yield read
-                if read.refusal is not None:
-                    return
+        try:
+            async with aclosing(connection.stream(_WATCH, request)) as answers:
+                async for answer in answers:
+                    read = messages.watch_answer(answer)
+                    if read.refusal is not None and not read.compacted:
+                        raise ServiceUnavailable(read.refusal)
+                    yield read
+            raise ServiceUnavailable("the member of etcd has ended the watch")
+        except ServiceError:
+            self._connections.leave(connection)
+            raise
 
     def leave(self) -> None:
         """Go on with the next member: this one does not send what it should."""

@@ -43,6 +43,8 @@ _OPTIONS: Final = (
 _REQUIRE_LEADER: Final = (("hasleader", "true"),)
 """A member that has lost its leader refuses, and ends streams, instead of serving what it has."""
 
+_SILENT: Final = "the member of etcd did not answer in time"
+
 Raw = Callable[..., Any]
 
 
@@ -64,11 +66,17 @@ class Connection:
         made = self._methods.get(method)
         if made is None:
             made = self._methods[method] = self._channel.unary_unary(method, _as_is, _as_is)
+        call = None
         try:
-            answer: bytes = await made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
+            call = made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
+            answer: bytes = await call
         except aio.AioRpcError as error:
             raise refusal(error) from None
+        except aio.UsageError:  # the connection was left before this began
+            raise NotBegun(_SILENT) from None
         except asyncio.CancelledError:
+            if call is not None:
+                await _ended(call)
             self._say_if_left()
             raise
         return answer
@@ -78,24 +86,26 @@ class Connection:
         call = self._channel.stream_stream(method, _as_is, _as_is)(metadata=_REQUIRE_LEADER)
         self._streams.add(call)
         try:
-            await call.write(request)
+            async with asyncio.timeout(ATTEMPT_SECONDS):  # it would wait for a connection for ever
+                await call.write(request)
             while isinstance(answer := await call.read(), bytes):  # else it is aio.EOF
                 yield answer
         except aio.AioRpcError as error:
             raise refusal(error) from None
+        except TimeoutError:
+            raise NotBegun(_SILENT) from None
         except asyncio.CancelledError:
             self._say_if_left()
             raise
         finally:
             self._streams.discard(call)
-            call.cancel()
-            await call.code()  # nothing of it may come after the loop has been closed
+            await _ended(call)
 
     def _say_if_left(self) -> None:
         """gRPC cancels what is under way on a channel that is closed, as if it were the task."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
-            raise ServiceUnavailable("the member of etcd did not answer in time") from None
+            raise ServiceUnavailable(_SILENT) from None
 
     async def leave(self) -> None:
         """Returns when nothing is under way any more."""
@@ -103,6 +113,12 @@ class Connection:
         for stream in tuple(self._streams):
             stream.cancel()
         await self._channel.close(GRACE_SECONDS)
+
+
+async def _ended(call: Any) -> None:  # noqa: ANN401  of either kind
+    """Nothing of it may come after the loop has been closed."""
+    call.cancel()
+    await call.code()
 
 
 def _channel(endpoint: Endpoint, settings: EtcdSettings) -> aio.Channel:

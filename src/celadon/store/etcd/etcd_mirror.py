@@ -21,7 +21,6 @@ from contextlib import aclosing
 from typing import Final, Protocol
 
 from celadon.store.contract import FIRST_REVISION, Entry, Event
-from celadon.store.errors import ServiceUnavailable
 from celadon.store.etcd.etcd_client import EtcdClient
 from celadon.store.etcd.etcd_messages import KeyValue
 from celadon.store.etcd.etcd_refusals import RevisionRefused
@@ -117,7 +116,7 @@ class EtcdMirror:
             async for answer in answers:
                 if answer.compacted:
                     return answer.compacted
-        raise ServiceUnavailable("the member of etcd has ended the watch")
+        raise AssertionError("changes end with an error")
 
     def _entries(self, page: Iterable[KeyValue]) -> Iterable[Entry]:
         for one in page:
@@ -134,13 +133,10 @@ class EtcdMirror:
             async for answer in answers:
                 if answer.compacted:
                     raise Missed
-                if answer.refusal is not None:
-                    raise ServiceUnavailable(answer.refusal)
                 parts += answer.changes
                 if parts and not answer.is_part:
                     self._take(parts)
                     parts = []
-        raise ServiceUnavailable("the member of etcd has ended the watch")
 
     def _take(self, changes: Sequence[KeyValue]) -> None:
         """Whole revisions, each the next one. Raises Missed."""

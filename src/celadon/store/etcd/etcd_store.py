@@ -21,6 +21,7 @@ a write is settled, and readers are told, in the loop.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
@@ -70,6 +71,8 @@ from celadon.store.watchers import Watcher, Watchers
 
 PULSE_SECONDS: Final = 1.0
 """Between two questions whether the member is alive."""
+
+_LOG: Final = logging.getLogger("celadon.store")
 
 MOST_SILENCE: Final = 10.0
 """Seconds without an answer, after which the store says so."""
@@ -354,7 +357,9 @@ class EtcdStore:
                 with suppress(ServiceError):
                     await self._mirror.begin()
             except ServiceError:
-                self._client.leave()
+                pass  # the next member is asked
+            except Exception:  # noqa: BLE001  the outer edge: a defect must not end the task
+                _LOG.exception("etcd's changes could not be followed")
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _beat(self) -> None:
@@ -391,6 +396,7 @@ class EtcdStore:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self._current.stop()
         with self._lock:
             told: Iterable[Watcher] = self._watchers.end_all(StoreClosed("the store is closed"))
         self._watchers.tell(told)

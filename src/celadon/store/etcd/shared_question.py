@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 
+from celadon.store.errors import StoreClosed
+
 
 class SharedQuestion:
     """In one event loop. `put` asks, once for all who wait."""
@@ -33,6 +35,15 @@ class SharedQuestion:
             answer, self._next = self._next, None
             try:
                 answer.set_result(await self._put())
-            except BaseException as error:  # noqa: BLE001  # House rule 17: the readers judge it
+            except asyncio.CancelledError:
+                answer.set_exception(StoreClosed("the store is closed"))
+                raise
+            except Exception as error:  # noqa: BLE001  # House rule 17: who asked judges it
                 answer.set_exception(error)
         self._asking = None
+
+    async def stop(self) -> None:
+        """Nothing is asked any more."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait((self._asking,))

@@ -37,6 +37,11 @@ class Decider:
         self.findings: list[Finding] = []
         self.times: list[tuple[str, float]] = []
 
+    @property
+    def hears_all(self) -> bool:
+        """Policies that were content matter for their times only."""
+        return self._timed
+
     def verdict(self) -> Verdict:
         """May raise Unanswered."""
         self.findings.clear()

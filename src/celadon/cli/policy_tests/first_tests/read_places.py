@@ -15,6 +15,9 @@ from celadon.cli.reading.json_places import Path
 from celadon.records import dataclass
 
 ROOTS: Final = frozenset({"object", "oldObject", "params"})
+_PATCH: Final = "JSONPatch"
+_CONFIGURATION: Final = "Object"
+"""The types that mutations are of."""
 _MOST_VALUES: Final = 40
 _OTHERS: Final[tuple[Any, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
 """Values that are tried wherever something is read."""
@@ -50,6 +53,39 @@ def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
             yield from (f"{one}x", f"x{one}")
 
 
+def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[dict[str, Any]]:
+    """A map of texts that is written out, if it is one."""
+    found = {}
+    for one in entries:
+        if not (isinstance(one.key, syntax.Literal) and isinstance(one.value, syntax.Literal)):
+            return []
+        if not (isinstance(one.key.value, str) and isinstance(one.value.value, str)):
+            return []
+        found[one.key.value] = one.value.value
+    return [found]
+
+
+def _pointer(text: str) -> Iterator[str | int]:
+    """The steps of a JSON pointer; every item of a list is the first one."""
+    for step in text.split("/")[1:]:
+        plain = step.replace("~1", "/").replace("~0", "~")
+        yield 0 if plain == "-" or plain.isdecimal() else plain
+
+
+def _written(node: syntax.Expr, place: Path) -> Iterator[Path]:
+    """Where a configuration writes values that are no objects."""
+    match node:
+        case syntax.Struct(_, _, fields):
+            for one in fields:
+                yield from _written(one.value, (*place, one.name))
+        case syntax.MapLiteral(_, entries):
+            for entry in entries:
+                if isinstance(entry.key, syntax.Literal) and isinstance(entry.key.value, str):
+                    yield from _written(entry.value, (*place, entry.key.value))
+        case _:
+            yield place
+
+
 class _Reader:
     def __init__(self, variables: Mapping[str, syntax.Expr]) -> None:
         self._variables = variables
@@ -73,6 +109,7 @@ class _Reader:
             case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
                 for one in syntax.children(node):
                     self.read(one, bound)
+                self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
             case _:
@@ -84,6 +121,20 @@ class _Reader:
             key, place = node.args[0], self._place(node.args[1], bound)
             if isinstance(key, syntax.Literal) and isinstance(key.value, str) and place:
                 self.places.append((*place, key.value))
+
+    def _made(self, node: syntax.Expr) -> None:
+        """What a mutation writes is what it would find if it had nothing to do."""
+        match node:
+            case syntax.MapLiteral(_, entries):
+                self.literals += _constant_map(entries)
+            case syntax.Struct(_, name, fields) if name == _PATCH:
+                for path in (one.value for one in fields if one.name == "path"):
+                    if isinstance(path, syntax.Literal) and isinstance(path.value, str):
+                        self.places.append(("object", *_pointer(path.value)))
+            case syntax.Struct(_, name) if name == _CONFIGURATION:
+                self.places += _written(node, ("object",))
+            case _:
+                return
 
     def _loop(self, node: syntax.Comprehension, bound: Mapping[str, Path]) -> None:
         self.read(node.iter_range, bound)

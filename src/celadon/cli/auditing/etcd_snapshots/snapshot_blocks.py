@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from celadon.cli.auditing.audit_blocks import Found, Head, Piece
-from celadon.cli.auditing.snapshots.bolt_pages import BoltError
-from celadon.cli.auditing.snapshots.snapshot_revisions import Snapshot, read_snapshot
-from celadon.cli.auditing.snapshots.stored_values import (
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import BoltError
+from celadon.cli.auditing.etcd_snapshots.snapshot_revisions import Snapshot, read_snapshot
+from celadon.cli.auditing.etcd_snapshots.stored_values import (
     NotStoredObject,
     looks_like_object,
     sealed_by,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cli.auditing.audit_blocks import Head
-from celadon.cli.auditing.snapshots.stored_values import (
+from celadon.cli.auditing.etcd_snapshots.stored_values import (
     NotStoredObject,
     looks_like_object,
     sealed_by,
@@ -17,7 +17,7 @@ from celadon.cli.auditing.snapshots.stored_values import (
     stored_object,
 )
 from celadon.kube.protobuf import MAGIC, encode
-from tests.cli.auditing.snapshots.stored_objects import AES, KMS, OBJECTS, shown, stored
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES, KMS, OBJECTS, shown, stored
 
 
 @pytest.mark.parametrize("key", OBJECTS)

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from celadon.cli.auditing.snapshots.bolt_pages import BoltError, Data, bolt_file
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import BoltError, Data, bolt_file
 from celadon.records import dataclass
 
 _KEYS: Final = b"key"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.auditing.snapshots.bolt_pages import BoltError, bolt_file, is_bolt
-from tests.cli.auditing.snapshots.snapshot_files import Pages, database
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import BoltError, bolt_file, is_bolt
+from tests.cli.auditing.etcd_snapshots.snapshot_files import Pages, database
 
 PAIRS = [(b"%03d" % i, b"v%d" % i * i) for i in range(40)]
 
@@ -73,6 +73,14 @@ def of_depth(depth: int) -> bytes:
     return pages.database(page)
 
 
+def overlapping() -> bytes:
+    """A page of three keys with the same large value."""
+    pages = Pages()
+    elements = (struct.pack("<IIII", 0, 16 * (3 - i), 0, 2000) for i in range(3))
+    bucket = struct.pack("<QQ", pages.add(2, 3, b"".join(elements) + bytes(2000)), 0)
+    return pages.database(pages.tree([(b"key", bucket)], 1))
+
+
 DATA = database(PAIRS[:3])
 LEAF = 3 * 1024
 DAMAGED = {
@@ -93,6 +101,7 @@ DAMAGED = {
         patched(DATA, LEAF + 20, "<I", 2**32 - 1),
         "behind the end of its page",
     ),
+    "values overlap": (overlapping(), "values of a page overlap"),
     "a ring": (ring(), "is in a tree twice"),
     "a page twice": (twice(), "is in a tree twice"),
     "too deep": (of_depth(70), "nested too deep"),

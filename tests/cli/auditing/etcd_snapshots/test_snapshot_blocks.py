@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.auditing.audit_blocks import Found
-from celadon.cli.auditing.snapshots.snapshot_blocks import SnapshotObjects, snapshot_objects
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import SnapshotObjects, snapshot_objects
 from celadon.cli.reading import Problem
 from celadon.cli.reading.documents import Document, DocumentReader
-from tests.cli.auditing.snapshots.snapshot_files import database, revision, snapshot, with_hash
-from tests.cli.auditing.snapshots.stored_objects import AES, KMS, OBJECTS, shown, stored
+from tests.cli.auditing.etcd_snapshots.snapshot_files import database, revision, snapshot, with_hash
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES, KMS, OBJECTS, shown, stored
 
 STORED: dict[str, bytes | None] = {key: stored(one) for key, one in OBJECTS.items()}
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.auditing.snapshots.bolt_pages import BoltError
-from celadon.cli.auditing.snapshots.snapshot_revisions import Snapshot, Stored, read_snapshot
-from tests.cli.auditing.snapshots.snapshot_files import (
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import BoltError
+from celadon.cli.auditing.etcd_snapshots.snapshot_revisions import Snapshot, Stored, read_snapshot
+from tests.cli.auditing.etcd_snapshots.snapshot_files import (
     database,
     key_value,
     revision,

@@ -13,7 +13,8 @@ are little-endian, as the machine that wrote them had them.
     leaf     flags u32, pos u32, key size u32, value size u32; `pos` counts from the element
 
 INVARIANT (bounded): a file may say anything. Nothing is read beyond the page that it belongs to, no
-page is read twice in a walk, and what does not fit together ends it with `BoltError`.
+page is read twice in a walk, all values of a page together are no larger than the page, and what
+does not fit together ends a walk with `BoltError`.
 As go.etcd.io/bbolt `{db,page,bucket}.go`.
 """
 
@@ -198,6 +199,7 @@ def _require_elements(page: _Page, element: struct.Struct) -> None:
 def _leaf_items(data: Data, page: _Page) -> Iterator[Item]:
     _require_elements(page, _LEAF)
     start, end = page.start, page.end
+    room = end - start - page.elements * _LEAF.size
     for i in range(page.elements):
         at = start + i * _LEAF.size
         flags, position, key_size, value_size = _LEAF.unpack_from(data, at)
@@ -205,4 +207,7 @@ def _leaf_items(data: Data, page: _Page) -> Iterator[Item]:
         value = key + key_size
         if value + value_size > end:
             raise BoltError("a value goes on behind the end of its page")
+        room -= key_size + value_size
+        if room < 0:
+            raise BoltError("values of a page overlap")
         yield Item(data[key:value], value, value_size, bool(flags & _HOLDS_BUCKET))

@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from tests.cli.auditing.dumps import Json
-from tests.cli.auditing.snapshots.stored_objects import AES, OBJECTS, shown, stored
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES, OBJECTS, shown, stored
 from tests.cli.files import binding, policy, run, write
 
 pytestmark = pytest.mark.skipif(
