@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from celadon.cli.bootstrapping.bootstrap_report import BootstrapReport
     from celadon.cli.checking.check_report import Report
     from celadon.cli.explaining.explained_objects import ExplainedObject
+    from celadon.cli.fleets.fleet_report import FleetReport
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.policy_tests.case_results import RunReport
     from celadon.cli.replaying.replay_findings import ReplayReport
@@ -155,6 +157,32 @@ def write_violation(violation: Violation) -> None:
     from celadon.cli.formats.audits.audit_data import violation_line
 
     write(violation_line(violation))
+
+
+def write_fleet_violation(source: str, violation: Violation) -> None:
+    """A line of the JSON lines of a fleet's audit."""
+    from celadon.cli.formats.audits.fleet_data import fleet_violation_line
+
+    write(fleet_violation_line(source, violation))
+
+
+def show_fleet(report: FleetReport, format: str, *, no_color: bool, verbosity: int) -> None:
+    """The audit of a fleet as a table, JSON or the end of JSON lines."""
+    from celadon.cli.formats.audits import audit_human, fleet_data, fleet_human
+    from celadon.cli.formats.check_human import Look
+
+    if format != "table":
+        write({"json": fleet_data.render_json, "jsonl": fleet_data.render_end}[format](report))
+        return
+    few = tuple((name, audit_human.shown(one, verbosity)) for name, one in report.sources)
+    report = plain_text.for_people(replace(report, sources=few))
+    for problem in report.problems:
+        complain(f"error: {problem.text()}")
+    for name, one in report.sources:
+        for problem in one.problems:
+            complain(f"error: source `{name}`: {problem.text()}")
+    color = use_color(sys.stdout, forbidden=no_color)
+    write(fleet_human.render(report, Look(color, verbosity)))
 
 
 def show_audit(report: AuditReport, format: str, *, no_color: bool, verbosity: int) -> None:

@@ -26,13 +26,14 @@ from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import (
     SnapshotObjects,
     snapshot_objects,
 )
+from celadon.cli.auditing.object_stores import opened, stored
 from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
+from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand, is_address
 from celadon.records import dataclass
 
-_GZIP: Final = b"\x1f\x8b"
+GZIP: Final = b"\x1f\x8b"
 _WHOLE: Final = 1 << 19
 """Files up to this size are read when their turn comes, each by one process."""
 _BUFFER: Final = 1 << 16
@@ -47,8 +48,15 @@ class Input:
     copied: int | None = None
     """The descriptor of what was copied."""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether anybody on this machine can open it by its name."""
+        return self.copied is None and not is_address(self.name)
+
     def open(self) -> BinaryIO:
         """A stream from its beginning. Raises OSError."""
+        if is_address(self.name):
+            return opened(self.name)
         if self.copied is None:
             return open(self.name, "rb")
         return cast(BinaryIO, _Copy(self.copied))
@@ -114,8 +122,17 @@ def given_inputs(
 ) -> Inputs:
     """What the arguments mean, then snapshots of etcd with objects under the prefix. Standard input
     and pipes are read now, and snapshots looked through."""
-    files = (_input(one) for one in expand(arguments))
+    files = _all(arguments)
     return Inputs((*files, *(snapshot_objects(one, prefix) for one in snapshots)))
+
+
+def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
+    for remote, together in itertools.groupby(arguments, is_address):
+        if not remote:
+            yield from (_input(one) for one in expand(list(together)))
+            continue
+        for one in stored(together):
+            yield one if isinstance(one, Problem) else Input(*one)
 
 
 def _input(found: str | Problem) -> Input | Problem:
@@ -151,8 +168,8 @@ def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
                 help = "give it with `--etcd-snapshot`"
                 yield Problem(one.name, 0, "it is a snapshot of etcd, not a dump", help)
                 return
-            packed = begin.startswith(_GZIP)
-            if not packed and not is_tar(begin) and one.size <= _WHOLE and one.copied is None:
+            packed = begin.startswith(GZIP)
+            if one.is_file and one.size <= _WHOLE and not packed and not is_tar(begin):
                 yield FileBlock(one.name, before + one.size)
                 return
         with one.open() as raw:

@@ -46,7 +46,7 @@ class Audit:
     @property
     def given(self) -> tuple[Document, ...]:
         """What was given with the policies and is none."""
-        return (*self.manifests.looked_up, *self.manifests.admitted)
+        return self.manifests.beside
 
 
 def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:

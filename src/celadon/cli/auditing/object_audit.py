@@ -7,6 +7,7 @@ policies is asked: the object is there, so the server has taken it. One that a s
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -122,6 +123,12 @@ class ObjectAuditor:
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
         self._kept = 0
+
+    def anew(self) -> ObjectAuditor:
+        """One that has kept nothing yet, and knows what this one knows."""
+        other = copy.copy(self)
+        other._kept = 0
+        return other
 
     def block(self, block: Block) -> Findings:
         """What comes of the objects of a block."""

@@ -59,6 +59,11 @@ class Manifests:
         return (*self.looked_up, *self.also_looked_up)
 
     @property
+    def beside(self) -> tuple[Document, ...]:
+        """All that judges nobody."""
+        return (*self.looked_up, *self.admitted)
+
+    @property
     def given(self) -> tuple[list[Document], ...]:
         """All but what is to be admitted."""
         changing = (self.mutating_policies, self.mutating_bindings)

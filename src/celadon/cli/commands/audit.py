@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.fleet_options import (
+    add_fleet,
+    all_violations,
+    audited_fleet,
+    wrong_fleet_use,
+)
 from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
@@ -51,6 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser, POLICIES)
     _cluster(parser.add_argument_group("a cluster as the source"))
     _snapshot(parser.add_argument_group("a backup of etcd as the source"))
+    add_fleet(parser.add_argument_group("a fleet of sources"))
     _question(parser.add_argument_group("what is asked"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
@@ -181,6 +188,15 @@ def run(options: argparse.Namespace) -> Exit:
         step=progress.share,
         emit=output.write_violation if lines else None,
     )
+    verbosity = -1 if options.quiet else options.verbose
+    if options.fleet:
+        whole = audited_fleet(all_violations(audit, options), options)
+        if isinstance(whole, str):
+            return output.usage_error("celadon audit", whole)
+        progress.done()
+        looks = options.no_color
+        output.show_fleet(whole, options.output, no_color=looks, verbosity=verbosity)
+        return whole.exit
     if _asks_cluster(options):
         from celadon.serve.outgoing import KubeconfigError
 
@@ -192,7 +208,6 @@ def run(options: argparse.Namespace) -> Exit:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
     progress.done()
-    verbosity = -1 if options.quiet else options.verbose
     output.show_audit(report, options.output, no_color=options.no_color, verbosity=verbosity)
     return report.exit
 
@@ -215,9 +230,18 @@ def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport:
 def _wrong_use(options: argparse.Namespace) -> str:
     if not options.files:
         return "no policies: give them with `-f`"
-    sources = [*options.sources, *options.etcd_snapshot]
+    wrong = wrong_fleet_use(options)
+    if wrong:
+        return wrong
+    sources = [
+        *options.sources,
+        *options.etcd_snapshot,
+        *([options.fleet] if options.fleet else []),
+    ]
     if not (sources or _asks_cluster(options)):
         return "nothing to audit: give dumps, or a cluster with `--from-cluster`"
+    if len(sources) > 1 and options.fleet:
+        return "either a fleet or other sources"
     if sources and _asks_cluster(options):
         return "either dumps or a cluster"
     if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:

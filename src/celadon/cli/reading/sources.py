@@ -86,6 +86,11 @@ def _identity(path: str) -> str:
     return path if path == STDIN else os.path.abspath(path)
 
 
+def is_address(path: str) -> bool:
+    """Whether it is the address of something that is in no file of this machine."""
+    return "://" in path
+
+
 def is_test_file(path: str) -> bool:
     """Whether a file is a test of policies, by its name."""
     return _TEST_FILES.fullmatch(os.path.basename(path)) is not None

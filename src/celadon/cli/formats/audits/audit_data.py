@@ -33,7 +33,7 @@ def render_end(report: AuditReport) -> str:
 
 def violation_line(violation: Violation) -> str:
     """One of the lines before it."""
-    return _line(_violation(violation))
+    return _line(violation_data(violation))
 
 
 def _line(value: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def document(report: AuditReport) -> dict[str, Any]:
         "summary": {
             "operation": report.operation,
             "objects": report.objects,
-            **_tally(report.total),
+            **tally_data(report.total),
             "violations": report.found,
             "violationsOmitted": report.omitted,
             "exitCode": int(report.exit),
@@ -59,17 +59,18 @@ def document(report: AuditReport) -> dict[str, Any]:
     if report.summary_by != "policy":
         made["groups"] = {
             "by": report.summary_by,
-            "items": [{"name": name, **_tally(tally)} for name, tally in report.groups],
+            "items": [{"name": name, **tally_data(tally)} for name, tally in report.groups],
         }
     return made | {
-        "results": [_violation(one) for one in report.violations],
+        "results": [violation_data(one) for one in report.violations],
         "policyErrors": [policy_error_data(error) for error in report.policy_errors],
         "notices": [notice_data(notice) for notice in report.notices],
         "problems": [problem_data(problem) for problem in report.problems],
     }
 
 
-def _tally(tally: Tally) -> dict[str, int]:
+def tally_data(tally: Tally) -> dict[str, int]:
+    """Its numbers."""
     return {
         "matched": tally.matched,
         "denied": tally.denied,
@@ -85,10 +86,11 @@ def _policy(policy: AuditedPolicy) -> dict[str, Any]:
         place=place_data(policy.place),
         bindings=list(policy.bindings),
         validationActions=list(policy.actions),
-    ) | _tally(policy.tally)
+    ) | tally_data(policy.tally)
 
 
-def _violation(one: Violation) -> dict[str, Any]:
+def violation_data(one: Violation) -> dict[str, Any]:
+    """Everything about it."""
     about = one.object
     return filled(
         object=filled(

@@ -40,18 +40,19 @@ def shown(report: AuditReport, verbosity: int) -> AuditReport:
 def render(report: AuditReport, look: Look) -> str:
     """The whole text, ending with a line end."""
     blocks = [*policy_error_lines(report.policy_errors, look)]
-    blocks += _violations(report, look)
+    blocks += violation_blocks(report, look)
     blocks += notice_lines(report.notices, look, strict=report.strict)
-    blocks += _table("POLICY", [(one.name, one.tally) for one in report.policies])
+    blocks += tally_table("POLICY", [(one.name, one.tally) for one in report.policies])
     if report.summary_by != "policy":
-        blocks += _table(report.summary_by.upper(), report.groups[:_GROUPS])
+        blocks += tally_table(report.summary_by.upper(), report.groups[:_GROUPS])
         if len(report.groups) > _GROUPS:
             blocks[-1].append(f"and {len(report.groups) - _GROUPS} more")
     blocks.append([_summary(report)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def _violations(report: AuditReport, look: Look) -> Iterator[list[str]]:
+def violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
+    """Lines for each policy and binding that found something."""
     found = sorted(report.violations, key=lambda one: (one.policy, one.binding))
     for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
         lines = [f"{policy}/{binding}" if binding else policy]
@@ -71,7 +72,8 @@ def _violation(one: Violation, look: Look) -> Iterator[str]:
     yield f"  {word}  {place}{one.object.title}: {one_line(one.message)}"
 
 
-def _table(head: str, rows: Sequence[tuple[str, Tally]]) -> Iterator[list[str]]:
+def tally_table(head: str, rows: Sequence[tuple[str, Tally]]) -> Iterator[list[str]]:
+    """A table of numbers, none if it would be empty."""
     if not rows:
         return
     width = max(len(head), *(len(name) for name, _ in rows))
