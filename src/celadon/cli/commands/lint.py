@@ -113,6 +113,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
     from celadon.admission.lint import chosen
     from celadon.cli.linting.comment_rule import EVERY_RULE
+    from celadon.cli.linting.layout_rule import UNFORMATTED, is_asked
     from celadon.cli.linting.lint_config import unknown_rule
     from celadon.cli.linting.rule_pages import explanation, overview
     from celadon.cli.project_files.config_files import ConfigError
@@ -131,7 +132,8 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
-    return _lint(options, config, chosen(config.select, config.ignore, EVERY_RULE))
+    ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
+    return _lint(options, config, chosen(config.select, ignored, EVERY_RULE))
 
 
 def _show(text: str) -> Exit:

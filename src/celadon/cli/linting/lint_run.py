@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from celadon.admission.lint import Finding, Rule, Settings, lint
 from celadon.cli.crashes import crash
+from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.comment_rule import UNUSED_COMMENT, unused_comments
+from celadon.cli.linting.layout_rule import UNFORMATTED, unformatted
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
@@ -107,6 +110,13 @@ def findings(
             lines[file][line - 1] if line <= len(lines[file]) else "",
         )
         shown.append(Shown(located, finding))
+    for file, text in given.texts.items() if UNFORMATTED in rules else ():
+        width = layout_config(Path.cwd()).line_width
+        for one in unformatted(text, width, lines[file]):
+            if comments[file].silence(one.code, one.name, one.line):
+                silenced += 1
+            elif not any(ignored.covers(file, one.code, one.name) for ignored in per_file):
+                shown.append(Shown(one))
     for file, said in comments.items():
         if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
             shown += map(Shown, unused_comments(file, said, lines[file], rules))
