@@ -12,12 +12,15 @@ from celadon.admission.lint.model.findings import Finding, Fix, Removal, Replace
 from celadon.admission.lint.model.lint_memory import LintMemory
 from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.subjects import Settings
+from celadon.admission.lint.rules.expense_rules import LargeObject
 from celadon.admission.lint.rules.rule_table import RULES
+from celadon.admission.lint.typed_scopes import TypedScope, TypedScopes
 
 __all__ = [
     "RULES",
     "Finding",
     "Fix",
+    "LargeObject",
     "LintMemory",
     "Removal",
     "Replacement",
@@ -25,6 +28,8 @@ __all__ = [
     "Settings",
     "Severity",
     "Spot",
+    "TypedScope",
+    "TypedScopes",
     "chosen",
     "lint",
 ]
