@@ -1,12 +1,11 @@
-"""Sessions of a real client with `celadon lsp`, one for each thing that it can do."""
+"""A session of a real client with `celadon lsp`: everything that it can do, in one process."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
@@ -39,13 +38,20 @@ spec:
   - expression: object.spec.paused == oldObject.
     message: being typed
 """
+COMPLETIONS = {
+    "oldObject.": ({"metadata", "spec"}, {"object"}),
+    "c.na": ({"name", "image", "resources"}, {"replicas"}),
+    "  - expression: variables.": ({"containers"}, {"object"}),
+    "  - expression: vari": ({"variables", "object", "size", "has"}, {"containers"}),
+    "object.spec.template.spec.": ({"containers", "volumes"}, {"replicas"}),
+}
+"""What must be offered behind these texts, and what must not."""
 TEST = """\
 apiVersion: celadon.dev/v1
 kind: PolicyTest
 policies: [policy.yaml]
 cases: []
 """
-Outcome = TypeVar("Outcome")
 
 
 class Session:
@@ -57,7 +63,9 @@ class Session:
         self.client = LanguageClient("tests", "1")
         self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
         self.messages: list[str] = []
-        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda it: self.told.put_nowait(it))
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
+            lambda it: self.told.put_nowait(it)
+        )
         self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda it: self.messages.append(it.message))
         self.client.feature(lsp.WINDOW_LOG_MESSAGE)(lambda it: None)
 
@@ -98,26 +106,9 @@ class Session:
         await self.client.stop()
 
 
-def session(folder: Path, talk: Callable[[Session], Awaitable[Outcome]]) -> Outcome:
-    """What comes out of a conversation about a folder with the policy and its test."""
-    (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
-    (folder / "limit.policytest.yaml").write_text(TEST, encoding="utf-8")
-
-    async def whole() -> Outcome:
-        it = Session(folder)
-        await it.begin()
-        it.open(POLICY)
-        try:
-            return await talk(it)
-        finally:
-            await it.end()
-
-    return asyncio.run(whole())
-
-
-def at(before: str, text: str = POLICY) -> lsp.Position:
-    """The place behind a part of the text."""
-    head = text[: text.index(before) + len(before)]
+def at(before: str) -> lsp.Position:
+    """The place behind a part of the policy."""
+    head = POLICY[: POLICY.index(before) + len(before)]
     line = head.rpartition("\n")[2]
     return lsp.Position(head.count("\n"), len(line.encode("utf-16-le")) // 2)
 
@@ -126,153 +117,173 @@ def between(before: str, what: str) -> lsp.Range:
     return lsp.Range(at(before), at(before + what))
 
 
-def test_diagnostics_are_those_of_lint(tmp_path: Path) -> None:
-    async def talk(it: Session) -> tuple[list[lsp.Diagnostic], list[lsp.Diagnostic]]:
-        first = await it.diagnostics()
+async def conversation(folder: Path) -> dict[str, Any]:
+    """All answers, by what was asked."""
+    it = Session(folder)
+    await it.begin()
+    it.open(POLICY)
+    try:
+        answers = {"diagnostics": await it.diagnostics()}
+        answers |= await about_expressions(it)
+        answers |= await about_variables(it)
+        answers |= await about_the_file(it)
         it.change(POLICY.replace("replicsa", "replicas").replace("oldObject.", "oldObject"))
-        return first, await it.diagnostics()
+        answers["after a change"] = await it.diagnostics()
+        return answers
+    finally:
+        await it.end()
 
-    told, after = session(tmp_path, talk)
-    given = read([str(tmp_path)])
-    shown, _ = findings(given, lint_setup(LintConfig()))
-    assert [(one.code, one.message) for one in told] == [
+
+async def about_expressions(it: Session) -> dict[str, Any]:
+    client, document = it.client, it.document
+    hover = lsp.HoverParams(document, at("c.image.startsW"))
+    method = lsp.SignatureHelpParams(document, at("startsWith("))
+    macro = lsp.SignatureHelpParams(document, at("all(c,"))
+    offered = {
+        before: await client.text_document_completion_async(
+            lsp.CompletionParams(document, at(before))
+        )
+        for before in COMPLETIONS
+    }
+    return {
+        "hover": await client.text_document_hover_async(hover),
+        "method": await client.text_document_signature_help_async(method),
+        "macro": await client.text_document_signature_help_async(macro),
+        "completions": offered,
+    }
+
+
+async def about_variables(it: Session) -> dict[str, Any]:
+    client, document, place = it.client, it.document, at("variables.cont")
+    context = lsp.ReferenceContext(include_declaration=True)
+    return {
+        "definition": await client.text_document_definition_async(
+            lsp.DefinitionParams(document, place)
+        ),
+        "references": await client.text_document_references_async(
+            lsp.ReferenceParams(context, document, place)
+        ),
+        "renamed": await client.text_document_rename_async(
+            lsp.RenameParams(document, place, "all_of_them")
+        ),
+        "refused": await client.text_document_rename_async(
+            lsp.RenameParams(document, place, "no name")
+        ),
+        "messages": list(it.messages),
+    }
+
+
+async def about_the_file(it: Session) -> dict[str, Any]:
+    client, document = it.client, it.document
+    options = lsp.FormattingOptions(2, insert_spaces=True)
+    head = lsp.Range(lsp.Position(0, 0), lsp.Position(5, 0))
+    everything = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+    actions = lsp.CodeActionParams(
+        document, between("object.spec.rep", "licsa"), lsp.CodeActionContext([])
+    )
+    lenses = await client.text_document_code_lens_async(lsp.CodeLensParams(document))
+    assert lenses is not None
+    command = lenses[0].command
+    assert command is not None
+    return {
+        "actions": await client.text_document_code_action_async(actions),
+        "layout": await client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(document, options)
+        ),
+        "layout of a part": await client.text_document_range_formatting_async(
+            lsp.DocumentRangeFormattingParams(document, head, options)
+        ),
+        "hints": await client.text_document_inlay_hint_async(
+            lsp.InlayHintParams(document, everything)
+        ),
+        "lenses": lenses,
+        "tests": await client.workspace_execute_command_async(
+            lsp.ExecuteCommandParams(command.command, command.arguments)
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("policies")
+    (made / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (made / "limit.policytest.yaml").write_text(TEST, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def answers(folder: Path) -> dict[str, Any]:
+    return asyncio.run(conversation(folder))
+
+
+def test_diagnostics_are_those_of_lint(answers: dict[str, Any], folder: Path) -> None:
+    shown, _ = findings(read([str(folder)]), lint_setup(LintConfig()))
+    assert [(one.code, one.message) for one in answers["diagnostics"]] == [
         (one.located.code, one.located.message) for one in shown
     ]
-    wrong = next(one for one in told if "replicsa" in one.message)
-    assert wrong.range == between("object.spec", ".")
-    assert not any("replicsa" in one.message for one in after)
+    wrong = next(one for one in answers["diagnostics"] if "replicsa" in one.message)
+    assert wrong.range.start == lsp.Position(
+        at("object.spec.replicsa").line, len("  - expression: object.spec")
+    )
+    assert "replicsa" not in str(answers["after a change"])
 
 
-def test_hover(tmp_path: Path) -> None:
-    async def talk(it: Session) -> lsp.Hover | None:
-        place = at("c.image.startsW")
-        return await it.client.text_document_hover_async(lsp.HoverParams(it.document, place))
-
-    found = session(tmp_path, talk)
-    assert found is not None
-    assert isinstance(found.contents, lsp.MarkupContent)
+def test_hover(answers: dict[str, Any]) -> None:
+    found = answers["hover"]
     assert "<string>.startsWith(<string>) -> bool" in found.contents.value
     assert "the whole expression: cost" in found.contents.value
     assert found.range == between("c.image.", "startsWith")
 
 
-@pytest.mark.parametrize(
-    ("before", "wanted", "unwanted"),
-    [
-        ("oldObject.", {"metadata", "spec"}, {"object"}),
-        ("c.na", {"name", "image", "resources"}, {"replicas"}),
-        ("  - expression: variables.", {"containers"}, {"object"}),
-        ("  - expression: vari", {"variables", "object", "size", "has"}, {"containers"}),
-        ("object.spec.template.spec.", {"containers", "volumes"}, {"replicas"}),
-    ],
-)
-def test_completion(before: str, wanted: set[str], unwanted: set[str], tmp_path: Path) -> None:
-    async def talk(it: Session) -> Any:
-        params = lsp.CompletionParams(it.document, at(before))
-        return await it.client.text_document_completion_async(params)
-
-    found = session(tmp_path, talk)
-    labels = {one.label for one in found.items}
+@pytest.mark.parametrize("before", COMPLETIONS)
+def test_completion(before: str, answers: dict[str, Any]) -> None:
+    wanted, unwanted = COMPLETIONS[before]
+    labels = {one.label for one in answers["completions"][before].items}
     assert wanted <= labels
     assert not unwanted & labels
 
 
-def test_signatures(tmp_path: Path) -> None:
-    async def talk(it: Session) -> tuple[Any, Any]:
-        ask = it.client.text_document_signature_help_async
-        method = lsp.SignatureHelpParams(it.document, at("startsWith("))
-        macro = lsp.SignatureHelpParams(it.document, at("all(c,"))
-        return await ask(method), await ask(macro)
-
-    method, macro = session(tmp_path, talk)
+def test_signatures(answers: dict[str, Any]) -> None:
+    method, macro = answers["method"], answers["macro"]
     assert [one.label for one in method.signatures] == ["<string>.startsWith(<string>) -> bool"]
     assert [one.label for one in macro.signatures] == ["<range>.all(x, predicate)"]
     assert (method.active_parameter, macro.active_parameter) == (0, 1)
 
 
-def test_definition_references_and_rename(tmp_path: Path) -> None:
-    async def talk(it: Session) -> tuple[Any, Any, Any, Any]:
-        place = at("variables.cont")
-        client = it.client
-        defined = await client.text_document_definition_async(
-            lsp.DefinitionParams(it.document, place)
-        )
-        used = await client.text_document_references_async(
-            lsp.ReferenceParams(lsp.ReferenceContext(True), it.document, place)
-        )
-        renamed = await client.text_document_rename_async(
-            lsp.RenameParams(it.document, place, "all_of_them")
-        )
-        refused = await client.text_document_rename_async(
-            lsp.RenameParams(it.document, place, "no name")
-        )
-        return defined, used, renamed, (refused, it.messages)
-
-    defined, used, renamed, refused = session(tmp_path, talk)
+def test_definition_references_and_rename(answers: dict[str, Any]) -> None:
     name, use = between("- name: ", "containers"), between("variables.", "containers")
-    assert defined.range == name
-    assert [one.range for one in used] == [name, use]
-    (edits,) = renamed.changes.values()
+    assert answers["definition"].range == name
+    assert [one.range for one in answers["references"]] == [name, use]
+    (edits,) = answers["renamed"].changes.values()
     assert [(one.range, one.new_text) for one in edits] == [
         (name, "all_of_them"),
         (use, "all_of_them"),
     ]
-    assert refused == (None, ["`no name` is no name of a variable"])
+    assert answers["refused"] is None
+    assert answers["messages"] == ["`no name` is no name of a variable"]
 
 
-def test_code_actions(tmp_path: Path) -> None:
-    async def talk(it: Session) -> Any:
-        await it.diagnostics()
-        where = between("object.spec", ".replicsa")
-        context = lsp.CodeActionContext([])
-        params = lsp.CodeActionParams(it.document, where, context)
-        return await it.client.text_document_code_action_async(params)
-
-    found = session(tmp_path, talk)
-    silence = next(one for one in found if "silence" in one.title)
+def test_code_actions(answers: dict[str, Any]) -> None:
+    silence = next(one for one in answers["actions"] if "silence" in one.title)
     (edits,) = silence.edit.changes.values()
-    line = at("- expression: object.spec.replicsa").line
-    assert edits[0].range == lsp.Range(lsp.Position(line, 0), lsp.Position(line, 0))
+    start = lsp.Position(at("object.spec.replicsa").line, 0)
+    assert edits[0].range == lsp.Range(start, start)
     assert edits[0].new_text == "  # celadon: ignore[CEL011]\n"
 
 
-def test_layout(tmp_path: Path) -> None:
-    async def talk(it: Session) -> tuple[Any, Any]:
-        options = lsp.FormattingOptions(2, insert_spaces=True)
-        whole = await it.client.text_document_formatting_async(
-            lsp.DocumentFormattingParams(it.document, options)
-        )
-        head = lsp.Range(lsp.Position(0, 0), lsp.Position(5, 0))
-        part = await it.client.text_document_range_formatting_async(
-            lsp.DocumentRangeFormattingParams(it.document, head, options)
-        )
-        return whole, part
-
-    whole, part = session(tmp_path, talk)
-    assert len(whole) == 1
-    assert "all(c,\n" in whole[0].new_text
-    assert part == []
+def test_layout(answers: dict[str, Any]) -> None:
+    (edit,) = answers["layout"]
+    assert edit.new_text.lstrip().startswith("variables.containers.all(c, c.name != ")
+    assert not answers["layout of a part"]
 
 
-def test_costs_beside_expressions(tmp_path: Path) -> None:
-    async def talk(it: Session) -> Any:
-        everything = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
-        return await it.client.text_document_inlay_hint_async(
-            lsp.InlayHintParams(it.document, everything)
-        )
-
-    found = session(tmp_path, talk)
-    assert [one.position.line for one in found] == [13, 15]
-    assert all(one.label.startswith("cost ") for one in found)
+def test_costs_beside_expressions(answers: dict[str, Any]) -> None:
+    assert [one.position.line for one in answers["hints"]] == [13, 15]
+    assert all(one.label.startswith("cost ") for one in answers["hints"])
 
 
-def test_the_tests_of_a_policy(tmp_path: Path) -> None:
-    async def talk(it: Session) -> tuple[Any, Any]:
-        lenses = await it.client.text_document_code_lens_async(lsp.CodeLensParams(it.document))
-        command = lenses[0].command
-        params = lsp.ExecuteCommandParams(command.command, command.arguments)
-        return lenses, await it.client.workspace_execute_command_async(params)
-
-    lenses, outcome = session(tmp_path, talk)
-    assert [one.command.title for one in lenses] == ["run the tests of limit"]
-    assert isinstance(outcome, dict) or outcome.exitCode is not None
+def test_the_tests_of_a_policy(answers: dict[str, Any]) -> None:
+    assert [one.command.title for one in answers["lenses"]] == ["run the tests of limit"]
+    outcome = answers["tests"]
+    code = outcome["exitCode"] if isinstance(outcome, dict) else outcome.exitCode
+    assert code == 2  # a file without cases

@@ -24,7 +24,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text, expand, is_test_file, read
 from celadon.kube.well_known_values import DEFINITION_KIND
 
-_WORD: Final = re.compile(r"[A-Za-z_]\w*|\S")
+_WORD: Final = re.compile(r"\.?\??[A-Za-z_]\w*|\S")
 MAX_FILES: Final = 2000
 """Files of a workspace that are read; open ones always are."""
 
