@@ -6,19 +6,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-.PHONY: demo test conformance explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook fuzz-lsp hostile vscode clean
+ON_ETCD := api apply clients defaulting mutating tables watch
+
+.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook fuzz-lsp hostile vscode clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
 	@$(BIN)/celadon check $(DEMO) || test $$? -eq 1  # 1: denied, as intended
 	@$(BIN)/python tools/demo_server.py
 
-test: $(VENV)/.developed $(VENV)/.clients
+test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
 conformance: $(VENV)/.developed
 	$(BIN)/python -m tests.recorded
+
+# The same in process, with the objects in etcd; a quarter of an hour.
+conformance-etcd: $(VENV)/.developed $(VENV)/.etcd
+	folder="$${CELADON_SHARED:-../shared}/conformance"; for part in $(ON_ETCD); do \
+	  $(BIN)/python -m tests.serve.replaying --store etcd --jobs 4 "$$folder/$$part" || exit 1; \
+	done
 
 # Every recorded policy explained, each part of each expression evaluated alone; ten minutes.
 explained: $(VENV)/.developed
@@ -43,6 +51,11 @@ mutants: $(VENV)/.developed
 # A server that is killed 200 times while clients write, and floods of clients without manners.
 soak: $(VENV)/.developed
 	$(BIN)/python -m tests.faults
+
+# Two servers on three members of etcd that are killed, stopped and cut off 100 times each, while
+# clients write and watch; two hours (`python -m tests.etcd ROUNDS`).
+soak-etcd: $(VENV)/.developed $(VENV)/.etcd
+	$(BIN)/python -m tests.etcd
 
 # Random expressions, policies and schemas, five minutes (`python -m tests.fuzz --help`).
 fuzz: $(VENV)/.developed
@@ -102,6 +115,10 @@ $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 $(VENV)/.clients: tools/install_clients.py $(BIN)/python
 	@$(BIN)/python tools/install_clients.py $(BIN) && touch $@ || \
 	  echo "not installed: kubectl and helm" >&2
+
+# etcd, from a package of Debian; without it, the tests of the store on etcd are skipped.
+$(VENV)/.etcd: tools/install_etcd.py $(BIN)/python
+	@$(BIN)/python tools/install_etcd.py $(BIN) && touch $@ || echo "not installed: etcd" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

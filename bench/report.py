@@ -46,8 +46,9 @@ else.
   **Loading** starts with the JSON of the policies. Both count the processor's time, on one core.
 - **Deciding** is a review of a request by an engine: which policies match, what they say, the
   verdict. The size of the request's text is known, as it is to a server.
-- **Mutating** is twenty configurations merged into a Pod one after the other, each read, defaulted
-  and validated as a server does; by hand, the same edits copy what they change and nothing else.
+- **Mutating** is twenty configurations merged into a Pod one after the other, and what each brings
+  read and defaulted as a server does; by hand, the same edits copy what they change and nothing
+  else. Fourteen say the same of every object; six set something in each of its containers.
 - **`celadon check`** is the whole command, by the clock on the wall: Python started, files read and
   judged against twenty policies, the report written. **One object of a stream** is the processor's
   time that it adds to a command, against nine policies and in one process (`--jobs 1`). **Memory**

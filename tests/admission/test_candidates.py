@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.candidates import Hook, Hooks, OnDemand, remembered_candidates
+from celadon.admission.candidates import Candidate, Hook, Hooks, OnDemand, candidates_for
+from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.engine import Engine
 from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.registration.registration_types import ValidatingAdmissionPolicy
@@ -19,6 +20,11 @@ CATALOG = known_resources()
 POLICY = policy()
 HOOK = Hook(POLICY, OnDemand(lambda: compile_policy(POLICY)), (binding(),))
 HOOKS = Hooks(compile_policy, objects=(HOOK,))
+_Hooks = Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
+
+
+def remembered_candidates(hooks: _Hooks) -> PerEndpoint[tuple[Candidate[CompiledPolicy], ...]]:
+    return PerEndpoint(lambda target, catalog: candidates_for(hooks, target, catalog))
 
 
 def test_a_policy_is_compiled_when_a_request_comes_that_it_is_about() -> None:

@@ -405,7 +405,8 @@ def test_kinds_of_requests_do_not_get_mixed_up() -> None:
 class Told:
     """Keeps what it is told."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, hears_all: bool = True) -> None:
+        self.hears_all = hears_all
         self.heard: list[tuple[str, int, bool]] = []
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
@@ -461,6 +462,31 @@ def test_each_policy_is_told_of_on_its_own() -> None:
     bindings = [binding(f"b{name}", name) for name in "abc"]
     Engine(policies, bindings).review(request(), WORLD, told)
     assert sorted(told.heard) == [("a", 0, False), ("b", 1, False), ("c", 0, False)]
+
+
+def test_who_does_not_want_to_hear_all_hears_of_denials_only() -> None:
+    told = Told(hears_all=False)
+    denying = policy("denies", validations=[{"expression": "false"}])
+    content = policy("content", validations=[{"expression": "true"}])
+    bindings = [binding("b1", "denies"), binding("b2", "content")]
+    Engine([denying, content], bindings).review(request(), WORLD, told)
+    assert told.heard == [("denies", 1, False)]
+
+
+READS = {
+    "objects": "object.metadata.name == 'cm' && oldObject == null",
+    "request": "request.operation == 'CREATE' && request.namespace == 'ns'",
+    "namespace": "namespaceObject.metadata.name == 'ns'",
+}
+
+
+@pytest.mark.parametrize("names", [("objects",), ("objects", "request"), ("objects", "namespace")])
+def test_expressions_find_what_they_read(names: tuple[str, ...]) -> None:
+    policies = [policy(name, validations=[{"expression": READS[name]}]) for name in names]
+    engine = Engine(policies, [binding(f"b-{name}", name) for name in names])
+    asked = request(config_map(name="cm"))
+    assert engine.review(asked, WORLD).allowed
+    assert engine.review(asked, ObjectWorld([])).code == 404
 
 
 def test_a_large_request_is_counted() -> None:

@@ -55,7 +55,6 @@ class Damage:
 
     def __init__(self, reviews: Sequence[dict[str, Any]], seed: int) -> None:
         self._dice = random.Random(seed)
-        self._reviews = reviews
         self._texts = [json.dumps(one).encode() for one in reviews]
 
     def bodies(self, count: int) -> Iterator[bytes]:
@@ -66,7 +65,7 @@ class Damage:
         dice = self._dice
         if dice.random() < 0.1:
             return self._bytes(dice.choice(self._texts))
-        document = copy.deepcopy(dice.choice(self._reviews))
+        document = json.loads(dice.choice(self._texts))  # much faster than a copy
         for _ in range(dice.choice((1, 1, 1, 2, 5))):
             self._change(document)
         body = json.dumps(document).encode()

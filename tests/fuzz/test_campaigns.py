@@ -33,6 +33,9 @@ FOUND_BEFORE = (
     "optional.of(null).optMap(node, dyn(optional.of(url('https://a.b/c'))))[0]",
     "dyn(dyn(optional.of(0u).optMap(y, quantity('1Gi')))[timestamp(object.t)])",
     "dyn(b'') in {true: 1}",
+    "[0u].transformList(object, c, null).map(list, has(object.s), 1u).exists(e1, true)",
+    "dyn(0).startsWith('')",
+    "object.?s.optMap(names, object.o.s).hasValue()",
 )
 
 

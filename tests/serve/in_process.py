@@ -12,32 +12,39 @@ import threading
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from celadon.serve.access.credentials.signing_keys import Signer, new_elliptic_key
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
+from celadon.serve.access.credentials.signing_keys import new_elliptic_key
 from celadon.serve.access.credentials.token_file import read_token_file
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.store import open_memory
+from celadon.store import Store, open_memory
+from celadon.store.etcd import EtcdSettings, EtcdStore, open_etcd
 
 TOKENS = """\
 admin-token,admin,admin-uid,system:masters
 alice-token,alice,alice-uid,devs
 bob-token,bob,bob-uid,"ops,qa"
 """
-SIGNER = Signer.from_pem(new_elliptic_key())
+SIGNER = SignerOnDemand(new_elliptic_key)
 
 
 class Running:
-    """A server with an empty store in memory, in a thread of its own."""
+    """A server with an empty store, in memory or in etcd, in a thread of its own."""
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, etcd: EtcdSettings | None = None) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self.server = self._call(self._start(settings))
+        self._etcd: EtcdStore | None = None
+        self.server = self._call(self._start(settings, etcd))
 
-    async def _start(self, settings: Settings | None) -> ApiServer:
-        store = open_memory(carry=self._loop.call_soon_threadsafe)
+    async def _start(self, settings: Settings | None, etcd: EtcdSettings | None) -> ApiServer:
+        store: Store
+        if etcd is None:
+            store = open_memory(carry=self._loop.call_soon_threadsafe)
+        else:
+            store = self._etcd = await open_etcd(etcd)
         access = AccessSettings(SIGNER, read_token_file(TOKENS, "tokens.csv"))
         server = ApiServer(store, access, settings)
         await server.start()
@@ -64,6 +71,8 @@ class Running:
 
     def close(self) -> None:
         self._call(self.server.stop())
+        if self._etcd is not None:
+            self._call(self._etcd.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -13,13 +13,17 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from celadon.kube.defaulting import service_ca_source
 from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.transport.http_connection import header_text
+from celadon.store.etcd import EtcdSettings, parse_endpoints
+from tests.etcd.etcd_members import cluster
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS, needs_of
@@ -118,10 +122,10 @@ def warnings(replay: Any, answer: HttpAnswer) -> list[str]:
     return [replay.parse_warning(value.encode().decode("latin-1")) for value in found]
 
 
-def started(*, all_versions: bool = False) -> Running:
+def started(*, all_versions: bool = False, etcd: EtcdSettings | None = None) -> Running:
     """A server set up as the recording one was."""
     extra = (service_ca_source(SERVICE_CA),)
-    return Running(Settings(all_versions=all_versions, extra_token_sources=extra))
+    return Running(Settings(all_versions=all_versions, extra_token_sources=extra), etcd)
 
 
 def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list[str]:
@@ -131,17 +135,20 @@ def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list
 
 
 def replayed_together(
-    paths: Sequence[Path], jobs: int, ca_bundle: str | None = None
+    paths: Sequence[Path], jobs: int, ca_bundle: str | None = None, etcd: str = ""
 ) -> Iterator[tuple[Path, list[str]]]:
     """Scenarios on shared servers, one for each kind of setup, `jobs` at a time: most of a scenario
     is waiting, so that several at once are done sooner.
 
     They have namespaces of their own, but were recorded one after the other: what one lets alice do
     in the whole cluster, or has a policy say about all nodes, others were recorded without. Such
-    scenarios come first, one at a time.
+    scenarios come first, one at a time. `etcd`: URLs of where servers keep their objects.
     """
     every = {path: ALL_VERSIONS in needs_of(path) for path in paths}
-    servers = {one: started(all_versions=one) for one in set(every.values())}
+    servers = {
+        one: started(all_versions=one, etcd=_settings(etcd, all_versions=one))
+        for one in set(every.values())
+    }
     alone = [path for path in paths if touches_what_is_shared(json.loads(path.read_text()))]
     together = [path for path in paths if path not in alone]
 
@@ -158,6 +165,14 @@ def replayed_together(
     yield from ((path, found[path]) for path in paths)
 
 
+def _settings(etcd: str, *, all_versions: bool) -> EtcdSettings | None:
+    """Each server has keys of its own."""
+    if not etcd:
+        return None
+    prefix = "/all" if all_versions else "/usual"
+    return EtcdSettings(parse_endpoints(etcd), root=ROOT, prefix=prefix)
+
+
 def files(paths: Iterable[Path]) -> list[Path]:
     return [
         f for path in paths for f in (sorted(path.rglob("*.json")) if path.is_dir() else [path])
@@ -169,11 +184,14 @@ def main() -> int:
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--show", type=int, default=3, metavar="N", help="differences of each")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at once")
+    parser.add_argument("--store", choices=("memory", "etcd"), default="memory")
     options = parser.parse_args()
     passed = failed = 0
-    with hook_server() as authority:
+    with ExitStack() as stack:
+        authority = stack.enter_context(hook_server())
+        etcd = stack.enter_context(cluster()).urls if options.store == "etcd" else ""
         paths, jobs = files(options.paths), options.jobs
-        for path, different in replayed_together(paths, jobs, bundle(authority)):
+        for path, different in replayed_together(paths, jobs, bundle(authority), etcd):
             passed, failed = passed + (not different), failed + bool(different)
             if different:
                 shown = "".join(f"\n    {one}" for one in different[: options.show])

@@ -192,12 +192,13 @@ def test_writes_of_many_threads_are_all_counted(store: Store) -> None:
 
 
 def test_from_asyncio(store: Store) -> None:
-    async def run() -> list[str]:
+    async def run() -> None:
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
         watch = store.watch("/", notify=lambda: loop.call_soon_threadsafe(ready.set))
         futures = [asyncio.wrap_future(store.submit(put(f"/{n}", b""))) for n in range(50)]
         outcomes = await asyncio.gather(*futures)
-        assert [outcome.revision for outcome in outcomes] == list(range(2, 52))
+        written = {outcome.revision: f"/{n}" for n, outcome in enumerate(outcomes)}
+        assert sorted(written) == list(range(2, 52))
         seen: list[str] = []
         while len(seen) < 50:
             ready.clear()
@@ -205,9 +206,16 @@ def test_from_asyncio(store: Store) -> None:
             seen += [event.key for event in delivery.events]
             if not delivery.events:
                 await ready.wait()
-        return seen
+        assert seen == [written[revision] for revision in sorted(written)]
 
-    assert asyncio.run(run()) == [f"/{n}" for n in range(50)]
+    asyncio.run(run())
+
+
+def test_writes_of_one_key_keep_their_order(store: Store) -> None:
+    futures = [store.submit(put("/a", str(n).encode())) for n in range(50)]
+    revisions = [future.result().revision for future in futures]
+    assert revisions == list(range(2, 52))
+    assert store.get("/a") == Entry("/a", b"49", 2, 51)
 
 
 # Reads

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import settings
@@ -32,11 +36,15 @@ from celadon.store import (
     Page,
     Put,
     Retention,
+    Store,
     Transaction,
     Watch,
     open_memory,
     open_sqlite,
 )
+from celadon.store.etcd import EtcdSettings, parse_endpoints
+from tests.etcd.etcd_members import cluster
+from tests.etcd.etcd_thread import etcd_store
 
 KEYS = st.sampled_from(["/a", "/a/1", "/a/2", "/a/\x00", "/ab", "/b/1", "/b/2", "/b/é", "c"])
 PREFIXES = st.sampled_from(["", "/", "/a", "/a/", "/b/", "/b/1", "d"])
@@ -61,23 +69,29 @@ class StoreMachine(RuleBasedStateMachine):
 
     followers = StateBundle("followers")
     durable = False
+    share = 3
+    """One in so many of the usual number of examples."""
+    store: Store
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = str(Path(self.folder.name) / "store.db")
         self.states: dict[int, dict[str, Entry]] = {1: {}}
         self.events: list[Event] = []
         self.revision, self.compacted = 1, 0
         self.generation = 0
+        self.stack = ExitStack()
 
     @initialize()
     def open(self) -> None:
-        self.store = open_sqlite(self.path, KEEP_ALL) if self.durable else open_memory(KEEP_ALL)
+        self.store = open_memory(KEEP_ALL)
+
+    def reopened(self) -> Store:
+        """The same entries, in another store object."""
+        raise NotImplementedError
 
     def teardown(self) -> None:
         self.store.close()
-        self.folder.cleanup()
+        self.stack.close()
 
     def _expected(self, transaction: Transaction) -> Committed | Conflict:
         """The outcome; the model changes with it."""
@@ -204,7 +218,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
-        self.store = open_sqlite(self.path, KEEP_ALL)
+        self.store = self.reopened()
         self.generation += 1
 
     @invariant()
@@ -213,18 +227,62 @@ class StoreMachine(RuleBasedStateMachine):
             assert self.store.revision() == self.revision
 
 
-class DurableStoreMachine(StoreMachine):
+class SqliteMachine(StoreMachine):
     durable = True
+
+    @initialize()
+    def open(self) -> None:
+        folder = self.stack.enter_context(tempfile.TemporaryDirectory())
+        self.path = str(Path(folder) / "store.db")
+        self.store = self.reopened()
+
+    def reopened(self) -> Store:
+        return open_sqlite(self.path, KEEP_ALL)
+
+
+class EtcdMachine(StoreMachine):
+    """All examples share one etcd, each under a prefix of its own: it begins where the last one has
+    ended, with nothing before that."""
+
+    durable = True
+    share = 15  # each opens connections, and waits for etcd
+    urls: ClassVar[str]
+    examples: ClassVar[Iterator[int]] = count()
+
+    @initialize()
+    def open(self) -> None:
+        self.prefix = f"/{next(self.examples)}"
+        self.store = self.reopened()
+        self.revision = self.store.revision()
+        if self.revision > 1:
+            with suppress(Compacted):  # an example that wrote nothing
+                self.store.compact(self.revision).result()
+            self.compacted = self.revision
+        self.states = {self.revision: {}}
+
+    def reopened(self) -> Store:
+        settings = EtcdSettings(parse_endpoints(self.urls), prefix=self.prefix)
+        return self.stack.enter_context(etcd_store(settings, KEEP_ALL))
+
+
+@pytest.fixture(scope="module")
+def members() -> Iterator[None]:
+    with cluster() as started:
+        EtcdMachine.urls = started.urls
+        yield
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", [StoreMachine, DurableStoreMachine])
+@pytest.mark.usefixtures("members")
+@pytest.mark.parametrize("machine", [StoreMachine, SqliteMachine, EtcdMachine])
 def test_the_store_behaves_as_the_model(machine: type[StoreMachine]) -> None:
     configured = settings.default
     assert configured is not None
     run_state_machine_as_test(
         machine,
         settings=settings(
-            configured, max_examples=configured.max_examples // 3, stateful_step_count=25
+            configured,
+            max_examples=configured.max_examples // machine.share,
+            stateful_step_count=25,
         ),
     )

@@ -12,7 +12,9 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
 from celadon.admission.engine import Engine, Observer
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.matching import is_exempt
+from celadon.admission.policy.policy_frame import PolicyFrame
 from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.policy_engine import PolicyEngine
 from celadon.admission.registration.decoding import decode_binding, decode_policy
@@ -42,12 +44,14 @@ __all__ = [
     "ConversionError",
     "Decision",
     "Engine",
+    "ExpressionMemory",
     "Note",
     "ObjectWorld",
     "Observer",
     "Operation",
     "Outcome",
     "PolicyEngine",
+    "PolicyFrame",
     "RecordedWarning",
     "Request",
     "Source",

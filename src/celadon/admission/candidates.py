@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
-from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.hits import Hit
 from celadon.admission.matching import MatchPlan, Target, is_exempt, plan
 from celadon.admission.policy import params
@@ -21,6 +20,7 @@ from celadon.admission.policy.policy_frame import FrameSpec, PolicyFrame
 from celadon.admission.registration.registration_types import BindingSpec, MatchResources
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 
 
 class MatchingSpec(FrameSpec, Protocol):
@@ -216,8 +216,3 @@ def candidates_for(
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
     found = (candidate_for(hook, target, catalog) for hook in seeing)
     return tuple(one for one in found if one is not None)
-
-
-def remembered_candidates(hooks: Hooks[P, C]) -> PerEndpoint[tuple[Candidate[C], ...]]:
-    """The candidates of each endpoint, found when first asked for."""
-    return PerEndpoint(lambda target, catalog: candidates_for(hooks, target, catalog))

@@ -6,10 +6,10 @@ line by its steps. Nothing is read out of texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import FieldPath, fieldpath
+from celadon.records import dataclass
 
 _SPEC: Final = FieldPath("spec")
 _MESSAGE: Final = "messageExpression"

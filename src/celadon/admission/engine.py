@@ -14,7 +14,6 @@ warning and annotating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from celadon.admission import policy_limits
@@ -30,6 +29,7 @@ from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.endpoint_memory import PerEndpoint, target_of
 from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.hits import Hit, MatchError
 from celadon.admission.invocations import (
     Invocation,
@@ -63,10 +63,16 @@ from celadon.cel import EvaluationError
 from celadon.kube import GroupVersionResource, StatusError
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 
 class Observer(Protocol):
-    """Is told what policies did, one after the other: for measuring."""
+    """Is told what policies did, one after the other: for measuring. `hears_all`: also of policies
+    that are quickly found to have nothing against a request."""
+
+    @property
+    def hears_all(self) -> bool:
+        """Asked once for each request."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """A policy has been through with all its bindings. `decisions` are those that it came to;
@@ -89,17 +95,20 @@ class _Planned:
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
     """What is remembered for an endpoint. `quick_size` is the size of a request that no quick
-    candidate needs to count the cost of; negative when there are no quick ones."""
+    candidate needs to count the cost of; negative when there are no quick ones. `objects_only`: the
+    quick ones read nothing but objects."""
 
     candidates: tuple[_Candidate, ...]
     planned: tuple[_Planned, ...]
     quick_size: int
+    objects_only: bool
 
 
 def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
     planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
-    sizes = [one.candidate.compiled.plain_size for one in planned if one.quick]
-    return _Endpoint(candidates, planned, min(sizes, default=-1))
+    quick = [one.candidate.compiled for one in planned if one.quick]
+    smallest = min((one.plain_size for one in quick), default=-1)
+    return _Endpoint(candidates, planned, smallest, all(one.reads_objects_only for one in quick))
 
 
 class Engine:
@@ -115,10 +124,12 @@ class Engine:
         version: str = DEFAULT_VERSION,
         *,
         hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
     ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
         self.version = version
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version))
+            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
         self._inert = tuple(
@@ -285,11 +296,13 @@ def _undecided(
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
-        activation = context.own_activation()
+        own = context.object_activation if endpoint.objects_only else context.own_activation
+        activation = own()
     except StatusError:
         return endpoint.candidates
     unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
     size = 0 if unbounded else context.size()
+    told = observer if observer is not None and observer.hears_all else None
     undecided = []
     for planned in endpoint.planned:
         compiled = planned.candidate.compiled
@@ -306,8 +319,8 @@ def _undecided(
             except EvaluationError:
                 content = False
             if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
-                if observer is not None:
-                    observer.judged(compiled.name, (), failed=False)
+                if told is not None:
+                    told.judged(compiled.name, (), failed=False)
                 continue
         undecided.append(planned.candidate)
     return undecided

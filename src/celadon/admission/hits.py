@@ -6,7 +6,6 @@ the request's context for labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import (
@@ -16,6 +15,7 @@ from celadon.kube import (
     StatusError,
     fieldpath,
 )
+from celadon.records import dataclass
 
 NAMESPACES: Final = "namespaces"
 

@@ -8,7 +8,6 @@ k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from celadon.admission.candidates import BoundCandidate, Candidate
@@ -26,6 +25,7 @@ from celadon.admission.policy.params import ParamError
 from celadon.admission.policy.policy_frame import PolicyFrame
 from celadon.admission.verdict import Outcome
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 C = TypeVar("C", bound=PolicyFrame)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from celadon.admission.hits import NAMESPACES, Hit, MatchError
@@ -27,6 +26,7 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
+from celadon.records import dataclass
 
 ALL: Final = "*"
 NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")

@@ -8,9 +8,9 @@ reinvocationcontext.go`.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ only where somebody converted the object on the way here, as a webhook's caller 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.records import dataclass
 
 
 class Operation(enum.Enum):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission import policy_limits
@@ -22,6 +22,7 @@ from celadon.admission.registration.registration_types import AUDIT, DENY, WARN
 from celadon.admission.request import Request, error_name
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_rules, status
 from celadon.kube.go import json_text
+from celadon.records import dataclass
 
 VALIDATION_FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """The audit annotation with what failed, of bindings that audit."""

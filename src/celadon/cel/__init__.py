@@ -11,6 +11,7 @@ their order). The generators are explained in `codegen`.
 """
 
 from celadon.cel import syntax, types
+from celadon.cel.analysis.comprehension_shapes import mapped_element
 from celadon.cel.checking.tree_printer import print_checked
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
@@ -47,6 +48,7 @@ __all__ = [
     "ProgramError",
     "Switches",
     "Unknown",
+    "mapped_element",
     "print_checked",
     "syntax",
     "to_cel",

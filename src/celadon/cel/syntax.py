@@ -13,8 +13,10 @@ Operators are calls whose function names are the constants below (cel-go `common
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
+
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cel.source import Source
@@ -245,6 +247,13 @@ def walk(node: Expr) -> list[Expr]:
     while stack:
         top = stack.pop()
         found.append(top)
-        stack += children(top)
+        if top.__class__ is Call:
+            if top.target is not None:
+                stack.append(top.target)
+            stack += top.args
+        elif top.__class__ is Select:
+            stack.append(top.operand)
+        elif top.__class__ is not Literal and top.__class__ is not Ident:
+            stack += children(top)
     found.reverse()
     return found

@@ -9,7 +9,8 @@ run-time texts, `type()` and `%s` use.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from celadon.records import dataclass
 
 
 class Kind(enum.Enum):

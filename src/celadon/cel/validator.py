@@ -7,12 +7,13 @@ others (cel-go `cel/validator.go`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from celadon.cel.issues import Issue, IssueKind
 from celadon.cel.syntax import CheckedAst, Expr, children
 from celadon.cel.types import Type
+from celadon.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

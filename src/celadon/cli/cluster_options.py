@@ -7,12 +7,12 @@ import os
 import socket
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from celadon.cli.option_values import seconds
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     import ssl
@@ -155,12 +155,12 @@ def _certificate(
     identity: str,
     prepare: Callable[[ssl.SSLContext], None],
 ) -> tuple[SecretCertificate, Callable[[], Coroutine[None, None, None]]]:
+    from celadon.serve.leading import LeaderElection, leases_path
     from celadon.webhook.certificates import (
         AuthoritySettings,
-        LeaderElection,
+        ClusterLeases,
         OwnAuthority,
         SecretCertificate,
-        leases_path,
     )
 
     given = options.tls_secret or options.self_signed_secret
@@ -175,5 +175,5 @@ def _certificate(
     )
     if not settings.own and not settings.configurations:
         return shown, shown.run
-    election = LeaderElection(client, leases_path(namespace), name, identity)
+    election = LeaderElection(ClusterLeases(client), leases_path(namespace), name, identity)
     return shown, OwnAuthority(client, shown, settings, election).run

@@ -9,13 +9,13 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ COMMANDS: Final = (
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
+    Command(
+        "simulate-bootstrap",
+        "tell whether policies can lock a cluster out",
+        "celadon.cli.commands.foreseeing.simulate_bootstrap",
+    ),
     Command("test", "run the tests of policies", "celadon.cli.commands.test"),
     Command("test import", "rewrite tests of other tools", "celadon.cli.commands.test_import"),
     Command("test init", "write a first test for a policy", "celadon.cli.commands.test_init"),

@@ -20,3 +20,13 @@ def seconds(text: str) -> float:
     if found is None or found.nanoseconds < 0:
         raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")
     return found.nanoseconds / 1e9
+
+
+def add_expected(parser: argparse.ArgumentParser) -> None:
+    """Declare `--expect`."""
+    parser.add_argument(
+        "--expect",
+        choices=("admit", "deny", "warn", "audit", "error", "noMatch", "invalid"),
+        default="",
+        help="the verdict on AdmissionReviews that have no response",
+    )

@@ -12,15 +12,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.auditing.audit_findings import Violation
     from celadon.cli.auditing.audit_report import AuditReport
+    from celadon.cli.bootstrapping.bootstrap_report import BootstrapReport
     from celadon.cli.checking.check_report import Report
     from celadon.cli.explaining.explained_objects import ExplainedObject
     from celadon.cli.linting.lint_report import LintReport
@@ -31,6 +32,7 @@ EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 AUDIT_FORMATS: Final = ("table", "json", "jsonl", "sarif", "junit", "html", "policyreport")
 REPLAY_FORMATS: Final = ("table", "json")
+BOOTSTRAP_FORMATS: Final = ("text", "json")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text", "json", "junit", "github", "tap")
 _PATIENCE: Final = 2.0
@@ -217,6 +219,22 @@ def show_replay(report: ReplayReport, format: str, *, no_color: bool, verbosity:
         complain(f"error: {problem.text()}")
     color = use_color(sys.stdout, forbidden=no_color)
     write(replay_human.render(report, Look(color, verbosity)))
+
+
+def show_bootstrap(report: BootstrapReport, format: str, *, no_color: bool, verbosity: int) -> None:
+    """A simulation in one of `BOOTSTRAP_FORMATS`."""
+    from celadon.cli.formats.lock_reports import lock_data, lock_text
+
+    if format == "json":
+        write(lock_data.render_json(report))
+        return
+    from celadon.cli.formats.check_human import Look
+
+    report = plain_text.for_people(report)
+    for problem in report.problems:
+        complain(f"error: {problem.text()}")
+    color = use_color(sys.stdout, forbidden=no_color)
+    write(lock_text.render(report, Look(color, verbosity)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from celadon.records import dataclass
 
 
 class RepeatedKey(NamedTuple):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import name_rules
 from celadon.kube.selection.field_selectors import FieldSelector
 from celadon.kube.selection.label_selectors import LabelSelector
 from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
+from celadon.records import dataclass
 
 #: What the version of a resource is where it does not matter.
 ANY_VERSION: Final = "*"

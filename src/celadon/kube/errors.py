@@ -34,6 +34,7 @@
       ProtobufError             protobuf             bytes or an object that cannot be converted
         NoMessageError            protobuf             a kind that has no message
       Inexact                   schemas              an unknown field, or what is not kept
+      Unplanned                 apply                an object that has to be merged the long way
       Unusual                   apply                a configuration that is looked at more closely
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.records import dataclass
 
 _MAX_UINT64: Final = (1 << 64) - 1
 _DIGITS: Final = frozenset("0123456789")

@@ -7,13 +7,14 @@ is the plural resource in most of them and the kind in `invalid`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind, GroupResource
+from celadon.records import dataclass
 
 SUCCESS: Final = "Success"
 FAILURE: Final = "Failure"

@@ -5,7 +5,7 @@ and one handler turns the first into the second. Read `http_messages`, then `res
 means and how its answer is written). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
@@ -29,7 +29,7 @@ __all__ = [
     "HttpRequest",
     "PromptHandler",
     "Settings",
-    "Signer",
+    "SignerOnDemand",
     "TokenFile",
     "plain_text",
 ]

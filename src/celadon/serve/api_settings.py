@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
-from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.records import dataclass
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
@@ -21,7 +22,7 @@ from celadon.serve.operation.runtime_config import RuntimeConfig
 class AccessSettings:
     """Whom the server knows. `issuer` is what its own tokens say that they are from."""
 
-    signer: Signer
+    signer: SignerOnDemand
     tokens: TokenFile = field(default_factory=TokenFile)
     issuer: str = "https://kubernetes.default.svc"
     client_certificates: bool = False
@@ -58,6 +59,8 @@ class Settings:
     """PEM: whose client certificates are trusted, for those who check them elsewhere."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates that are not as they are by default."""
+    is_one_of_several: bool = False
+    """Whether other servers look after the same objects: then one of them leads."""
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
 

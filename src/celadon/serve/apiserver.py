@@ -69,7 +69,8 @@ class ApiServer:
 
     def _health_checks(self, root: str) -> Sequence[HealthCheck]:
         """Upstream's names; a server that is about to end is alive, but no longer ready."""
-        checks = (HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd"))
+        etcd = HealthCheck("etcd", self.objects.store.trouble())
+        checks = (HealthCheck("ping"), HealthCheck("log"), etcd)
         if root != "readyz":
             return checks
         return (*checks, HealthCheck("shutdown", "process is shutting down" * self.is_ending))

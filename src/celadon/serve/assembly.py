@@ -24,10 +24,13 @@ from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,
+    led_controllers,
     server_controllers,
 )
 from celadon.serve.controllers.server_requests import ServerRequests
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.leading.leader_election import LeaderElection, leases_path
+from celadon.serve.leading.served_leases import ServedLeases
 from celadon.serve.operation.policy_timer import MutationTimer, PolicyTimer
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.admitting.event_rates import EventRates
@@ -56,6 +59,8 @@ from celadon.serve.views.webhook_view import WebhookView
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
+CONTROLLERS_LEASE: Final = "celadon-controllers"
+"""In `kube-system`: which of several servers runs the controllers of which one is enough."""
 
 Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 
@@ -63,8 +68,7 @@ Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
     """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
     audiences = (access.issuer,)
-    keys = (access.signer.public_key,)
-    accounts = ServiceAccountTokens((access.issuer,), audiences, keys, core.world)
+    accounts = ServiceAccountTokens((access.issuer,), audiences, access.signer, core.world)
     return Authenticator(
         audiences, access.tokens, accounts, access.client_certificates, access.anonymous
     )
@@ -86,7 +90,14 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         settings.namespace_grace,
         settings.collection_lag,
     )
-    return Controllers(core.objects, server_controllers(surroundings))
+    leading = None
+    if settings.is_one_of_several:
+        leases = ServedLeases(surroundings.requests("leader-election"))
+        identity = f"{settings.address}_{core.sources.uid()}"
+        namespace = leases_path("kube-system")
+        leading = LeaderElection(leases, namespace, CONTROLLERS_LEASE, identity).run
+    always, led = server_controllers(surroundings), led_controllers(surroundings)
+    return Controllers(core.objects, always, led, leading)
 
 
 def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> Admission:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import User
+from celadon.records import dataclass
 from celadon.serve.remembered_properties import remembered
 
 Header: TypeAlias = tuple[str, str]

@@ -19,7 +19,12 @@ from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import log_lines
 from celadon.serve.operation.prompt_tasks import within
-from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY, TooManyRequests
+from celadon.serve.operation.request_limits import (
+    READING_VERBS,
+    TIMED_OUT,
+    TOO_MANY,
+    TooManyRequests,
+)
 from celadon.serve.publication.publication_answers import Publications
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, Accepted, accepted
 from celadon.serve.requests.request_info import (
@@ -34,7 +39,7 @@ from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.server_core import ServerCore
-from celadon.store import FileError, StoreClosed
+from celadon.store import FileError, ServiceError, StoreClosed
 
 
 class RequestLayers:
@@ -74,6 +79,8 @@ class RequestLayers:
     async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
         """If there is room. Raises TooManyRequests, StatusError."""
         check_timeout(request, info)
+        if _must_be_current(info, request):
+            await self._core.objects.synced()
         user = self._user(request, info, notes)
         kind = self._core.in_flight.enter(info, user)
         try:
@@ -108,6 +115,9 @@ class RequestLayers:
         except FileError as error:
             log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
             return status_answer(status.plain_error(error.message), _form_of_errors(request))
+        except ServiceError as error:
+            log_lines.warn("the data cannot be reached", {"err": str(error)})
+            return status_answer(status.plain_error(str(error)), _form_of_errors(request))
         except StoreClosed:
             return status_answer(
                 status.service_unavailable("the server is shutting down"), _form_of_errors(request)
@@ -147,6 +157,14 @@ class RequestLayers:
         note_deprecation(call, definition)
         require_lasting(endpoint, definition)
         return compressed(await self._verbs.answer(call, served), request)
+
+
+def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
+    """Whether the answer must show what was written elsewhere a moment ago. Who reads at a version
+    says how old the answer may be; what is no resource is the server's own."""
+    if not info.is_resource:
+        return False
+    return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
 
 
 def _form_of_errors(request: HttpRequest) -> Accepted:

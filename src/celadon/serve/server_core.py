@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import User
 from celadon.kube.defaulting import DefaultingContext
+from celadon.records import dataclass
 from celadon.serve.access.access_decisions import AuthorizerChain
 from celadon.serve.api_settings import Settings
 from celadon.serve.charging.open_charges import OpenCharges

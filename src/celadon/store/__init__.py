@@ -1,11 +1,12 @@
 """Where objects live: keys and values with one revision for all, transactions, watches, history.
 
 Read `contract` first (what every store promises: etcd's model, in one Protocol and its data), then
-`local_store` (how a local store keeps the promise) and `keyspace` (how it remembers). There are two
-stores, and one suite of tests for both:
+`local_store` (how a local store keeps the promise) and `keyspace` (how it remembers). There are
+three stores, and one suite of tests for all:
 
 - `open_memory()` lives as long as the process;
-- `open_sqlite(path)` lives in a file, and keeps what it has acknowledged.
+- `open_sqlite(path)` lives in a file, and keeps what it has acknowledged;
+- `celadon.store.etcd`, a door of its own, is on a cluster of etcd, which several processes share.
 
 Nothing here knows what a Kubernetes object is, and nothing imports another room.
 """
@@ -34,9 +35,11 @@ from celadon.store.errors import (
     FileError,
     FutureRevision,
     RevisionError,
+    ServiceError,
     StoreClosed,
     StoreError,
     WatchEnded,
+    WatchLost,
     WatchOverflow,
 )
 from celadon.store.memory import open_memory
@@ -59,12 +62,14 @@ __all__ = [
     "Put",
     "Retention",
     "RevisionError",
+    "ServiceError",
     "Store",
     "StoreClosed",
     "StoreError",
     "Transaction",
     "Watch",
     "WatchEnded",
+    "WatchLost",
     "WatchOverflow",
     "create",
     "delete",

@@ -1,8 +1,8 @@
 """What a store promises, whatever it is made of.
 
 The shape is that of etcd v3, because that is what the storage layer of kube-apiserver is written
-against (k8s.io/apiserver `pkg/storage/interfaces.go`, `etcd3/store.go`) and what a third
-implementation will talk to:
+against (k8s.io/apiserver `pkg/storage/interfaces.go`, `etcd3/store.go`) and what one of the
+implementations talks to:
 
 - Keys are strings in the order of their UTF-8 bytes; values are bytes. Keys mean nothing here,
   except by prefix.
@@ -34,17 +34,18 @@ brief and must not wait for the store. From asyncio:
         ...
         await ready.wait()
 
-A store that is elsewhere (etcd) fits by mirroring its keys: it feeds a `keyspace.Keyspace` from a
-watch on everything, answers reads from there, sends transactions away, and does real work in
-`synced`, which costs nothing here.
+A store that is elsewhere (etcd) mirrors its keys: it feeds a `keyspace.Keyspace` from a watch on
+everything, answers reads from there, sends transactions away, and does real work in `synced`, which
+costs nothing in the others. Its revision may grow by more than one, if somebody else writes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
+
+from celadon.records import dataclass
 
 MAX_OPERATIONS: Final = 128
 """Conditions, and operations, in one transaction: etcd's default of `--max-txn-ops`."""
@@ -214,7 +215,11 @@ class Store(Protocol):
 
     def synced(self) -> Future[int]:
         """A revision not older than any write acknowledged so far, to anyone. Done when it can be
-        read here; already done on return in a store that nobody else writes to."""
+        read here; already done on return in a store that nobody else writes to. Fails with
+        ServiceUnavailable."""
+
+    def trouble(self) -> str:
+        """What keeps this store from being used, for an operator; empty if nothing does."""
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         """The entry, now or at a revision. Raises RevisionError."""
@@ -231,14 +236,15 @@ class Store(Protocol):
         RevisionError."""
 
     def submit(self, transaction: Transaction) -> Future[Outcome]:
-        """Transactions take effect in the order in which they are submitted (by one thread), each
-        as if alone. The future fails with a FileError if it could not be made durable. A future
-        that is cancelled in time is not carried out. Raises StoreClosed."""
+        """Transactions that have a key in common take effect in the order in which they are
+        submitted (by one thread), each as if alone; local stores keep the order of all. The future
+        fails with a FileError or a ServiceError if it could not be made durable. A future that is
+        cancelled in time is not carried out. Raises StoreClosed."""
 
     def compact(self, revision: int) -> Future[int]:
         """Forget what was before `revision`: it stays readable, older ones do not. The future
         gives the new oldest revision, or fails with RevisionError if there is nothing to do or the
-        revision has not been reached, or with FileError. Raises StoreClosed."""
+        revision has not been reached, or as that of a write does. Raises StoreClosed."""
 
     def watch(
         self,

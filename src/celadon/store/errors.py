@@ -5,21 +5,28 @@
     │   ├── Compacted       it is older than the history that is kept
     │   └── FutureRevision  it has not happened yet
     ├── WatchEnded        a watch will deliver nothing more
-    │   └── WatchOverflow   because it was not read and its buffer is full
+    │   ├── WatchOverflow   because it was not read and its buffer is full
+    │   └── WatchLost       because the store has missed changes itself
     ├── StoreClosed       the store has been closed, or its writer is gone
-    └── FileError         the file a store lives in; `path` says which
-        ├── FileUnavailable   cannot be opened, read or written (missing folder, I/O error)
-        ├── FileLocked        another process, or another store of this one, has it open
-        ├── FileReadOnly      may not be written
-        ├── DiskFull          the disk, or the quota given to the store, has no room left
-        ├── NotAStore         not a database, or one of another application
-        ├── FileDamaged       a store once, but its pages contradict each other
-        └── NewerSchema       written by a newer Celadon
+    ├── FileError         the file a store lives in; `path` says which
+    │   ├── FileUnavailable   cannot be opened, read or written (missing folder, I/O error)
+    │   ├── FileLocked        another process, or another store of this one, has it open
+    │   ├── FileReadOnly      may not be written
+    │   ├── DiskFull          the disk, or the quota given to the store, has no room left
+    │   ├── NotAStore         not a database, or one of another application
+    │   ├── FileDamaged       a store once, but its pages contradict each other
+    │   └── NewerSchema       written by a newer Celadon
+    └── ServiceError      the service a store lives in refuses, in its words
+        ├── ServiceUnavailable  does not answer in time, or has no majority
+        ├── ServiceFull         has no room left
+        └── TooLarge            takes no request of that size
 
 A conflict is not among them: that somebody else was faster is an expected outcome and a value
 (`contract.Conflict`). After a `FileError` from a write the store is as it was before that write,
 and usable: the same write may be tried again. Only if the process dies before the next successful
-write may a failed one turn up after all, where the disk had it but could not say so.
+write may a failed one turn up after all, where the disk had it but could not say so. After a
+`ServiceUnavailable` from a write nobody knows whether it has happened, or is going to: what it was
+conditional on decides what to do. Of the other errors of a service, nothing has happened.
 """
 
 from __future__ import annotations
@@ -65,6 +72,14 @@ class WatchOverflow(WatchEnded):
         super().__init__(f"the watch was cancelled: more than {limit} events were not read in time")
 
 
+class WatchLost(WatchEnded):
+    """The store has been out of touch for longer than the history reaches back: what happened
+    meanwhile can only be seen by listing again."""
+
+    def __init__(self) -> None:
+        super().__init__("the watch was cancelled: the store has missed changes")
+
+
 class StoreClosed(StoreError):
     """Nothing can be written any more."""
 
@@ -104,3 +119,19 @@ class FileDamaged(FileError):
 
 class NewerSchema(FileError):
     """The file is left untouched."""
+
+
+class ServiceError(StoreError):
+    """The message is the service's."""
+
+
+class ServiceUnavailable(ServiceError):
+    """A write may have happened."""
+
+
+class ServiceFull(ServiceError):
+    """Deletions may still succeed."""
+
+
+class TooLarge(ServiceError):
+    """The bound is a setting of the service."""

@@ -132,6 +132,10 @@ class Keyspace:
             self._events.append(event)
             self.revision = event.revision
 
+    def advance(self, revision: int) -> None:
+        """Nothing has happened up to a revision that is not older than the current one."""
+        self.revision = revision
+
     def history_length(self) -> int:
         """Events that are kept."""
         return len(self._events)

@@ -79,7 +79,7 @@ class LocalStore:
         self._lock = Lock()
         self._writing = Lock()
         self._carry = carry
-        self._watchers = Watchers(keyspace, self._lock, self._deliver)
+        self._watchers = Watchers(keyspace, self._lock)
         self._schedule = Schedule(retention, clock)
         self._schedule.note(keyspace.revision)
         self._closed = False
@@ -98,6 +98,9 @@ class LocalStore:
         future: Future[int] = Future()
         future.set_result(self.revision())
         return future
+
+    def trouble(self) -> str:
+        return ""
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         with self._lock:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from celadon.records import dataclass
 from celadon.store.keyspace import Keyspace
 
 SLACK: Final = 10

@@ -91,15 +91,11 @@ class Watcher:
 
 
 class Watchers:
-    """All watches of a store. `lock` guards them and `space`; what is called in the end goes
-    through `deliver`."""
+    """All watches of a store. `lock` guards them and `space`."""
 
-    def __init__(
-        self, space: Keyspace, lock: Lock, deliver: Callable[[Callable[[], object]], None]
-    ) -> None:
+    def __init__(self, space: Keyspace, lock: Lock) -> None:
         self.space = space
         self.lock = lock
-        self.deliver = deliver
         self._by_prefix: dict[str, dict[Watcher, None]] = {}
         self._lengths: tuple[int, ...] = ()
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Final, Protocol
 
+from celadon.records import dataclass
 from celadon.store.contract import Transaction
 from celadon.store.errors import StoreClosed
 

@@ -6,9 +6,10 @@ No library is needed until its set-up is asked for, so they are imported there.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     import kr8s

@@ -12,13 +12,13 @@ import asyncio
 import secrets
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Final
 
 from celadon.kube import User
-from celadon.serve import AccessSettings, ApiServer, Settings, Signer, TokenFile
+from celadon.records import dataclass
+from celadon.serve import AccessSettings, ApiServer, Settings, SignerOnDemand, TokenFile
 from celadon.serve.transport import (
     Address,
     CredentialsFolder,
@@ -73,9 +73,9 @@ def loopback_tls() -> LoopbackTls:
 
 
 @cache
-def signer() -> Signer:
+def signer() -> SignerOnDemand:
     """Of service account tokens."""
-    return Signer.from_pem(credentials().signing_key())
+    return credentials().signer()
 
 
 def new_token() -> str:

@@ -10,10 +10,11 @@ from celadon.cel.analysis.comprehension_shapes import (
     Collect,
     classify,
     macro_call,
+    mapped_element,
     optional_mapping,
 )
 from celadon.cel.libraries import bindings, comprehensions, lists, optionals
-from celadon.cel.syntax import Comprehension, Ident, walk
+from celadon.cel.syntax import Call, Comprehension, Ident, walk
 
 ENVIRONMENT = Environment(
     {"o": types.DYN, "l": types.list_of(types.INT)},
@@ -50,6 +51,23 @@ def test_macros_have_a_shape(text: str, shapes: list[str]) -> None:
     root = ENVIRONMENT.compile(text).checked().root
     found = [type(classify(n)).__name__ for n in walk(root) if isinstance(n, Comprehension)]
     assert found == shapes
+
+
+@pytest.mark.parametrize(
+    ("text", "mapped"),
+    [
+        ("l.map(x, x + 1)", True),
+        ("l.map(x, x > 1, x + 1)", False),
+        ("l.filter(x, x > 1)", False),
+        ("l.all(x, x > 1)", False),
+        ("l.transformList(i, x, i + x)", False),
+    ],
+)
+def test_what_map_makes_of_each(text: str, mapped: bool) -> None:
+    root = ENVIRONMENT.compile(text).checked().root
+    assert isinstance(root, Comprehension)
+    element = mapped_element(root)
+    assert isinstance(element, Call) is mapped
 
 
 def test_the_predicate_of_a_filter() -> None:

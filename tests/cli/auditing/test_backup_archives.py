@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from celadon.cli.auditing import backup_archives
-from celadon.cli.auditing.audit_blocks import Piece
+from celadon.cli.auditing.audit_blocks import AnyPiece, Piece
 from celadon.cli.auditing.backup_archives import archive_blocks
 from celadon.cli.reading import Problem
 from tests.cli.auditing.dumps import tarball, written
@@ -19,15 +19,17 @@ POD = json.dumps(written("Pod", "a")).encode()
 GOOD = "resources/pods/namespaces/default/a.json"
 
 
-def pieces(data: bytes) -> list[Piece | Problem]:
-    found: list[Piece | Problem] = []
+def pieces(data: bytes) -> list[AnyPiece | Problem]:
+    found: list[AnyPiece | Problem] = []
     for block in archive_blocks("b.tar", io.BytesIO(data), lambda: 0):
         found += [block] if isinstance(block, Problem) else block.pieces()
     return found
 
 
 def texts(files: Mapping[str, bytes]) -> list[str]:
-    return [one.text() if isinstance(one, Problem) else one.file for one in pieces(tarball(files))]
+    return [
+        one.text() if isinstance(one, Problem) else one.place.file for one in pieces(tarball(files))
+    ]
 
 
 def test_objects_once_each() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,11 @@ def test_all_forms_of_files(
     assert found == OBJECTS
 
 
-TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20)
+NUMBERS = re.compile(r"[-+]?[0-9._]*[eE][-+]?[0-9._]+")
+"""What Go's YAML takes for numbers and quotes as a text, and PyYAML does not."""
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20).filter(
+    lambda text: NUMBERS.fullmatch(text) is None
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.auditing.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
+from tests.cli.auditing.etcd_snapshots.snapshot_files import snapshot
+from tests.cli.auditing.etcd_snapshots.stored_objects import AES
 from tests.cli.files import binding, policy, run, write
 
 Capture = pytest.CaptureFixture[str]
@@ -310,7 +312,52 @@ def test_silence_is_said(name: str, capsys: Capture) -> None:
     assert report(capsys, "dump.json", "--strict")[0] == 3
 
 
+def test_a_backup_of_etcd(capsys: Capture) -> None:
+    stored = {f"/registry/configmaps/default/{one}": config_map(one, one) for one in ("no", "ok")}
+    values = [(key, json.dumps(one).encode()) for key, one in stored.items()]
+    Path("s.db").write_bytes(snapshot([*values, ("/registry/secrets/default/s", AES)]))
+    code, found = report(capsys, "--etcd-snapshot", "s.db", dump(config_map("a")))
+    assert code == 1
+    assert against(found) == [("limit", "deny", "a"), ("limit", "deny", "no")]
+    assert found["results"][1]["file"] == "s.db!/registry/configmaps/default/no"
+    assert found["results"][1].get("line", 0) == 0
+    assert [one["reason"] for one in found["notices"]] == ["not-evaluated"]
+    Path("s.db").write_bytes(snapshot([values[1], ("/registry/secrets/default/s", AES)]))
+    assert report(capsys, "--etcd-snapshot", "s.db")[0] == 0
+    assert report(capsys, "--etcd-snapshot", "s.db", "--strict")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"kind: Pod\n", "it is no database of etcd"),
+        (snapshot([("/registry/x", b"{}")])[:-512], "its checksum is another one"),
+        (
+            snapshot([("/registry/pods/a/b", b"k8s\0\xff")]),
+            "s.db!/registry/pods/a/b: cannot be read",
+        ),
+        (snapshot([("/x", b"{}")]), "no key begins with `/registry/`"),
+    ],
+)
+def test_a_damaged_backup_of_etcd(content: bytes, why: str, capsys: Capture) -> None:
+    Path("s.db").write_bytes(content)
+    code, out, err = run(capsys, "audit", "-f", "p.json", "--etcd-snapshot", "s.db")
+    assert code == 2
+    assert why in out + err
+
+
+def test_a_backup_of_etcd_is_no_dump(capsys: Capture) -> None:
+    Path("s.db").write_bytes(snapshot([]))
+    code, _, err = run(capsys, "audit", "-f", "p.json", "s.db")
+    assert code == 2
+    assert "s.db: it is a snapshot of etcd, not a dump" in err
+
+
 WRONG = {
+    "both": (
+        ("-f", "p.json", "--etcd-snapshot", "s", "--from-cluster"),
+        "either dumps or a cluster",
+    ),
     "no policies": (("dump.json",), "no policies"),
     "no source": (("-f", "p.json"), "nothing to audit"),
     "twice": (("-f", "-", "-"), "standard input"),

@@ -509,6 +509,22 @@ def test_subresources(capsys: pytest.CaptureFixture[str]) -> None:
     assert problem["message"] == "kind `Pod` has no subresource `nope`"
 
 
+def test_a_kind_of_its_own_below_another(capsys: pytest.CaptureFixture[str]) -> None:
+    """`Binding` is the kind of a resource, and of what is sent to `pods/binding`."""
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"]}]
+    below = [{**rules[0], "resources": ["pods/binding"]}]
+    write(
+        Path("policies.json"),
+        policy(expression="object.target.name == 'a'", rules=below),
+        binding(),
+    )
+    node = {"apiVersion": "v1", "kind": "Node", "name": "b"}
+    one = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"}, "target": node}
+    path = write(Path("b.json"), one)
+    assert check(capsys, path)[0] == 0
+    assert check(capsys, "--subresource", "pods/binding", path)[0] == 1
+
+
 def test_shapes(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    enabled: yes\n"

@@ -10,6 +10,36 @@ import pytest
 from tests.cli.files import binding, policy, run, write
 from tests.paths import ROOT
 
+SHOPS = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "shops.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "shops", "singular": "shop", "kind": "Shop", "listKind": "ShopList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "required": ["size"],
+                                "properties": {"size": {"type": "integer"}},
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +101,73 @@ def test_wrong_use(
     found, _, err = run(capsys, "test", "init", *words)
     assert found == code
     assert said in err
+
+
+def test_the_mutating_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the second, everything is changed: nothing has a container of that name already."""
+    for name, found, cases in (("image-mirror", 0, "2 cases"), ("sidecar", 1, "1 case")):
+        shutil.copy(ROOT / "examples" / "mutating" / f"{name}.yaml", "p.yaml")
+        code, _, err = run(capsys, "test", "init", "p.yaml", "--force")
+        assert code == found, err
+        code, out, _ = run(capsys, "test", "p.policytest.yaml")
+        assert code == 0, out
+        assert out.splitlines()[-1].startswith(f"{cases} in 1 file: "), out
+
+
+def test_a_mutating_policy_without_a_binding(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = policy()["spec"]
+    rule = {**spec["matchConstraints"]["resourceRules"][0], "operations": ["CREATE"]}
+    expression = "Object{data: {'x': 'ok'}}"
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+    one = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": "limit"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "reinvocationPolicy": "Never",
+            "mutations": [mutation],
+        },
+    }
+    write(Path("p.yaml"), one)
+    code, _, err = run(capsys, "test", "init", "p.yaml")
+    assert code == 0, err
+    code, out, _ = run(capsys, "test", "p.policytest.yaml", "--strict")
+    assert code == 0, out
+
+
+def test_custom_kinds_by_the_definitions_beside(capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [
+        {
+            "apiGroups": ["example.com"],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE"],
+            "resources": ["shops"],
+        }
+    ]
+    Path("a").mkdir()
+    write(Path("a/p.yaml"), policy(rules=rules, expression="object.spec.size <= 7"), binding())
+    write(Path("a/crd.yaml"), SHOPS)
+    assert run(capsys, "test", "init", "a/p.yaml")[0] == 0
+    assert 'crds: ["crd.yaml"]' in Path("a/p.policytest.yaml").read_text()
+    code, out, _ = run(capsys, "test", "a", "--strict")
+    assert (code, out.splitlines()[-1]) == (0, "2 cases in 1 file: 2 passed"), out
+
+
+def test_two_validations(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is passed and refused."""
+    rules = [
+        {"expression": "object.data.x == 'a' || object.data.x == 'b'"},
+        {"expression": "!(object.data.?y.orValue('') == 'b')"},
+    ]
+    write(Path("p.yaml"), policy(validations=rules), binding())
+    assert run(capsys, "test", "init", "p.yaml")[0] == 0
+    code, out, _ = run(capsys, "test", "p.policytest.yaml", "-v")
+    assert code == 0, out
+    assert [line.split(" ", 2)[2] for line in out.splitlines() if "PASS" in line] == [
+        "admitted (1.36)",
+        "refused by validation 0 (1.36)",
+        "passes validation 0 (1.36)",
+        "refused by validation 1 (1.36)",
+        "passes validation 1 (1.36)",
+    ]

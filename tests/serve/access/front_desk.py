@@ -29,7 +29,8 @@ from celadon.serve.access.access_reviews import (
 )
 from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
-from celadon.serve.access.credentials.signing_keys import Signer, new_elliptic_key
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
+from celadon.serve.access.credentials.signing_keys import new_elliptic_key
 from celadon.serve.access.credentials.token_file import read_token_file
 from celadon.serve.access.identity_reviews import self_subject_review, token_review
 from celadon.serve.access.impersonation import Impersonation, wanted_user
@@ -45,7 +46,7 @@ admin-token,admin,admin-uid,system:masters
 alice-token,alice,alice-uid,devs
 bob-token,bob,bob-uid,"ops,qa"
 """
-SIGNER = Signer.from_pem(new_elliptic_key())
+SIGNER = SignerOnDemand(new_elliptic_key)
 REVIEWS = {"authorization.k8s.io", "authentication.k8s.io"}
 
 
@@ -78,7 +79,7 @@ class FrontDesk:
         self.objects = Objects()
         self.roles = RbacAuthorizer(RoleIndex(bootstrap_roles()))
         self.chain = AuthorizerChain((self.roles,))
-        accounts = ServiceAccountTokens((ISSUER,), (ISSUER,), (SIGNER.public_key,), self.objects)
+        accounts = ServiceAccountTokens((ISSUER,), (ISSUER,), SIGNER, self.objects)
         tokens = read_token_file(TOKENS, "tokens.csv")
         self.authenticator = Authenticator((ISSUER,), tokens, accounts)
         self.impersonation = Impersonation(self.chain)

@@ -26,7 +26,7 @@ API = ("api",)
 TOKENS = TokenFile(
     {"t": User("alice", ("devs",)), "nobody": User("n", ("system:unauthenticated",))}
 )
-ACCOUNTS = ServiceAccountTokens((ISSUER,), API, (SIGNER.public_key,), world())
+ACCOUNTS = ServiceAccountTokens((ISSUER,), API, SIGNER, world())
 ALL = Authenticator(API, TOKENS, ACCOUNTS, client_certificates=True)
 ALICE = User("alice", ("devs", "system:authenticated"))
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))

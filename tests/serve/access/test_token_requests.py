@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import StatusError
-from celadon.serve.access.credentials.signing_keys import parse_token
+from celadon.serve.access.credentials.signed_tokens import parse_token
 from celadon.serve.access.token_requests import TokenIssuer
 from tests.serve.access.credentials.test_service_account_tokens import (
     NODE,

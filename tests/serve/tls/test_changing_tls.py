@@ -10,7 +10,7 @@ from cryptography import x509
 
 from celadon.serve.access.credentials.signing_keys import new_elliptic_key
 from celadon.serve.tls.changing_tls import ChangingTls, context_with
-from celadon.serve.tls.issued_certificates import Pair, covers_names, server_certificate
+from celadon.serve.tls.issuing.issued_certificates import Pair, covers_names, server_certificate
 from tests.serve.transport.certificates import DAY, new_authority
 from tests.serve.transport.listening import Listening, listening
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from celadon.serve.access.credentials.signing_keys import new_elliptic_key
-from celadon.serve.tls.issued_certificates import Pair
+from celadon.serve.tls.issuing.issued_certificates import Pair
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 
 DAY = datetime.timedelta(days=1)

@@ -8,7 +8,7 @@ import ssl
 import pytest
 from cryptography import x509
 
-from celadon.serve.tls import Pair, new_elliptic_key
+from celadon.serve.tls.issuing import Pair, new_elliptic_key
 from celadon.webhook.certificates.kept_certificates import (
     AUTHORITY_LEAD,
     AUTHORITY_LIFE,

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from celadon.serve.leading import LeaderElection, leases_path
 from celadon.testing import KubeApi
-from celadon.webhook.certificates.leader_election import LeaderElection, leases_path
+from celadon.webhook.certificates.cluster_leases import ClusterLeases
 from celadon.webhook.certificates.own_authority import AuthoritySettings, OwnAuthority
 from celadon.webhook.certificates.secret_certificate import SecretCertificate
 from celadon.webhook.cluster.cluster_client import ClusterClient
@@ -58,7 +59,7 @@ async def replica(
     client: ClusterClient, identity: str, settings: AuthoritySettings = SETTINGS
 ) -> AsyncIterator[SecretCertificate]:
     shown = SecretCertificate(client, "default", "tls")
-    election = LeaderElection(client, leases_path("default"), "tls", identity)
+    election = LeaderElection(ClusterLeases(client), leases_path("default"), "tls", identity)
     running = asyncio.create_task(OwnAuthority(client, shown, settings, election).run())
     try:
         yield shown
@@ -216,7 +217,9 @@ def test_the_rights_of_an_installation_are_enough(api: KubeApi) -> None:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(client_of(account))
             shown = SecretCertificate(client, "default", settings.secret)
-            election = LeaderElection(client, leases_path("default"), settings.secret, "one")
+            election = LeaderElection(
+                ClusterLeases(client), leases_path("default"), settings.secret, "one"
+            )
             authority = OwnAuthority(client, shown, SETTINGS, election)
             policies = ClusterPolicies(client, PolicySettings("1.36", "default", 60.0))
             running = [asyncio.create_task(one.run()) for one in (authority, policies)]

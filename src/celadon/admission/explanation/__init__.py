@@ -1,6 +1,7 @@
 """Why a request was decided as it was: the engine, with somebody looking on.
 
     explained = explain(engine, request, world)          what validating policies did
+    explain_hooks(hooks, request, world)                 which webhooks it goes to
     explained.verdict                                    the engine's own
     looking = MutationLook(engine, world)                what mutating policies did: made before
     engine.rounds(world, kinds, contexts=looking.context)
@@ -22,6 +23,7 @@ from celadon.admission.explanation.explanations import (
     PolicyExplanation,
     VariablePart,
 )
+from celadon.admission.explanation.hook_explanations import HookExplanation, explain_hooks
 from celadon.admission.explanation.looking_on import ExpressionRun
 from celadon.admission.explanation.match_reasons import MatchReason, RuleReason, SelectorReason
 from celadon.admission.explanation.param_lookups import ParamLookup
@@ -32,6 +34,7 @@ __all__ = [
     "CaseExplanation",
     "Explanation",
     "ExpressionRun",
+    "HookExplanation",
     "MatchReason",
     "MutationLook",
     "ParamLookup",
@@ -41,5 +44,6 @@ __all__ = [
     "SelectorReason",
     "VariablePart",
     "explain",
+    "explain_hooks",
     "policy_expressions",
 ]

@@ -7,7 +7,7 @@ were looked at. Expressions are found by the field of the policy that they stand
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar, assert_never
 
 from celadon.admission.candidates import Binding, Hook
@@ -44,6 +44,7 @@ from celadon.admission.request import Request
 from celadon.admission.verdict import Cause, Decision, Note, Outcome, Verdict
 from celadon.admission.world import World
 from celadon.kube import StatusError
+from celadon.records import dataclass
 
 Compiled = TypeVar("Compiled", CompiledPolicy, CompiledMutatingPolicy)
 

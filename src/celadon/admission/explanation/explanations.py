@@ -11,8 +11,6 @@ Nothing in it is a text for people but what the engine itself says to clients.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.admission.candidates import Binding, Policy
 from celadon.admission.decision_source import Source
 from celadon.admission.explanation.looking_on import ExpressionRun
@@ -23,6 +21,7 @@ from celadon.admission.mutating.mutation_records import Change
 from celadon.admission.mutating.mutation_refusals import MutationFailure
 from celadon.admission.request import Request
 from celadon.admission.verdict import Decision, Note, Verdict
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

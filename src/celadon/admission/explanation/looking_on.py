@@ -8,7 +8,7 @@ values, errors and costs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission import policy_limits
@@ -20,6 +20,7 @@ from celadon.admission.request import Request
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
 from celadon.cel.tracing import Frame, TraceRecorder
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission.expressions.activation import RequestContext
@@ -12,6 +11,7 @@ from celadon.admission.matching import Miss, Target, hit_or_miss, plan, uncovere
 from celadon.admission.registration.registration_types import EQUIVALENT, MatchResources, Rule
 from celadon.kube import GroupVersionResource
 from celadon.kube.selection import SelectorError, label_selector
+from celadon.records import dataclass
 
 RULES = "resourceRules"
 """What does not match if no rule covers the request; the other fields are those of `Miss`."""

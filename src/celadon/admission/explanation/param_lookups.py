@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission.policy.params import ParamError, looked_in, resolve
 from celadon.admission.registration.registration_types import ParamKind, ParamRef
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ As `CompileCELExpression` in k8s.io/apiserver `pkg/admission/plugin/cel/compile.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from celadon.admission.decision_source import WHOLE, Source
 from celadon.admission.expressions.declared_types import (
@@ -26,6 +26,7 @@ from celadon.admission.expressions.declared_types import (
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import environment, previous_minor
+from celadon.records import dataclass
 
 BOOL_RESULT: Final = (types.BOOL,)
 MESSAGE_RESULT: Final = (types.STRING,)
@@ -64,6 +65,20 @@ class Expression:
         """Generate now what the program would generate at its first error or counted evaluation."""
         if self.program is not None:
             self.program.prepare()
+
+
+class _Known(NamedTuple):
+    """All that an expression's program depends on; `fields` are the variables before it."""
+
+    text: str
+    allowed: tuple[types.Type, ...]
+    version: str
+    flags: tuple[bool, ...]
+    fields: tuple[tuple[str, types.Type], ...] | None
+
+
+ExpressionMemory = dict[_Known, Expression]
+"""Expressions that were compiled, for whoever compiles policies that differ in little."""
 
 
 @cache
@@ -127,7 +142,7 @@ class PolicyScope:
     version before, unless `stored` says that the stored object already has them; those that need
     not `runs` get no programs. A policy without
     variables has no `variables` at all; one with variables has it from the first of them on, empty
-    as yet.
+    as yet. What is in the `memory` is not compiled again.
     """
 
     def __init__(
@@ -138,9 +153,11 @@ class PolicyScope:
         has_variables: bool,
         owner: str = "policy",
         runs: bool = True,
+        memory: ExpressionMemory | None = None,
     ) -> None:
         self._owner = owner
         self._runs = runs
+        self._memory = memory
         self._versions = {False: previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
@@ -165,8 +182,7 @@ class PolicyScope:
         source: Source = WHOLE,
     ) -> Expression:
         """Any other expression, in an environment with the variables so far."""
-        env = self._environment(stored=stored, authorizer=authorizer)
-        return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
+        return self._compiled(text, allowed, source, stored=stored, authorizer=authorizer)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
         """A match condition, as written objects are checked: without the variables."""
@@ -182,8 +198,30 @@ class PolicyScope:
         source: Source = WHOLE,
     ) -> Expression:
         """The expression of a mutation, which may name the types of patches."""
-        env = self._environment(stored=stored, has_patch_types=True)
-        return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
+        return self._compiled(text, allowed, source, stored=stored, has_patch_types=True)
+
+    def _compiled(
+        self,
+        text: str,
+        allowed: tuple[types.Type, ...],
+        source: Source,
+        *,
+        stored: bool,
+        authorizer: bool = True,
+        has_patch_types: bool = False,
+    ) -> Expression:
+        env = self._environment(
+            stored=stored, authorizer=authorizer, has_patch_types=has_patch_types
+        )
+        if self._memory is None:
+            return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
+        fields = tuple(self._fields.items()) if self._has_variables else None
+        flags = (self._has_params, authorizer, has_patch_types, self._runs)
+        key = _Known(text, allowed, self._versions[stored], flags, fields)
+        if key not in self._memory:
+            made = compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
+            self._memory[key] = made
+        return replace(self._memory[key], source=source)
 
     def _environment(
         self, *, stored: bool, authorizer: bool = True, has_patch_types: bool = False

@@ -7,12 +7,12 @@ over errors. As k8s.io/apiserver `pkg/admission/plugin/webhook/matchconditions/m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.expressions.lazy_variables import Activation, Run
 from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

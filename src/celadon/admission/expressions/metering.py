@@ -11,7 +11,6 @@ As `ForInput` in k8s.io/apiserver `pkg/admission/plugin/cel/condition.go`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from celadon.admission import policy_limits
@@ -20,6 +19,7 @@ from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.expressions.lazy_variables import Activation, Run, blamed
 from celadon.cel import EvaluationError
 from celadon.kube.library import OUT_OF_BUDGET
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

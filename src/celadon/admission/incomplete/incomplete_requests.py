@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission.candidates import Candidate
@@ -30,6 +30,7 @@ from celadon.admission.verdict import Action, Cause, Decision
 from celadon.admission.world import World
 from celadon.cel import AttributePattern, EvaluationError, Unknown
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 _Candidate = Candidate[CompiledPolicy]
 

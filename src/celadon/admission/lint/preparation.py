@@ -268,4 +268,6 @@ class _Compiler:
             trimmed = trim_space(text)
             shift = text.find(trimmed)
             text = trimmed
-        return PolicyExpression(role, index, at, text, env, env.compile(text).ast, name, shift)
+        tree, issues = env.parse(text)
+        checked = None if tree is None or issues else env.check(tree).ast
+        return PolicyExpression(role, index, at, text, env, tree, checked, name, shift)

@@ -8,7 +8,6 @@ kinds has a scope for each of the first few.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.expressions.declared_types import (
@@ -30,6 +29,7 @@ from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema, SchemaType, View, custom_schemas, schema_for, schema_type
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.records import dataclass
 
 MAX_SCOPES: Final = 4
 """Kinds that are looked at; with more, the object might be anything."""

@@ -5,14 +5,21 @@ As with validating policies, an expression that does not compile stays, with its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
-from celadon.admission.mutating.constant_configurations import (
-    ConstantConfiguration,
+from celadon.admission.decision_source import Source
+from celadon.admission.expressions.compiled_expressions import (
+    Expression,
+    ExpressionMemory,
+    PolicyScope,
+)
+from celadon.admission.mutating.known_configurations import (
+    KnownConfiguration,
     constant_configuration,
+    itemwise_configuration,
 )
 from celadon.admission.policy.plain_sizes import Phase, condition_phase, plain_size
 from celadon.admission.policy.policy_frame import PolicyFrame, compile_frame, uses_authorizer
@@ -24,6 +31,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import types
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 IF_NEEDED: Final = "IfNeeded"
 
@@ -33,38 +41,45 @@ PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutation:
-    """`is_patch`: a JSON patch, else a configuration, which may be the same for all requests."""
+    """`is_patch`: a JSON patch, else a configuration, which may be known before a request comes."""
 
     expression: Expression
     is_patch: bool
-    constant: ConstantConfiguration | None = None
+    known: KnownConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutatingPolicy(PolicyFrame):
-    """`reinvokes`: whether it wants to see what others have changed after it."""
+    """`reinvokes`: whether it wants to see what others have changed after it. `known` are the
+    configurations of its mutations, and the fields that these are from, if all of them are known
+    and there are no conditions; else there are none."""
 
     mutations: tuple[CompiledMutation, ...]
     reinvokes: bool
+    known: tuple[tuple[KnownConfiguration, Source], ...]
 
-    def prepare(self) -> None:
-        """Generate now what programs would generate at their first error or counted evaluation."""
-        self.prepare_frame()
-        for mutation in self.mutations:
-            mutation.expression.prepare()
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """And those of its own."""
+        return (*self.frame_expressions, *(one.expression for one in self.mutations))
 
 
 def compile_mutating_policy(
-    policy: MutatingAdmissionPolicy, version: str = DEFAULT_VERSION
+    policy: MutatingAdmissionPolicy,
+    version: str = DEFAULT_VERSION,
+    memory: ExpressionMemory | None = None,
 ) -> CompiledMutatingPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used."""
+    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
+    the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(policy.name, spec, version)
+    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
     size = plain_size(variables, phases)
     if size >= policy_limits.UNBOUNDED_SIZE:
-        mutations = tuple(map(_with_constant, mutations))
+        mutations = tuple(_known(one, constant_configuration) for one in mutations)
+    elif not variables:
+        mutations = tuple(_known(one, itemwise_configuration) for one in mutations)
     return CompiledMutatingPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
@@ -75,7 +90,15 @@ def compile_mutating_policy(
         plain_size=size,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,
+        known=() if conditions else _all_known(mutations),
     )
+
+
+def _all_known(
+    mutations: tuple[CompiledMutation, ...],
+) -> tuple[tuple[KnownConfiguration, Source], ...]:
+    found = [(one.known, one.expression.source) for one in mutations if one.known is not None]
+    return tuple(found) if len(found) == len(mutations) else ()
 
 
 def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMutation:
@@ -90,8 +113,11 @@ def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMut
     return CompiledMutation(compiled, is_patch)
 
 
-def _with_constant(mutation: CompiledMutation) -> CompiledMutation:
-    """What costs nothing worth counting and reads nothing needs no evaluation for each request."""
+def _known(
+    mutation: CompiledMutation, find: Callable[[Expression], KnownConfiguration | None]
+) -> CompiledMutation:
+    """What costs nothing worth counting, or nothing that could be too much, and is known needs no
+    evaluation for each request."""
     if mutation.is_patch:
         return mutation
-    return replace(mutation, constant=constant_configuration(mutation.expression))
+    return replace(mutation, known=find(mutation.expression))

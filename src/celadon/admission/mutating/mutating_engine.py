@@ -10,15 +10,15 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/dispatcher.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from celadon.admission.candidates import Candidate, Hook, Hooks, remembered_candidates
+from celadon.admission.candidates import Candidate, Hook, Hooks, candidates_for
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.hits import Hit
 from celadon.admission.invocations import (
-    Invocation,
     Misconfigured,
     Passed,
     invocations,
@@ -31,7 +31,13 @@ from celadon.admission.mutating.compiled_mutations import (
 from celadon.admission.mutating.mutation_case import MutationCase, Versions
 from celadon.admission.mutating.mutation_records import MutationNotes, MutationObserver
 from celadon.admission.mutating.mutation_refusals import FORBIDDEN, MutationFailure, refusal
-from celadon.admission.policy import params
+from celadon.admission.mutating.planned_mutations import (
+    Planned,
+    Standing,
+    planned,
+    planned_changes,
+    standing,
+)
 from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
@@ -41,14 +47,15 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.verdict import Note, Outcome
 from celadon.admission.world import World
 from celadon.kube import JsonObject
-from celadon.kube.apply import MutatedKinds
+from celadon.kube.apply import MergePlanner, MutatedKinds, Patched
 from celadon.kube.library import DEFAULT_VERSION
 
 _Candidate = Candidate[CompiledMutatingPolicy]
+_Candidates = tuple[Standing, ...]
 _Hooks = Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
 Contexts = Callable[[Request, World], RequestContext]
 """What makes the context of a request in a round."""
-_Find = Callable[[Request, World], tuple[_Candidate, ...]]
+_Find = Callable[[Request, World], _Candidates]
 
 
 class MutatingEngine:
@@ -64,13 +71,17 @@ class MutatingEngine:
         version: str = DEFAULT_VERSION,
         *,
         hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
     ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
         self.version = version
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version))
+            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
-        self._endpoints = remembered_candidates(hooks)
+        self._endpoints = PerEndpoint(
+            lambda target, catalog: tuple(map(standing, candidates_for(hooks, target, catalog)))
+        )
 
     def replaced(
         self,
@@ -123,19 +134,10 @@ class MutatingEngine:
         deletes = request.operation is Operation.DELETE
         return () if deletes else self._hooks.seeing(request.resource)
 
-    def _candidates(self, request: Request, world: World) -> tuple[_Candidate, ...]:
+    def _candidates(self, request: Request, world: World) -> _Candidates:
         if request.operation is Operation.DELETE:
             return ()
         return self._endpoints.of(request, world.catalog)
-
-
-class _Planned(NamedTuple):
-    """An invocation with one of its params."""
-
-    candidate: _Candidate
-    invocation: Invocation
-    hit: Hit
-    param: JsonObject | None
 
 
 class PolicyRounds:
@@ -181,8 +183,11 @@ class PolicyRounds:
 
     def _planned(
         self, context: RequestContext, failures: list[MutationFailure]
-    ) -> Iterator[_Planned]:
-        for candidate in self._candidates(context.request, self._world):
+    ) -> Iterator[Planned]:
+        for candidate, always in self._candidates(context.request, self._world):
+            if always is not None:
+                yield from always
+                continue
             hit = policy_hit(candidate, context)
             if isinstance(hit, Misconfigured):
                 failures.append(_misconfigured(candidate, hit))
@@ -197,7 +202,7 @@ class PolicyRounds:
         hit: Hit,
         context: RequestContext,
         failures: list[MutationFailure],
-    ) -> Iterator[_Planned]:
+    ) -> Iterator[Planned]:
         for found in invocations(candidate, context):
             if isinstance(found, Misconfigured):
                 failures.append(_misconfigured(candidate, found))
@@ -212,48 +217,77 @@ class PolicyRounds:
                     failures.append(_misconfigured(candidate, why))
                     continue
                 for param in found.params:
-                    untyped = params.untyped(param, candidate.source)
-                    yield _Planned(candidate, found, hit, untyped)
+                    yield planned(candidate, found.bound.binding.name, hit, param)
 
     def _note(self, candidate: _Candidate, outcome: Outcome, binding: str = "") -> None:
         self.notes.notes.append(Note(outcome, candidate.compiled.name, binding))
 
     def _invoked(
         self,
-        planned: Sequence[_Planned],
+        asked: Sequence[Planned],
         context: RequestContext,
         failures: list[MutationFailure],
         number: int,
     ) -> JsonObject | None:
-        state = self._reinvocation
+        state, kind = self._reinvocation, context.request.kind
         versions = Versions(context)
-        for one in planned:
-            policy, binding = one.candidate.compiled, one.invocation.bound.binding.name
-            param = params.param_name(one.param)
-            case = MutationCase(
-                policy, binding, param, one.hit, one.param, context, versions, self._kinds
-            )
-            result = case.condition_result()
-            if result.failure is not None:
-                failures.append(case.failure(result.failure))
-                continue
-            if result.false_condition:
-                note = Note(
-                    Outcome.CONDITION_FALSE, policy.name, binding, param, result.false_condition
-                )
-                self.notes.notes.append(note)
-                continue
-            self.notes.notes.append(Note(Outcome.EVALUATED, policy.name, binding, param))
-            key = (policy.name, binding, param)
-            if number and key not in state.again:
-                continue
-            case.mutate(failures, self.notes.changes, number, self._observer)
-            if policy.reinvokes:
-                state.asked |= {key}
+        planner = None
+        if not context.traces and any(one.policy.known for one in asked):
+            planner = self._kinds.planner(kind)
+        for one in asked:
+            due = not number or one.key in state.again
+            if not (due and planner is not None and self._merged(one, planner, versions, number)):
+                case = MutationCase(one, context, versions, self._kinds)
+                due = self._evaluated(one, case, failures, number, due=due)
+            if due and one.policy.reinvokes:
+                state.asked |= {one.key}
         if versions.is_dirty:
             state.changed()
             self.wants_another = True
         return versions.converted_back()
+
+    def _merged(self, one: Planned, planner: MergePlanner, versions: Versions, number: int) -> bool:
+        """A policy whose configurations are known; whether that was all there is to it."""
+        kind, observer = one.hit.kind, self._observer
+        live = versions.current(kind)
+        if not one.policy.known or live is None or kind != planner.kind:
+            return False
+        if observer is not None:
+            observer.begin()
+        changes = planned_changes(one, live, planner, number)
+        if changes is None:
+            return False
+        self.notes.notes.append(one.note)
+        self.notes.changes += changes
+        versions.put(kind, Patched(changes[-1].after))
+        if observer is not None:
+            for _ in changes:
+                observer.mutated(one.policy.name, one.binding, "")
+        return True
+
+    def _evaluated(
+        self,
+        one: Planned,
+        case: MutationCase,
+        failures: list[MutationFailure],
+        number: int,
+        *,
+        due: bool,
+    ) -> bool:
+        """Any policy; whether its mutations were `due`, and are tried."""
+        result = case.condition_result()
+        if result.failure is not None:
+            failures.append(case.failure(result.failure))
+            return False
+        if result.false_condition:
+            outcome, which = Outcome.CONDITION_FALSE, result.false_condition
+            note = Note(outcome, one.policy.name, one.binding, one.param_name, which)
+            self.notes.notes.append(note)
+            return False
+        self.notes.notes.append(one.note)
+        if due:
+            case.mutate(failures, self.notes.changes, number, self._observer)
+        return due
 
 
 def _misconfigured(candidate: _Candidate, why: Misconfigured) -> MutationFailure:

@@ -13,12 +13,12 @@ from celadon.admission import policy_limits
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.match_conditions import MATCHED, ConditionResult
 from celadon.admission.expressions.metering import Failure, OutOfBudget, attempt
-from celadon.admission.hits import Hit
-from celadon.admission.mutating.compiled_mutations import CompiledMutatingPolicy, CompiledMutation
+from celadon.admission.mutating.compiled_mutations import CompiledMutation
 from celadon.admission.mutating.mutation_records import Change, MutationObserver
 from celadon.admission.mutating.mutation_refusals import INVALID, MutationFailure
 from celadon.admission.mutating.native_values import DataValues
 from celadon.admission.mutating.patchers import apply_configuration, apply_patch
+from celadon.admission.mutating.planned_mutations import Planned
 from celadon.admission.policy.evaluation_phases import Phases
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds, MutationRefused, Patched
@@ -65,39 +65,21 @@ class Versions:
 
 
 class MutationCase:
-    """`binding` and `param_name` are how others are told of it."""
+    """What is to be done for one `Planned`."""
 
-    __slots__ = (
-        "_context",
-        "_hit",
-        "_kinds",
-        "_param",
-        "_policy",
-        "_versions",
-        "binding",
-        "param_name",
-    )
+    __slots__ = ("_context", "_hit", "_kinds", "_param", "_planned", "_policy", "_versions")
 
     def __init__(
-        self,
-        policy: CompiledMutatingPolicy,
-        binding: str,
-        param_name: str,
-        hit: Hit,
-        param: JsonObject | None,
-        context: RequestContext,
-        versions: Versions,
-        kinds: MutatedKinds,
+        self, planned: Planned, context: RequestContext, versions: Versions, kinds: MutatedKinds
     ) -> None:
-        self.binding = binding
-        self.param_name = param_name
-        self._policy = policy
-        self._hit = hit
-        self._param = param
+        self._planned = planned
+        self._policy = planned.policy
+        self._hit = planned.hit
+        self._param = planned.param
         self._context = context
         self._versions = versions
         self._kinds = kinds
-        context.begin(policy.name, binding, param_name, hit)
+        context.begin(planned.policy.name, planned.binding, planned.param_name, planned.hit)
 
     def condition_result(self) -> ConditionResult:
         """What the match conditions say of the object as it is by now."""
@@ -138,8 +120,8 @@ class MutationCase:
             changes.append(
                 Change(
                     self._policy.name,
-                    self.binding,
-                    self.param_name,
+                    self._planned.binding,
+                    self._planned.param_name,
                     index,
                     mutation.expression.source,
                     number,
@@ -152,8 +134,8 @@ class MutationCase:
     def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
         """MutationRefused, _Failed, StatusError."""
         kinds, kind, wanted = self._kinds, self._hit.kind, self._context.request.kind
-        if mutation.constant is not None and not self._context.traces:
-            config = mutation.constant.fitting(kinds, kind)
+        if mutation.known is not None and not self._context.traces:
+            config = mutation.known.fitting(kinds, kind)
             if config is not None:
                 return Patched(kinds.merged(live, config, kind, wanted, fits=True))
         expression = mutation.expression
@@ -188,15 +170,15 @@ class MutationCase:
 
     def _observed(self, observer: MutationObserver | None, failure: str) -> None:
         if observer is not None:
-            observer.mutated(self._policy.name, self.binding, failure)
+            observer.mutated(self._policy.name, self._planned.binding, failure)
 
     def failure(self, failure: Failure, index: int | None = None) -> MutationFailure:
         """What went wrong, in a condition or in a mutation."""
         policy = self._policy
         return MutationFailure(
             policy.name,
-            self.binding,
-            self.param_name,
+            self._planned.binding,
+            self._planned.param_name,
             failure.text,
             INVALID,
             failure.source,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from celadon.admission.decision_source import Source
 from celadon.admission.mutating.mutation_refusals import MutationFailure
 from celadon.admission.verdict import Note
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each mutation makes one, and a

@@ -6,13 +6,13 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.decision_source import Source
 from celadon.admission.request import Request, error_name
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError
 from celadon.kube.go import quote
+from celadon.records import dataclass
 
 INVALID: Final = "Invalid"
 FORBIDDEN: Final = "Forbidden"

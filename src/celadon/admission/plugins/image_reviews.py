@@ -7,12 +7,13 @@ k8s.io/api `imagepolicy/v1alpha1`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Opinion, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 
 API_VERSION: Final = "imagepolicy.k8s.io/v1alpha1"
 KIND: Final = "ImageReview"

@@ -7,7 +7,6 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
@@ -19,6 +18,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS
 from celadon.kube.defaulting import Draft, plugin_rules, run_plugin, settle_plugins
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
 

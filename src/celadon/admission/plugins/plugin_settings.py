@@ -6,11 +6,12 @@ Decoded from files in `celadon.admission.plugins.configuration`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission.plugins.pod_security.security_settings import SecuritySettings
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource
+from celadon.records import dataclass
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
 """Its name, which the server asks for too: events are counted where time is known."""

@@ -7,8 +7,8 @@ becomes a decision when the policy is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import Any, Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import (
@@ -16,6 +16,7 @@ from celadon.admission.expressions.compiled_expressions import (
     BOOL_RESULT,
     MESSAGE_RESULT,
     Expression,
+    ExpressionMemory,
     PolicyScope,
 )
 from celadon.admission.policy.plain_sizes import Phase, condition_phase, plain_size
@@ -28,6 +29,10 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
+
+_OF_REQUESTS: Final = ("request", "namespaceObject")
+"""What a request brings besides objects, as expressions name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +80,33 @@ class CompiledPolicy(PolicyFrame):
         counted = () if self.has_messages else known
         object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in counted))
 
-    def prepare(self) -> None:
-        """Generate now what programs would generate at their first error or counted evaluation."""
-        self.prepare_frame()
-        for validation in self.validations:
-            validation.expression.prepare()
-            if validation.message_expression is not None:
-                validation.message_expression.prepare()
-        for annotation in self.annotations:
-            annotation.expression.prepare()
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """And those of its own."""
+        messages = (one.message_expression for one in self.validations)
+        return (
+            *self.frame_expressions,
+            *(one.expression for one in self.validations),
+            *(one for one in messages if one is not None),
+            *(one.expression for one in self.annotations),
+        )
+
+    @property
+    def reads_objects_only(self) -> bool:
+        """Whether no validation may read the request or its namespace."""
+        texts = [one.expression.text for one in self.validations]
+        return not any(name in text for text in texts for name in _OF_REQUESTS)
 
 
 def compile_policy(
-    policy: ValidatingAdmissionPolicy, version: str = DEFAULT_VERSION
+    policy: ValidatingAdmissionPolicy,
+    version: str = DEFAULT_VERSION,
+    memory: ExpressionMemory | None = None,
 ) -> CompiledPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used."""
+    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
+    the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(policy.name, spec, version)
+    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
     validations = tuple(_validation(i, v, scope) for i, v in enumerate(spec.validations))
     annotations = tuple(_annotation(i, a, scope) for i, a in enumerate(spec.audit_annotations))
     messages = [v.message_expression for v in validations if v.message_expression is not None]

@@ -11,7 +11,7 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/validating/validator.go`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.admission import policy_limits
@@ -26,6 +26,7 @@ from celadon.admission.policy.evaluation_phases import Phases
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
 from celadon.kube.go import trim_space
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

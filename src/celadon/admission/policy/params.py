@@ -7,7 +7,6 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import policy_limits
@@ -23,6 +22,7 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
+from celadon.records import dataclass
 
 _TYPE_MEMBERS: Final = ("apiVersion", "kind")
 
@@ -66,6 +66,11 @@ class ParamFinder:
         self._ref = ref
         self._selector: LabelSelector | None = None
         self._selected: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {}
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether anything is looked up: no for policies that are evaluated without params."""
+        return self._source is not None and self._ref is not None
 
     def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
         """The params for a request in `namespace`; a single None where the policy is evaluated

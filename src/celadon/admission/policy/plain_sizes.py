@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.expressions.match_conditions import Condition
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from celadon.admission import decision_source
-from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, Expression, PolicyScope
+from celadon.admission.expressions.compiled_expressions import (
+    BOOL_RESULT,
+    Expression,
+    ExpressionMemory,
+    PolicyScope,
+)
 from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.policy.plain_sizes import Phase
 from celadon.admission.registration.registration_types import MatchCondition, ParamKind, Variable
+from celadon.records import dataclass
 
 
 class FrameSpec(Protocol):
@@ -38,16 +43,24 @@ class PolicyFrame:
     uses_authorizer: bool
     plain_size: int
 
-    def prepare_frame(self) -> None:
-        """As `prepare` of the policies, for what they share."""
-        for condition in self.conditions:
-            condition.expression.prepare()
-        for variable in self.variables.values():
-            variable.prepare()
+    @property
+    def frame_expressions(self) -> tuple[Expression, ...]:
+        """The conditions and variables."""
+        return (*(one.expression for one in self.conditions), *self.variables.values())
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All of the policy, those that cannot run included."""
+        return self.frame_expressions
+
+    def prepare(self) -> None:
+        """Generate now what programs would generate at their first error or counted evaluation."""
+        for expression in self.expressions:
+            expression.prepare()
 
 
 def compile_frame(
-    name: str, spec: FrameSpec, version: str
+    name: str, spec: FrameSpec, version: str, memory: ExpressionMemory | None = None
 ) -> tuple[PolicyScope, Mapping[str, Expression], tuple[Condition, ...]]:
     """The variables and match conditions of a stored policy, and the scope for all else."""
     scope = PolicyScope(
@@ -55,6 +68,7 @@ def compile_frame(
         has_params=spec.param_kind is not None,
         has_variables=bool(spec.variables),
         owner=name,
+        memory=memory,
     )
     variables: dict[str, Expression] = {}
     for i, variable in enumerate(spec.variables):

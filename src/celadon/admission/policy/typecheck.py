@@ -13,7 +13,6 @@ next one, since two types with the same name would be the same type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import decision_source
@@ -36,6 +35,7 @@ from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata,
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
 from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
+from celadon.records import dataclass
 
 MAX_TYPES: Final = 10
 """Kinds of one resource rule; reaching it ends the collection (`maxTypesToCheck` upstream)."""

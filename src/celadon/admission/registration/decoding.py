@@ -11,7 +11,6 @@ A value of the wrong type ends the decoding with `RegistrationError`, which know
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
@@ -26,6 +25,7 @@ from celadon.kube.schemas import (
     strict_field_errors,
 )
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 T = TypeVar("T", covariant=True)
 

@@ -7,11 +7,11 @@ them a server of 1.36 serves, and from which one it stores, is in `celadon.kube`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.registration import registration_defaults, typed_documents
 from celadon.admission.registration import registration_types as registration
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ GATE: Final = "ManifestBasedAdmissionControlConfig"
 """The feature gate, alpha in 1.36: with it there can be files, and the names are refused."""
 
 STATIC_SUFFIX: Final = ".static.k8s.io"
+"""How names of policies and webhooks end that a server has from its own files."""
 
 RESERVED: Final = (
     f"names ending with {quote(STATIC_SUFFIX)} are reserved for static manifest-based "

@@ -4,7 +4,7 @@ Read `static_manifests` (what holds for them beyond validation), then `static_lo
 the objects of a plugin). Engines take them with `with_static`.
 """
 
-from celadon.admission.registration.reserved_names import GATE
+from celadon.admission.registration.reserved_names import GATE, STATIC_SUFFIX
 from celadon.admission.static.static_loading import (
     NOTHING,
     STATIC_PLUGINS,
@@ -20,6 +20,7 @@ __all__ = [
     "GATE",
     "NOTHING",
     "STATIC_PLUGINS",
+    "STATIC_SUFFIX",
     "ManifestError",
     "StaticDocument",
     "StaticObjects",

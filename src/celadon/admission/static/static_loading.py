@@ -10,7 +10,7 @@ manifest/loader`, with the scheme of those packages: the `admissionregistration.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.admission.registration import registration_types as registration
@@ -32,6 +32,7 @@ from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.schemas import json_kind, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import request_bodies
+from celadon.records import dataclass
 
 R = TypeVar("R", bound=RegistrationObject)
 

@@ -6,13 +6,14 @@ Annotation keys are those of k8s.io/apiserver `pkg/admission/plugin/webhook/{mut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.webhooks.hooks import Excluded, Hook
 from celadon.kube import StatusError, name_rules
 from celadon.kube.go import json_text
+from celadon.records import dataclass
 
 MUTATION: Final = "mutation.webhook.admission.k8s.io/"
 PATCH: Final = "patch.webhook.admission.k8s.io/"

@@ -8,12 +8,12 @@ As k8s.io/client-go `rest/request.go` and k8s.io/apimachinery `pkg/api/errors`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, StatusError, status
 from celadon.kube.go import quote
 from celadon.kube.writes import request_bodies
+from celadon.records import dataclass
 
 AsJson = Callable[[bytes], bytes]
 """A body to JSON, should it be YAML; UnreadableBody where it is neither."""

@@ -10,7 +10,6 @@ scope, selectors, match conditions. As k8s.io/apiserver
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import decision_source, policy_limits
@@ -18,7 +17,6 @@ from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.admission.expressions.match_conditions import Condition, ConditionResult, evaluate
-from celadon.admission.expressions.metering import Meter
 from celadon.admission.hits import Hit, MatchError
 from celadon.admission.matching import MatchPlan, Target, matches, plan
 from celadon.admission.registration import registration_types as registration
@@ -33,6 +31,7 @@ from celadon.kube import status
 from celadon.kube.catalogue import Catalog
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 EXEMPT: Final = frozenset(
     [
@@ -200,13 +199,17 @@ def _plan(webhook: Webhook, target: Target, catalog: Catalog) -> MatchPlan | Non
     """None also for a webhook without rules, which gets nothing."""
     if not webhook.rules:
         return None
-    resources = MatchResources(
+    return plan(resources_of(webhook), target, catalog)
+
+
+def resources_of(webhook: Webhook) -> MatchResources:
+    """Its rules and selectors, as those of policies."""
+    return MatchResources(
         webhook.namespace_selector,
         webhook.object_selector,
         webhook.rules,
         match_policy=webhook.match_policy,
     )
-    return plan(resources, target, catalog)
 
 
 def _selected(
@@ -239,5 +242,5 @@ def _evaluated(hook: Hook, hit: Hit, context: RequestContext) -> ConditionResult
         "namespaceObject": None,
         **context.authorizer(),
     }
-    meter = Meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
+    meter = context.meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
     return evaluate(hook.conditions, meter.run, activation)

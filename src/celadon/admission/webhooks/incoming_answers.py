@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.registration.registration_types import JSON_PATCH
@@ -27,6 +27,7 @@ from celadon.kube import GroupVersionKind, StatusError, parse_api_version
 from celadon.kube.go import parse_media_type, quote
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.writes import request_bodies
+from celadon.records import dataclass
 
 SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
 _META_KINDS: Final = frozenset(

@@ -6,7 +6,6 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/request` and `pkg/util/webhook
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.expressions.activation import RequestContext, request_value
@@ -16,6 +15,7 @@ from celadon.admission.webhooks.hooks import Hook, Selected
 from celadon.admission.webhooks.review_versions import API_VERSIONS, GROUP, KIND
 from celadon.kube.go import json_text
 from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.records import dataclass
 
 DEFAULT_TIMEOUT_SECONDS: Final = 10
 KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in API_VERSIONS)

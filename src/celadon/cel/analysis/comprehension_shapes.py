@@ -105,6 +105,14 @@ def _quantified(node: Comprehension, step: Expr) -> Shape:
     return Fold()
 
 
+def mapped_element(node: Comprehension) -> Expr | None:
+    """What `list.map(x, ...)` makes of each element; None for any other comprehension."""
+    shape = classify(node)
+    if not isinstance(shape, Collect) or shape.predicate is not None or node.iter_var2:
+        return None
+    return shape.element
+
+
 def macro_call(node: Comprehension) -> Call | None:
     """A call of a macro that expands to a node of this meaning, for people to read; None if no
     macro does. Its variables get negative ids, which no parsed node has."""

@@ -17,7 +17,6 @@ summed up, that variable goes (`Polynomial.summed`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from celadon.cel import syntax
@@ -40,6 +39,7 @@ from celadon.cel.syntax import (
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.value_sizes import size_of
+from celadon.records import dataclass
 
 _INPUTS = Polynomial({(1,): 1.0})
 

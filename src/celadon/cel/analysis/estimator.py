@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from celadon.cel.analysis.comprehension_shapes import Bind, classify
@@ -46,6 +45,7 @@ from celadon.cel.syntax import (
     Unspecified,
 )
 from celadon.cel.types import DYN, STRING, Kind, Type, is_optional
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.cel import syntax
@@ -26,6 +26,7 @@ from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.numbers import Uint
 from celadon.cel.values.remembered_texts import Remembered
+from celadon.records import dataclass
 
 #: Python classes a value of a checked type certainly has, once something of ours computed it.
 SCALAR_CLASSES: Mapping[Kind, type] = {

@@ -20,13 +20,11 @@ from celadon.cel.syntax import (
     CheckedAst,
     Comprehension,
     Expr,
-    Ident,
     ListLiteral,
     Literal,
     LiteralValue,
     MapLiteral,
-    Select,
-    children,
+    walk,
 )
 from celadon.cel.types import Kind, Type, is_optional
 from celadon.cel.validator import ValidationContext, Validator
@@ -37,7 +35,7 @@ _NANOSECONDS = 1_000_000_000
 
 def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     """What the validators, in that order, find wrong with a tree that checked."""
-    nodes = _post_order(checked.root)
+    nodes = tuple(walk(checked.root))
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
     context = ValidationContext(checked, nodes, exempt)
     for validator in validators:
@@ -52,21 +50,6 @@ def _mismatch(context: ValidationContext, node_id: int, expected: Type, actual: 
     """The node is of another type than others of its literal."""
     message = check_messages.type_mismatch(expected, actual)
     context.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
-
-
-def _post_order(root: Expr) -> tuple[Expr, ...]:
-    """All nodes, children first. Without recursion, since trees may be deep."""
-    visited: list[Expr] = []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        visited.append(node)
-        if node.__class__ is Select:
-            waiting.append(node.operand)
-        elif node.__class__ is not Literal and node.__class__ is not Ident:
-            waiting.extend(children(node))
-    visited.reverse()
-    return tuple(visited)
 
 
 def comprehension_nesting_limit(limit: int) -> Validator:

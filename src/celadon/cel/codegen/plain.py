@@ -470,12 +470,14 @@ class Plain:
                 yield
             return
         assert isinstance(inner, Comprehension), "it has a shape"
+        visible = self.locals
         with self._whole_loop(inner), self._where(shape.predicate):
             element = self.atom(shape.element)
-            with self.scope({node.iter_var: element}):
-                hoisted = self._hoist(node)
-                yield
-                self.prefixes.release(hoisted)
+            outer, self.locals = self.locals, {**visible, node.iter_var: element}
+            hoisted = self._hoist(node)
+            yield
+            self.prefixes.release(hoisted)
+            self.locals = outer
 
     def _iterable(self, node: Expr) -> str:
         e = self.emitter

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.cel.parsing.lexer import tokenize
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

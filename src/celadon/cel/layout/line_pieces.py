@@ -6,9 +6,8 @@ piece stands further to the right on all lines but the one it begins on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.cel.layout.commented_tokens import Token
+from celadon.records import dataclass
 
 STEP = 2
 """Columns of one level."""

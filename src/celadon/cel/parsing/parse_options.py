@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from celadon.cel.parsing.expansion import Macro, MacroTable
 from celadon.cel.parsing.macros import STANDARD_MACROS
 from celadon.cel.parsing.parse_limits import ParseLimits
+from celadon.records import dataclass
 
 
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.

@@ -13,7 +13,7 @@ error; a strict call returns its leftmost unknown or error argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from celadon.cel import runtime, syntax
@@ -34,6 +34,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.values.operations import container_access
 from celadon.cel.values.optional_values import NONE, Optional
+from celadon.records import dataclass
 
 #: Ours, not cel-go's (Go grows its stack).
 TOO_DEEP = "expression is nested too deeply to be evaluated partially"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from celadon.cel import syntax
@@ -30,6 +30,7 @@ from celadon.cel.syntax import (
 from celadon.cel.types import DYN, Type
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.numbers import Uint
+from celadon.records import dataclass
 
 _LITERALS = frozenset({bool, int, Uint, str, bytes})
 

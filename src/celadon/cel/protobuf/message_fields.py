@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -17,6 +16,7 @@ from celadon.cel import types
 from celadon.cel.checking import well_known
 from celadon.cel.types import Type, list_of, map_of, object_type
 from celadon.cel.values.maps import make_map
+from celadon.records import dataclass
 
 Convert = Callable[[Any], Any]
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RegexError", "compile"]
 
-# Patterns from requests can be long and never come back; those from policies are short.
+# Patterns from requests can be long and never come back; those from policies are short. Of the long
+# ones only the last is kept, for it is mostly asked for several times in a row: is it one at all,
+# does a text match it.
 _MAX_CACHED_LENGTH = 2000
 
 
@@ -27,10 +29,15 @@ def _compile_cached(pattern: str) -> Pattern:
     return _compiled(pattern)
 
 
+@lru_cache(maxsize=1)
+def _compile_long(pattern: str) -> Pattern:
+    return _compiled(pattern)
+
+
 def compile(pattern: str) -> Pattern:
     """Raises `RegexError`."""
     if len(pattern) > _MAX_CACHED_LENGTH:
-        return _compiled(pattern)
+        return _compile_long(pattern)
     return _compile_cached(pattern)
 
 

@@ -17,7 +17,6 @@ import enum
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 from celadon.cel.re2.automata.alphabet import alphabet_of
@@ -31,6 +30,7 @@ from celadon.cel.re2.automata.string_methods import plain_search
 from celadon.cel.re2.automata.translation import to_python
 from celadon.cel.re2.trees.pattern_parser import parse
 from celadon.cel.re2.trees.pattern_tree import Node
+from celadon.records import dataclass
 
 Span = tuple[int, int]
 Search = Callable[[str], object]

@@ -7,9 +7,11 @@
 
 `recorders` has what is kept; the variant of programs that tells it is `cel.codegen.traced`
 (decision 0023). A part that has no outcome was not evaluated: something else decided.
+`unexpanded_tree` is the tree of a text before macros are expanded.
 """
 
 from celadon.cel.tracing.recorders import Frame, Outcome, Recorder, Round, Rounds, TraceRecorder
+from celadon.cel.tracing.unexpanded import unexpanded_tree
 from celadon.cel.tracing.written_tree import Written, written_tree
 
 __all__ = [
@@ -20,5 +22,6 @@ __all__ = [
     "Rounds",
     "TraceRecorder",
     "Written",
+    "unexpanded_tree",
     "written_tree",
 ]

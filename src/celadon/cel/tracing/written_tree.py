@@ -12,8 +12,6 @@ operand stands where the operand does, and is left out, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.cel import syntax
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.lexer import TokenList, tokenize
@@ -27,6 +25,7 @@ from celadon.cel.syntax import (
     Literal,
     children,
 )
+from celadon.records import dataclass
 
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _SIGNS = frozenset({"-", "!"})

@@ -6,7 +6,6 @@ the way. Names that macros around the place bind are typed by what they iterate 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel import types
@@ -15,6 +14,7 @@ from celadon.cel.errors import DeclarationError
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.lexer import TokenList, next_token, tokenize
 from celadon.cel.types import Kind, Type
+from celadon.records import dataclass
 
 _OPENING: Final = {")": "(", "]": "[", "}": "{"}
 _NAMES: Final = frozenset({tokens.IDENTIFIER, tokens.ESC_IDENTIFIER})

@@ -7,10 +7,10 @@ tail in IPv6) and complain in its words. The libraries that use it refuse more.
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel.values.text import go_quote
+from celadon.records import dataclass
 
 V4_BITS: Final = 32
 V6_BITS: Final = 128

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.cli.checking.check_report import Place
@@ -19,6 +18,7 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text, read
 from celadon.goyaml import UnreadableError
+from celadon.records import dataclass
 
 _TEXT: Final = rb'"([^"\\\x00-\x1f]*)"'
 _HEAD: Final = re.compile(
@@ -50,6 +50,11 @@ class Piece(NamedTuple):
     def place(self) -> Place:
         """Where its first object begins."""
         return Place(self.file, self.line if self.document is None else self.document.line())
+
+    @property
+    def told_bytes(self) -> int | None:
+        """The length of the text."""
+        return len(self.text) or None
 
     def head(self) -> Head | None:
         """The type, if the text tells it at once and looks whole."""
@@ -106,11 +111,42 @@ def _documents(reader: DocumentReader, text: Text, first_line: int) -> Iterator[
         yield found if problem is None else problem
 
 
+class AnyPiece(Protocol):
+    """One object, or some, that nobody has read yet."""
+
+    @property
+    def place(self) -> Place:
+        """Where its first object begins."""
+        ...
+
+    @property
+    def text(self) -> bytes:
+        """What it is written in; empty for one that had to be read to be found."""
+        ...
+
+    @property
+    def told_bytes(self) -> int | None:
+        """How long a text is that says all of it; None if nobody has written one."""
+        ...
+
+    def head(self) -> Head | None:
+        """The type, if that can be told at once."""
+        ...
+
+    def objects(self, reader: DocumentReader) -> Iterator[Found | Problem]:
+        """All of them."""
+        ...
+
+    def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
+        """The same with places of all fields; takes longer."""
+        ...
+
+
 class Found(NamedTuple):
     """An object that was read; with its `document` if there had to be one."""
 
     value: dict[str, Any]
-    piece: Piece
+    piece: AnyPiece
     document: Document | None = None
 
     @property
@@ -118,7 +154,7 @@ class Found(NamedTuple):
         """Where it begins."""
         if self.document is None:
             return self.piece.place
-        return Place(self.piece.file, self.document.line())
+        return Place(self.piece.place.file, self.document.line())
 
 
 def _is_object(value: object) -> bool:
@@ -128,10 +164,11 @@ def _is_object(value: object) -> bool:
     kind, version, metadata = value.get("kind"), value.get("apiVersion"), value.get("metadata")
     if not (kind and version and isinstance(kind, str) and isinstance(version, str)):
         return False
-    return not kind.endswith(_LIST) and (metadata is None or _is_metadata(metadata))
+    return not kind.endswith(_LIST) and (metadata is None or is_sound_metadata(metadata))
 
 
-def _is_metadata(metadata: object) -> bool:
+def is_sound_metadata(metadata: object) -> bool:
+    """Whether there is nothing odd about what is read of every object."""
     if not isinstance(metadata, dict):
         return False
     for name in ("name", "namespace", "uid"):
@@ -152,7 +189,7 @@ class Block(Protocol):
         """Of all inputs, those before the end of this block."""
         ...
 
-    def pieces(self) -> Iterator[Piece | Problem]:
+    def pieces(self) -> Iterator[AnyPiece | Problem]:
         """In their order."""
         ...
 

@@ -7,13 +7,14 @@ who audited which.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission import Cause, Decision
 from celadon.cli.checking.check_report import Notice, Place
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 DENY: Final = "deny"
 WARN: Final = "warn"

@@ -9,20 +9,28 @@ from __future__ import annotations
 import functools
 import gzip
 import io
+import itertools
 import os
 import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
 from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
 from celadon.cli.auditing.backup_archives import archive_blocks, is_tar
+from celadon.cli.auditing.etcd_snapshots.bolt_pages import is_bolt
+from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import (
+    DEFAULT_PREFIX,
+    SnapshotObjects,
+    snapshot_objects,
+)
 from celadon.cli.auditing.object_streams import Position, blocks_of
+from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
+from celadon.records import dataclass
 
 _GZIP: Final = b"\x1f\x8b"
 _WHOLE: Final = 1 << 19
@@ -69,28 +77,45 @@ class _Copy(io.RawIOBase):
 class Inputs:
     """All of them, in their order; `total` bytes."""
 
-    inputs: tuple[Input | Problem, ...]
+    inputs: tuple[Input | SnapshotObjects | Problem, ...]
 
     @property
     def total(self) -> int:
         """In bytes, as they lie on the disk."""
-        return sum(one.size for one in self.inputs if isinstance(one, Input))
+        return sum(one.size for one in self.inputs if not isinstance(one, Problem))
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is known not to be among the blocks."""
+        found = (one.notices for one in self.inputs if isinstance(one, SnapshotObjects))
+        return tuple(itertools.chain.from_iterable(found))
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, the same ones each time."""
         before = 0
         for one in self.inputs:
-            if isinstance(one, Problem):
-                yield PieceBlock((one,), before)
-                continue
-            for block in _blocks(one, before):
-                yield PieceBlock((block,), before) if isinstance(block, Problem) else block
-            before += one.size
+            yield from input_blocks(one, before)
+            before += 0 if isinstance(one, Problem) else one.size
 
 
-def given_inputs(arguments: Sequence[str]) -> Inputs:
-    """What the arguments mean. Standard input and pipes are read now."""
-    return Inputs(tuple(_input(one) for one in expand(arguments)))
+def input_blocks(one: Input | SnapshotObjects | Problem, before: int = 0) -> Iterator[Block]:
+    """The blocks of one input; `before` are the bytes of those before it."""
+    if isinstance(one, Problem):
+        yield PieceBlock((one,), before)
+    elif isinstance(one, SnapshotObjects):
+        yield from one.blocks(before)
+    else:
+        for block in _blocks(one, before):
+            yield PieceBlock((block,), before) if isinstance(block, Problem) else block
+
+
+def given_inputs(
+    arguments: Sequence[str], snapshots: Sequence[str] = (), prefix: str = DEFAULT_PREFIX
+) -> Inputs:
+    """What the arguments mean, then snapshots of etcd with objects under the prefix. Standard input
+    and pipes are read now, and snapshots looked through."""
+    files = (_input(one) for one in expand(arguments))
+    return Inputs((*files, *(snapshot_objects(one, prefix) for one in snapshots)))
 
 
 def _input(found: str | Problem) -> Input | Problem:
@@ -122,6 +147,10 @@ def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
     try:
         with one.open() as raw:
             begin = raw.read(_BUFFER)
+            if is_bolt(begin):
+                help = "give it with `--etcd-snapshot`"
+                yield Problem(one.name, 0, "it is a snapshot of etcd, not a dump", help)
+                return
             packed = begin.startswith(_GZIP)
             if not packed and not is_tar(begin) and one.size <= _WHOLE and one.copied is None:
                 yield FileBlock(one.name, before + one.size)

@@ -9,11 +9,10 @@ of ConfigMaps is not kept in memory for the one that is a param.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.registration import Policy
-from celadon.cli.auditing.audit_blocks import Block, Piece
+from celadon.cli.auditing.audit_blocks import AnyPiece, Block
 from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets
@@ -22,6 +21,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, JsonObject, User, metadata
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
 _ROLES: Final = tuple(
@@ -62,11 +62,11 @@ class Lookups:
         refs = self.params.get(kind)
         return refs is not None and refs.covers(value)
 
-    def may_be(self, piece: Piece) -> bool:
+    def may_be(self, piece: AnyPiece) -> bool:
         """Whether a piece is worth reading."""
         head = piece.head()
         if head is None:
-            return piece.document is not None or any(word in piece.text for word in self.words)
+            return not piece.text or any(word in piece.text for word in self.words)
         kind = GroupKind(head.api_version.rpartition("/")[0], head.kind)
         return kind in self.kinds or kind in self.params or head.kind.endswith("List")
 
@@ -126,7 +126,7 @@ def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | P
         if not block.mentions(words):
             continue
         for piece in block.pieces():
-            if isinstance(piece, Piece) and wanted.may_be(piece):
+            if not isinstance(piece, Problem) and wanted.may_be(piece):
                 for document in piece.documents(reader):
                     if isinstance(document, Document) and wanted.wants(document.value):
                         yield document

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.checking.check_report import Notice, Place, PolicyError
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 class FailOn(enum.Enum):

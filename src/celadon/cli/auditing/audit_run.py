@@ -8,15 +8,15 @@ without a word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
-from celadon.admission import ObjectWorld, Outcome
+from celadon.admission import Outcome
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
-from celadon.cli.auditing.audit_lookups import given_objects, looked_up, lookups_of, preparation
+from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
-from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.auditing.object_audit import AuditSettings
+from celadon.cli.auditing.source_survey import Survey, source_auditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import policy_notices
@@ -24,6 +24,7 @@ from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_en
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 
 Step = Callable[[int, float], None]
 """Is told how many objects are done, and which share of the inputs."""
@@ -51,30 +52,18 @@ class Audit:
 def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     """Audits what is in files."""
     settings, sets = audit.settings, audit.sets
-    wanted = lookups_of(sets)
-    found = [one for one in looked_up(inputs.blocks(), wanted) if isinstance(one, Document)]
-    existing = (*found, *audit.given)
-    prepare = preparation(
-        existing, settings.user, settings.now, settings.version, defaulting=settings.defaulting
-    )
-    objects, problems = given_objects(existing, prepare)
-    world = ObjectWorld(objects, implicit_namespaces=True)
+    found = looked_up(inputs.blocks(), lookups_of(sets))
+    documents = tuple(one for one in found if isinstance(one, Document))
     engine = validating_engine(sets.validating, settings.version)
-    auditor = ObjectAuditor(
-        engine,
-        world,
-        prepare,
-        sets.validating,
-        settings,
-        wants_namespaces=wanted.namespaces,
-    )
-    findings = Findings(problems=[*audit.manifests.problems, *problems])
+    source = source_auditor(Survey(documents), audit.given, sets, engine, settings)
+    findings = Findings(problems=[*audit.manifests.problems, *source.problems])
+    findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
-    for one in audited_in_order(inputs.blocks, auditor.block, workers):
+    for one in audited_in_order(inputs.blocks, source.auditor.block, workers):
         take(audit, findings, one)
         audit.step(findings.objects, one.read_bytes / total if total else 1.0)
-    return finished(audit, findings, [one.value for one in existing])
+    return finished(audit, findings, source.existing)
 
 
 def take(audit: Audit, findings: Findings, one: Findings) -> None:

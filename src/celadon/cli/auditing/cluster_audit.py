@@ -3,19 +3,19 @@ is about, a page at a time."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
-from celadon.admission import ObjectWorld
 from celadon.cli.auditing.audit_findings import Findings
-from celadon.cli.auditing.audit_lookups import Lookups, given_objects, lookups_of, preparation
+from celadon.cli.auditing.audit_lookups import Lookups, lookups_of
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished, take
 from celadon.cli.auditing.cluster_objects import listed_resources, pages, path_of
 from celadon.cli.auditing.object_audit import ObjectAuditor
+from celadon.cli.auditing.source_survey import Survey, source_auditor
 from celadon.cli.checking.policy_set import validating_engine
 from celadon.cli.reading.problems import Problem
-from celadon.kube.catalogue import Catalog, Resource
+from celadon.kube.catalogue import Resource
 from celadon.serve.outgoing import ClusterLocation
 from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
 
@@ -33,52 +33,57 @@ async def audit_cluster(audit: Audit, location: ClusterLocation) -> AuditReport:
 
 
 async def _audited(audit: Audit, client: ClusterClient) -> AuditReport:
-    settings, policies = audit.settings, audit.sets.validating
-    findings = Findings(problems=list(audit.manifests.problems))
-    wanted = lookups_of(audit.sets)
-    catalog = cluster_catalog(await discover(client), [])
-    catalog, found = await _looked_up(client, catalog, wanted, findings)
-    prepare = preparation(
-        audit.given, settings.user, settings.now, settings.version, defaulting=settings.defaulting
-    )
-    given, problems = given_objects(audit.given, prepare)
-    findings.problems += problems
-    world = ObjectWorld([*found, *given], implicit_namespaces=True, catalog=catalog)
-    engine = validating_engine(policies, settings.version)
-    auditor = ObjectAuditor(
-        engine, world, prepare, policies, settings, wants_namespaces=wanted.namespaces
-    )
-    resources = [one for one in listed_resources(catalog) if auditor.may_concern(one)]
+    settings = audit.settings
+    survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
+    engine = validating_engine(audit.sets.validating, settings.version)
+    source = source_auditor(survey, audit.given, audit.sets, engine, settings)
+    findings = Findings(problems=[*audit.manifests.problems, *problems, *source.problems])
+    resources = concerned_resources(source.auditor, survey)
     for number, resource in enumerate(resources, 1):
-        async for page in _pages(client, resource, findings):
-            take(audit, findings, auditor.objects(page))
+        async for one in audited_pages(client, resource, source.auditor):
+            take(audit, findings, one)
             audit.step(findings.objects, number / len(resources))
-    return finished(audit, findings, [*found, *given])
+    return finished(audit, findings, source.existing)
 
 
-async def _looked_up(
-    client: ClusterClient, catalog: Catalog, wanted: Lookups, findings: Findings
-) -> tuple[Catalog, list[dict[str, Any]]]:
-    """What policies may look up, and the catalogue with all that definitions say."""
+async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Survey, list[Problem]]:
+    """What a cluster serves, and what policies may look up there. Raises ClusterError."""
+    catalog = cluster_catalog(await discover(client), [])
     kinds = wanted.kinds.union(wanted.params)
     found: list[dict[str, Any]] = []
+    problems: list[Problem] = []
     for resource in listed_resources(catalog):
         if resource.gvk.group_kind in kinds:
-            async for page in _pages(client, resource, findings):
+            async for page in _pages(client, resource, problems):
                 found += filter(wanted.wants, page)
-    return catalog.with_crds(_definitions(found)), found
+    definitions = (one for one in found if one["kind"] == "CustomResourceDefinition")
+    return Survey(objects=tuple(found), catalog=catalog.with_crds(definitions)), problems
 
 
-def _definitions(found: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    return (one for one in found if one["kind"] == "CustomResourceDefinition")
+def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
+    """Those of a cluster that some policy is about."""
+    if survey.catalog is None:
+        return []
+    return [one for one in listed_resources(survey.catalog) if auditor.may_concern(one)]
+
+
+async def audited_pages(
+    client: ClusterClient, resource: Resource, auditor: ObjectAuditor
+) -> AsyncIterator[Findings]:
+    """What comes of each page of the objects of a resource."""
+    problems: list[Problem] = []
+    async for page in _pages(client, resource, problems):
+        yield auditor.objects(page)
+    if problems:
+        yield Findings(problems=problems)
 
 
 async def _pages(
-    client: ClusterClient, resource: Resource, findings: Findings
+    client: ClusterClient, resource: Resource, problems: list[Problem]
 ) -> AsyncIterator[list[dict[str, Any]]]:
     """Pages for as long as there are some; what ends them is a problem of this resource."""
     try:
         async for page in pages(client, resource):
             yield list(page)
     except ClusterError as error:
-        findings.problems.append(Problem(path_of(resource), 0, str(error)))
+        problems.append(Problem(path_of(resource), 0, str(error)))

@@ -8,7 +8,6 @@ policies is asked: the object is there, so the server has taken it. One that a s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import (
@@ -23,7 +22,7 @@ from celadon.admission import (
     World,
 )
 from celadon.admission.writing import write_options
-from celadon.cli.auditing.audit_blocks import Block, Found, Head, Piece
+from celadon.cli.auditing.audit_blocks import AnyPiece, Block, Found, Head, Piece
 from celadon.cli.auditing.audit_findings import (
     Against,
     AuditedObject,
@@ -41,6 +40,7 @@ from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import Target, WriteOptions
+from celadon.records import dataclass
 
 _NO_GROUP: Final = "-"
 """What stands for the namespace of objects in none, and for a label that is not there."""
@@ -145,7 +145,7 @@ class ObjectAuditor:
         """Whether some policy may be about objects of a resource."""
         return any(self._concerned(resource.gvk, resource))
 
-    def _piece(self, piece: Piece, findings: Findings) -> None:
+    def _piece(self, piece: AnyPiece, findings: Findings) -> None:
         head = piece.head()
         if head is not None and not head.kind.endswith("List"):
             plan = self._plan(head)
@@ -231,7 +231,8 @@ class ObjectAuditor:
         elif plan.is_namespace:
             namespace = name
         if about.get("uid") or not self._settings.defaulting:
-            size = _OTHER_BYTES + 2 * len(found.piece.text) if found.piece.text else None
+            told = found.piece.told_bytes
+            size = None if told is None else _OTHER_BYTES + 2 * told
         else:
             prepared = self._prepared(found, plan, namespace)
             if isinstance(prepared, Problem):

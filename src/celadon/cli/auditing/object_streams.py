@@ -89,10 +89,15 @@ def _is_lines(head: bytes) -> bool:
     )
 
 
+def lines_from(file: str, stream: BinaryIO, line: int, position: Position) -> Iterator[LineBlock]:
+    """The blocks of JSON lines whose first has this number. Raises TooLarge."""
+    return _lines(file, b"", stream, position, line)
+
+
 def _lines(
-    file: str, begin: bytes, stream: BinaryIO, position: Position
-) -> Iterator[Block | Problem]:
-    rest, line = begin, 1
+    file: str, begin: bytes, stream: BinaryIO, position: Position, line: int = 1
+) -> Iterator[LineBlock]:
+    rest = begin
     while True:
         data = stream.read(CHUNK)
         whole, newline, after = (rest + data).rpartition(b"\n") if data else (rest, b"", b"")

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from celadon.admission import ObjectWorld
+from celadon.admission import Engine, ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
@@ -24,15 +24,35 @@ from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import PolicySets, mutating_engine, validating_engine
+from celadon.cli.checking.policy_set import (
+    PolicySet,
+    mutating_engine,
+    validating_engine,
+)
 from celadon.cli.checking.questions import identity
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
+    from celadon.admission.mutating import MutatingEngine
     from celadon.cli.checking.mutation.object_mutation import Mutators
 
 
+@dataclass(frozen=True, slots=True)
+class EngineMakers:
+    """Who makes engines of policies and a release. Whoever checks again and again remembers."""
+
+    validating: Callable[[PolicySet, str], Engine] = validating_engine
+    mutating: Callable[[PolicySet, str], MutatingEngine] = mutating_engine
+
+
+ANEW: Final = EngineMakers()
+
+
 def check(
-    given: CheckInputs, step: Callable[[int], None], look: Callable[[Judged], None] | None = None
+    given: CheckInputs,
+    step: Callable[[int], None],
+    look: Callable[[Judged], None] | None = None,
+    makers: EngineMakers = ANEW,
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done; whoever has
     to `look` on is told of each, in this process."""
@@ -48,11 +68,12 @@ def check(
     )
     world, problems = given_world(manifests, sets, prepare)
     webhooks = webhook_documents(manifests.existing, settings.version)
-    mutators = _mutators(sets, settings, world, prepare, looks=look is not None)
+    mutators = _mutators(makers, given, world, prepare, looks=look is not None)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
         alone = not webhooks.count and look is None
-        report = _judged(given, step, prepare, world, asking, look, alone=alone)
+        engine = makers.validating(sets.validating, settings.version)
+        report = _judged(given, engine, step, prepare, world, asking, look, alone=alone)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -66,14 +87,15 @@ def check(
 
 
 def _mutators(
-    sets: PolicySets, settings: Settings, world: ObjectWorld, prepare: Prepare, *, looks: bool
+    makers: EngineMakers, given: CheckInputs, world: ObjectWorld, prepare: Prepare, *, looks: bool
 ) -> Mutators | None:
     """None where no policy changes anything."""
+    sets, settings = given.policies, given.settings
     if not settings.defaulting or not sets.mutating.policies:
         return None
     from celadon.cli.checking.mutation.object_mutation import Mutators
 
-    engine = mutating_engine(sets.mutating, settings.version)
+    engine = makers.mutating(sets.mutating, settings.version)
     return Mutators(engine, world, prepare.custom_kind, looks)
 
 
@@ -96,6 +118,7 @@ def _asking(
 
 def _judged(
     given: CheckInputs,
+    engine: Engine,
     step: Callable[[int], None],
     prepare: Prepare,
     world: ObjectWorld,
@@ -107,7 +130,6 @@ def _judged(
     """What becomes of the objects, and what is said about policies. `alone`: there is nobody who
     has to be asked or told about one object after the other."""
     manifests, sets, settings = given.manifests, given.policies, given.settings
-    engine = validating_engine(sets.validating, settings.version)
     there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
     olds = {identity(one, settings.question.namespace): one for one in there}
     found = Findings(Sightings.wanted(sets))

@@ -7,12 +7,13 @@ gathered over all objects.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Outcome, Verdict, World
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.checking.mutation.object_mutation import ObjectMutation

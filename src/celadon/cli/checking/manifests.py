@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -31,6 +31,7 @@ from celadon.cli.suggestions import did_you_mean
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
+from celadon.records import dataclass
 
 _JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
@@ -111,18 +112,26 @@ def gather(
     for document in documents(resources):
         _sort(found, document, parts, is_resource=True, alone=False)
     found.old = [one for one in documents(old) if _part(one) is None]
-    params = _param_kinds((*found.policies, *found.mutating_policies))
-    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
-    for part in found.given:
-        _refuse_repeated(part, found.problems)
-    return found
+    return _sorted(found)
 
 
-def described(documents: Iterable[Document]) -> Manifests:
-    """Those that describe a cluster: none of them is to be admitted."""
+def described(
+    documents: Iterable[Document], admitted: Iterable[Document] = (), old: Iterable[Document] = ()
+) -> Manifests:
+    """Those that describe a cluster, what is to be admitted there, and what that replaces."""
     found = Manifests()
     for document in documents:
         _sort(found, document, Parts(), is_resource=False, alone=False)
+    for document in admitted:
+        _sort(found, document, Parts(), is_resource=True, alone=False)
+    found.old += old
+    return _sorted(found)
+
+
+def _sorted(found: Manifests) -> Manifests:
+    """With what can be said once every document has its part."""
+    params = _param_kinds((*found.policies, *found.mutating_policies))
+    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
     for part in found.given:
         _refuse_repeated(part, found.problems)
     return found

@@ -6,7 +6,7 @@ Each function looks for one kind of silence; `notices` asks them in turn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission import Operation, Outcome
@@ -21,6 +21,7 @@ from celadon.cli.checking.sending.endpoints import Endpoint
 from celadon.cli.reading.json_places import Path
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata
+from celadon.records import dataclass
 
 _SPOKEN: Final = frozenset(
     {

@@ -8,11 +8,12 @@ the API server's words; the others go to the engine. Those whose names are for f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celadon.admission import (
     Engine,
+    ExpressionMemory,
     PolicyEngine,
     Source,
     ValidatingAdmissionPolicy,
@@ -40,6 +41,7 @@ from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, 
 from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.writes import request_bodies
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import MutatingEngine
@@ -159,10 +161,14 @@ def _check_static(found: PolicySet) -> None:
         found.errors.append(document_error(document, error.path, error.text))
 
 
-def validating_engine(given: PolicySet, version: str) -> Engine:
-    """Of a set of validating policies."""
+def validating_engine(
+    given: PolicySet, version: str, memory: ExpressionMemory | None = None
+) -> Engine:
+    """Of a set of validating policies; `memory` is that of the engine."""
     return with_policies(
-        Engine(version=version), validating_policies(given), validating_bindings(given)
+        Engine(version=version, memory=memory),
+        validating_policies(given),
+        validating_bindings(given),
     )
 
 
@@ -190,17 +196,29 @@ def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBindi
     return [one for one in found if isinstance(one, ValidatingAdmissionPolicyBinding)]
 
 
-def mutating_engine(given: PolicySet, version: str) -> MutatingEngine:
-    """Of a set of mutating policies."""
+def mutating_engine(
+    given: PolicySet, version: str, memory: ExpressionMemory | None = None
+) -> MutatingEngine:
+    """Of a set of mutating policies; `memory` is that of the engine."""
     from celadon.admission.mutating import MutatingEngine
 
-    policies = (placed.value for placed in given.policies.values())
-    bindings = (placed.value for placed in given.bindings.values())
     return with_policies(
-        MutatingEngine(version=version),
-        [one for one in policies if isinstance(one, MutatingAdmissionPolicy)],
-        [one for one in bindings if isinstance(one, MutatingAdmissionPolicyBinding)],
+        MutatingEngine(version=version, memory=memory),
+        mutating_policies(given),
+        mutating_bindings(given),
     )
+
+
+def mutating_policies(given: PolicySet) -> list[MutatingAdmissionPolicy]:
+    """Those of a set."""
+    found = (placed.value for placed in given.policies.values())
+    return [one for one in found if isinstance(one, MutatingAdmissionPolicy)]
+
+
+def mutating_bindings(given: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
+    """Those of a set."""
+    found = (placed.value for placed in given.bindings.values())
+    return [one for one in found if isinstance(one, MutatingAdmissionPolicyBinding)]
 
 
 def only(found: PolicySets, names: Sequence[str]) -> PolicySets:

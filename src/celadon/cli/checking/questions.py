@@ -8,7 +8,6 @@ be asked becomes a `Problem`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
@@ -32,6 +31,7 @@ from celadon.kube.well_known_values import (
     UNAUTHENTICATED,
 )
 from celadon.kube.writes import Target, WriteOptions, request_options
+from celadon.records import dataclass
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""

@@ -7,7 +7,7 @@ subresources are not validated, except that a scale must not be negative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, Request
@@ -19,6 +19,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, Status, StatusError, metadata, status
 from celadon.kube.catalogue import Lookups
 from celadon.kube.defaulting import LIMIT_RANGES
+from celadon.records import dataclass
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""

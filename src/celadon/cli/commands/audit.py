@@ -24,10 +24,10 @@ DESCRIPTION: Final = """\
 Find existing objects that ValidatingAdmissionPolicies would refuse, as kube-apiserver would if the
 objects were created now, or updated to what they are.
 
-The source is a cluster, or SOURCES are dumps: JSON lines, what `kubectl get -o json` and `-o yaml`
-print, folders, backups of Velero (.tar.gz); packed with gzip or not, or - for standard input. What
-is given with -f are policies and bindings, and what they look up beyond what the source has
-(namespaces, params, definitions).
+The source is a cluster, a backup of its etcd, or SOURCES are dumps: JSON lines, what
+`kubectl get -o json` and `-o yaml` print, folders, backups of Velero (.tar.gz); packed with gzip or
+not, or - for standard input. What is given with -f are policies and bindings, and what they look up
+beyond what the source has (namespaces, params, definitions).
 """
 
 EPILOG: Final = """\
@@ -50,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sources", nargs="*", metavar="SOURCES", help="dumps of what exists")
     add_files(parser, POLICIES)
     _cluster(parser.add_argument_group("a cluster as the source"))
+    _snapshot(parser.add_argument_group("a backup of etcd as the source"))
     _question(parser.add_argument_group("what is asked"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
@@ -71,6 +72,22 @@ def _cluster(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--context", default="", metavar="NAME", help="audit the cluster of this context"
+    )
+
+
+def _snapshot(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--etcd-snapshot",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what `etcdctl snapshot save` has written, or the database of a member",
+    )
+    group.add_argument(
+        "--etcd-prefix",
+        default="/registry",
+        metavar="PREFIX",
+        help="where the API server keeps its objects in it (default: /registry)",
     )
 
 
@@ -172,7 +189,8 @@ def run(options: argparse.Namespace) -> Exit:
         except KubeconfigError as error:
             return output.usage_error("celadon audit", str(error))
     else:
-        report = audit_inputs(audit, given_inputs(options.sources))
+        inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
+        report = audit_inputs(audit, inputs)
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     output.show_audit(report, options.output, no_color=options.no_color, verbosity=verbosity)
@@ -197,9 +215,10 @@ def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport:
 def _wrong_use(options: argparse.Namespace) -> str:
     if not options.files:
         return "no policies: give them with `-f`"
-    if not (options.sources or _asks_cluster(options)):
+    sources = [*options.sources, *options.etcd_snapshot]
+    if not (sources or _asks_cluster(options)):
         return "nothing to audit: give dumps, or a cluster with `--from-cluster`"
-    if options.sources and _asks_cluster(options):
+    if sources and _asks_cluster(options):
         return "either dumps or a cluster"
     if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
         return "a cluster needs a package more: pip install 'celadon[serve]'"

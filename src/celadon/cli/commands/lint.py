@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
+from celadon.cli.garbage import garbage_later
 from celadon.cli.output import LintLooks
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
@@ -128,7 +130,8 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
-    return _lint(options, config)
+    with garbage_later() as loaded:
+        return _lint(options, config, loaded)
 
 
 def _show(text: str) -> Exit:
@@ -190,13 +193,14 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
     return ""
 
 
-def _lint(options: argparse.Namespace, config: LintConfig) -> Exit:
+def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.linting.fixing import fixes
     from celadon.cli.linting.lint_run import findings, read
     from celadon.cli.linting.lint_setup import lint_setup
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)
+    loaded()
     shown, silenced = findings(given, setup)
     fixed = 0
     if options.fix or options.diff:

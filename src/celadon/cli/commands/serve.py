@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,6 +19,7 @@ from celadon.cli.server_packages import missing_package
 
 if TYPE_CHECKING:
     from celadon.serve.transport import PluginSettings, RequestLimits, ServerSettings, Serving
+    from celadon.store.etcd import EtcdSettings
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -70,6 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
+    _add_etcd(parser.add_argument_group("objects in etcd, for several servers"))
     _add_content(parser.add_argument_group("what is served"))
     plugins = parser.add_argument_group("admission plugins")
     for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
@@ -97,6 +100,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _add_controllers(parser.add_argument_group("controllers"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
     _add_audit(parser.add_argument_group("audit log"))
+
+
+def _add_etcd(group: argparse._ArgumentGroup) -> None:
+    """As kube-apiserver has them."""
+    group.add_argument("--etcd-servers", metavar="URLS", help="instead of --data; with commas")
+    for name, what in (
+        ("--etcd-cafile", "authorities of the members' certificates"),
+        ("--etcd-certfile", "the certificate to show them"),
+        ("--etcd-keyfile", "its key"),
+    ):
+        group.add_argument(name, type=Path, metavar="FILE", help=what)
+    group.add_argument(
+        "--etcd-prefix",
+        default="/registry",
+        metavar="PREFIX",
+        help="what the keys of objects begin with (default: /registry)",
+    )
+    group.add_argument(
+        "--credentials",
+        type=Path,
+        metavar="FOLDER",
+        help="where keys are kept, the same ones for all servers (default: beside the data)",
+    )
 
 
 def _add_content(group: argparse._ArgumentGroup) -> None:
@@ -201,7 +227,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
-    missing = missing_package()
+    missing = missing_package(on_etcd=bool(options.etcd_servers))
     if missing:
         return _failed(missing)
     gc.disable()  # until the server is ready: a tenth of its start, and nothing to be found
@@ -230,9 +256,15 @@ def _announce(serving: Serving, settings: ServerSettings) -> None:
     kept = "nothing is kept" if serving.credentials is None else f"keys in {serving.credentials}"
     output.write(
         f"celadon {__version__} serves Kubernetes {settings.version} at {serving.url}\n"
-        f"data: {settings.data} ({kept})\n"
+        f"data: {_place(settings)} ({kept})\n"
         f"try: kubectl --kubeconfig {serving.kubeconfig} get namespaces\n"
     )
+
+
+def _place(settings: ServerSettings) -> str:
+    if settings.etcd is None:
+        return settings.data
+    return ", ".join(map(str, settings.etcd.endpoints))
 
 
 def _settings(options: argparse.Namespace) -> ServerSettings:
@@ -261,6 +293,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
         data=options.data,
+        etcd=_etcd(options),
+        credentials=options.credentials,
         listen=listen,
         tls=TlsSettings(
             options.tls_cert_file,
@@ -289,6 +323,30 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         shutdown_delay=options.shutdown_delay_duration,
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
+    )
+
+
+def _etcd(options: argparse.Namespace) -> EtcdSettings | None:
+    """Raises StartError."""
+    from celadon.serve.transport import MEMORY, StartError
+
+    if not options.etcd_servers:
+        return None
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # the log is JSON lines, and ours
+    from celadon.store.etcd import EtcdSettings, parse_endpoints
+
+    if options.data != MEMORY:
+        raise StartError("`--etcd-servers` and `--data` are two places for the same objects")
+    if options.credentials is None:
+        raise StartError("`--etcd-servers` needs `--credentials`, with the same keys everywhere")
+    if (options.etcd_certfile is None) != (options.etcd_keyfile is None):
+        raise StartError("`--etcd-certfile` and `--etcd-keyfile` belong together")
+    return EtcdSettings(
+        _read("--etcd-servers", options.etcd_servers, parse_endpoints),
+        options.etcd_cafile,
+        options.etcd_certfile,
+        options.etcd_keyfile,
+        prefix=options.etcd_prefix.rstrip("/"),
     )
 
 

@@ -11,9 +11,9 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import count
+from celadon.cli.option_values import add_expected, count
 from celadon.cli.policy_tests.case_results import RunReport
-from celadon.cli.policy_tests.case_running import RunOptions, run_tests
+from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
 from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
@@ -38,7 +38,7 @@ examples:
 
 exit codes:
   0  all cases passed
-  1  a case failed, or less is covered than --fail-under says
+  1  a case failed, or less is covered than --fail-under says, or killed than --kill-under says
   2  wrong usage, or a file that cannot be read
   3  a case could not be run: a policy that no API server would take, or none at all
 """
@@ -67,6 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{VERSIONS[0]} to {VERSIONS[-1]}, for tests that name none; may be repeated "
         f"(default: {DEFAULT_VERSION})",
     )
+    add_expected(parser)
     parser.add_argument(
         "--update",
         action="store_true",
@@ -83,6 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="processes that run many cases (default: as many as there are processors)",
     )
     _coverage(parser.add_argument_group("coverage"))
+    _mutants(parser.add_argument_group("mutants"))
     _looks(parser.add_argument_group("output"))
 
 
@@ -102,6 +104,21 @@ def _coverage(group: argparse._ArgumentGroup) -> None:
         type=_report_file,
         metavar="FILE",
         help="also write it to a file, .json, .xml (Cobertura) or .html; means --coverage",
+    )
+
+
+def _mutants(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--mutate",
+        action="store_true",
+        help="change the policies, one thing at a time, and show what no case notices",
+    )
+    group.add_argument(
+        "--kill-under",
+        type=_percentage,
+        default=0.0,
+        metavar="PERCENT",
+        help="fail if fewer of these mutants are killed; means --mutate",
     )
 
 
@@ -143,7 +160,7 @@ def run(options: argparse.Namespace) -> Exit:
     except re2.RegexError as error:
         return output.usage_error("celadon test", f"--run: {error}")
     paths = options.paths or ["."]
-    given = given_tests(paths)
+    given = given_tests(paths, options.expect)
     if not given.tests and not given.problems:
         text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
         return output.usage_error("celadon test", text)
@@ -175,14 +192,29 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
         updated = update(report.tests)
         if updated:
             output.complain(f"updated: {updated}")
-            given = given_tests(list(dict.fromkeys(one.file for one in given.tests)))
+            given = given_tests(
+                list(dict.fromkeys(one.file for one in given.tests)), options.expect
+            )
             report = run_tests(given.tests, chosen, progress.step)
     report = replace(report, problems=tuple(given.problems))
+    if options.mutate or options.kill_under:
+        report = _mutated(given, chosen, report, options.kill_under)
     looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
     output.show_tests(report, options.output, looks)
     if options.coverage_report and report.coverage is not None:
         _write_coverage(report.coverage, options.coverage_report)
     return report
+
+
+def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
+    """And what becomes of the policies' mutants."""
+    from celadon.cli.policy_tests.telling_apart.alteration_runs import run_alterations
+
+    cases = chosen_cases(given.tests, chosen)
+    progress = output.Progress("policies mutated:")
+    found = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
+    progress.done()
+    return replace(report, alterations=found, killed_wanted=wanted)
 
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
@@ -213,7 +245,7 @@ def _watch(
         if not changed:
             continue
         known = {one.file for one in given.tests}
-        given = given_tests(paths)
+        given = given_tests(paths, options.expect)
         watched.watch(given.tests, (one.file for one in given.problems))
         files = affected(given.tests, changed)
         tests = [one for one in given.tests if one.file in files or one.file not in known]

@@ -9,12 +9,14 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.option_values import add_expected
 from celadon.cli.reading import sources
 from celadon.cli.reading.problems import Problem
 
 DESCRIPTION: Final = """\
 Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,
-kaptest manifests, tests.json of Kubescape's CEL library, AdmissionReviews with their answers.
+kaptest manifests, tests.json of Kubescape's CEL library, suites of gator with CEL, tests.yaml of
+cel-go's policies, AdmissionReviews.
 `celadon test` runs these as they are, too.
 """
 
@@ -33,6 +35,7 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon test import --help` shows."""
     parser.add_argument("file", metavar="FILE", help="a test of another tool")
+    add_expected(parser)
     parser.add_argument("--stdout", action="store_true", help="print it instead")
     parser.add_argument("--force", action="store_true", help="replace a test that is there")
 
@@ -50,7 +53,7 @@ def run(options: argparse.Namespace) -> Exit:
     text = sources.read(options.file)
     if isinstance(text, Problem):
         return _refused([text])
-    found = foreign_tests(text)
+    found = foreign_tests(text, options.expect)
     if not found:
         return _refused([Problem(text.file, 0, "no test of a tool that is known")])
     problems = [problem for one in found for problem in one.test.problems]

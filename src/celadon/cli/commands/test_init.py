@@ -11,9 +11,10 @@ from celadon.cli.exits import Exit
 from celadon.cli.release_option import add_version
 
 DESCRIPTION: Final = """\
-Write a first test for a policy, beside it: a request that it admits, and one that each of its
-validations refuses. They are found by search over objects of the kinds that it matches; what was
-not found is said in the file.
+Write a first test for a policy, beside it: for each validation a request that it refuses and one
+that it lets pass; for each mutation one that it changes, and one that is left as it is. They are
+found by search over objects of the kinds that the policy matches (custom kinds by the definitions
+beside it); what was not found is said in the file.
 """
 
 EPILOG: Final = """\
@@ -52,17 +53,21 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {problem.text()}")
     if given.problems:
         return Exit.POLICY if given.is_broken else Exit.USAGE
-    found = search(given.documents, given.name, options.kubernetes_version)
-    text = first_file(found, given.name, bound=given.bound)
+    found = search(given.documents, given.name, options.kubernetes_version, given.definitions)
+    text = first_file(found, given, os.path.dirname(options.file))
     if options.stdout:
         output.write(text)
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        count = len(found.refused) + (found.admitted is not None)
+        count = text.count("\n- name: ")
         output.complain(f"written: {path}, {count} cases after {found.trials} trials")
+    mutates = found.subject.mutates
     for index in found.unsolved:
-        output.complain(f"not found: a request that validation {index} refuses")
+        what = f"mutation {index} changes" if mutates else f"validation {index} refuses"
+        output.complain(f"not found: a request that {what}")
     if found.admitted is None:
-        output.complain("not found: a request that is admitted")
+        output.complain(
+            f"not found: a request that is {'left as it is' if mutates else 'admitted'}"
+        )
     return Exit.OK if found.is_complete else Exit.DENIED

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.main import COMMANDS, Command, parser_of
 from celadon.cli.release_option import VERSIONS
+from celadon.records import dataclass
 
 
 class Paths(Enum):

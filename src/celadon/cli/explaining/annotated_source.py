@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission.explanation import ExpressionRun
-from celadon.cel import EvaluationError
+from celadon.cel import Ast, EvaluationError
 from celadon.cel.syntax import Comprehension, Ident, Literal, Select
 from celadon.cel.tracing import Frame, Rounds, Written, written_tree
+from celadon.records import dataclass
 
 
 class State(enum.Enum):
@@ -84,10 +84,14 @@ def annotated(run: ExpressionRun) -> Snippet:
     """The expression of a run, with what its parts came to."""
     program = run.expression.program
     assert program is not None, "what was run has a program"
-    ast = program.checked.ast
+    return traced(program.checked.ast, run.frame)
+
+
+def traced(ast: Ast, frame: Frame) -> Snippet:
+    """An expression, with what its parts came to in a frame."""
     text = ast.source.text
     whole = written_tree(ast)
-    found = _Annotator(text, ast.positions).snippet([whole], run.frame)
+    found = _Annotator(text, ast.positions).snippet([whole], frame)
     return Snippet(text, 0, len(text.rstrip()), found.marks, found.loops)
 
 

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from celadon.admission.explanation import Explanation, explain
 from celadon.cli.checking.check_report import ObjectResult, Report
-from celadon.cli.checking.check_run import check
+from celadon.cli.checking.check_run import ANEW, EngineMakers, check
 from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.judging.object_judging import Judged
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedObject:
-    """`result` is what `check` says. `mutation` is None where no mutating policies are given. An
+    """What was judged, and why. `mutation` is None where no mutating policies are given. An
     object that is refused before validating policies see it is explained as they would see it."""
 
     number: int
-    result: ObjectResult
+    judged: Judged
     mutation: Explanation | None
     validation: Explanation
 
+    @property
+    def result(self) -> ObjectResult:
+        """What `check` says."""
+        return self.judged.result
+
 
 def explained_objects(
-    given: CheckInputs, wanted: Callable[[int, ObjectResult], bool], step: Callable[[int], None]
+    given: CheckInputs,
+    wanted: Callable[[int, ObjectResult], bool],
+    step: Callable[[int], None],
+    makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
     """The report on all objects, and the explanations of those that are wanted, by their number
     from 1 or by what is known of them."""
@@ -39,6 +47,6 @@ def explained_objects(
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
             validation = explain(judged.engine, judged.asked.request, judged.world)
-            found.append(ExplainedObject(count, judged.result, mutation, validation))
+            found.append(ExplainedObject(count, judged, mutation, validation))
 
-    return check(given, step, look), found
+    return check(given, step, look, makers), found

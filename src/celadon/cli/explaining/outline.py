@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
 from celadon.admission.explanation import (
     BindingExplanation,
+    Budget,
     CaseExplanation,
     Explanation,
     ExpressionRun,
@@ -31,6 +31,7 @@ from celadon.cli.explaining.explained_objects import ExplainedObject
 from celadon.cli.explaining.value_texts import brief
 from celadon.kube.go import json_text
 from celadon.kube.writes import patch_between
+from celadon.records import dataclass
 
 
 class Style(enum.Enum):
@@ -113,7 +114,7 @@ def _explanation(found: Explanation) -> Iterator[Item]:
 
 def _policy(one: PolicyExplanation) -> Item:
     kind = type(one.policy).__name__
-    items = [_match(one.match)]
+    items = [match_item(one.match)]
     if not one.bindings:
         items.append(Item("bindings", "none: the policy is not in force", Style.IDLE))
     items += (_error(decision, one) for decision in one.decisions)
@@ -166,8 +167,9 @@ def _ignored(note: Note) -> Item:
 # --- matching ---------------------------------------------------------------------------------
 
 
-def _match(found: MatchReason) -> Item:
-    items = [*_rules("resourceRules", found.rules), *_rules("excludeResourceRules", found.excludes)]
+def match_item(found: MatchReason, rules: str = "resourceRules") -> Item:
+    """Why something matches, or does not; `rules` is the field that its rules stand in."""
+    items = [*_rules(rules, found.rules), *_rules("excludeResourceRules", found.excludes)]
     items += _selector("namespaceSelector", found.namespace_selector)
     items += _selector("objectSelector", found.object_selector)
     if found.hit is not None:
@@ -214,7 +216,7 @@ def _selector(field: str, found: SelectorReason | None) -> Iterator[Item]:
 
 def _binding(one: BindingExplanation, policy: PolicyExplanation) -> Item:
     actions = ", ".join(one.binding.spec.validation_actions)
-    items = [] if one.match is None else [_match(one.match)]
+    items = [] if one.match is None else [match_item(one.match)]
     if one.lookup is not None:
         items.append(_lookup(one.lookup))
     items += (_error(decision, policy) for decision in one.decisions)
@@ -250,7 +252,7 @@ def _case(one: CaseExplanation, policy: PolicyExplanation) -> Item:
     items += (
         Item("error", failure.text, _failed(ignored=failure.ignored)) for failure in one.failures
     )
-    items += (_condition(part) for part in one.conditions)
+    items += (condition_item(part) for part in one.conditions)
     if one.outcome is not None and one.outcome.outcome is not Outcome.EVALUATED:
         text = f"not evaluated: {_OUTCOMES[one.outcome.outcome]}"
         items.append(Item("policy", text, Style.IDLE))
@@ -259,15 +261,17 @@ def _case(one: CaseExplanation, policy: PolicyExplanation) -> Item:
         items.append(_validation(part, policy))
     items += (_mutation(part) for part in one.mutations)
     items += (_annotation(part, policy) for part in one.annotations)
-    items += (
-        Item(f"cost of {budget.phase}", f"{budget.spent:,} of {budget.limit:,}",
-             Style.BAD if budget.spent > budget.limit else Style.PLAIN)
-        for budget in one.budgets
-    )  # fmt: skip
+    items += (budget_item(budget) for budget in one.budgets)
     label = f"with params {one.param}" if one.param else "without params"
     if one.round:
         label = f"asked again, {label}"
     return Item(label, "", _worst(items), items=tuple(items))
+
+
+def budget_item(one: Budget) -> Item:
+    """What a phase has cost."""
+    style = Style.BAD if one.spent > one.limit else Style.PLAIN
+    return Item(f"cost of {one.phase}", f"{one.spent:,} of {one.limit:,}", style)
 
 
 # --- expressions ------------------------------------------------------------------------------
@@ -284,7 +288,8 @@ def _value(run: ExpressionRun) -> str:
     return brief(run.value, 80)
 
 
-def _condition(part: Part) -> Item:
+def condition_item(part: Part) -> Item:
+    """Of a match condition."""
     label = f"{part.source} `{part.name}`"
     if part.broken:
         return _part(part, label, part.broken, Style.BAD)

@@ -9,7 +9,7 @@ does not have has to be given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import ADMIN, Operation
@@ -21,6 +21,7 @@ from celadon.cli.reading.document_archive import DocumentArchive
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User
+from celadon.records import dataclass
 
 _VERBS: Final = {
     "create": Operation.CREATE,

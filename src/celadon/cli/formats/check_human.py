@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
@@ -25,6 +24,7 @@ from celadon.cli.checking.check_report import (
 )
 from celadon.cli.formats.object_diffs import diff_lines
 from celadon.cli.formats.plain_text import one_line
+from celadon.records import dataclass
 
 _MOST_ROWS: Final = 50
 """Objects up to which the table also lists those that were simply admitted."""

@@ -32,7 +32,7 @@ def render_json(report: LintReport) -> str:
             "fixed": report.fixed,
             "exitCode": int(report.exit),
         },
-        "findings": [_finding(one) for one in report.findings],
+        "findings": [finding_data(one) for one in report.findings],
         "problems": [
             {"file": one.file, "line": one.line, "message": one.message} for one in report.problems
         ],
@@ -40,7 +40,8 @@ def render_json(report: LintReport) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _finding(one: LocatedFinding) -> dict[str, Any]:
+def finding_data(one: LocatedFinding) -> dict[str, Any]:
+    """Of one finding."""
     return {
         "code": one.code,
         "rule": one.name,

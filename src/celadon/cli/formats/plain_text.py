@@ -21,15 +21,13 @@ _COMMAND: Final = re.compile(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
 
 def one_line(text: str) -> str:
     """The text with everything escaped that is not simply to be seen, line ends included."""
-    if text.isprintable() and ":" not in text and "#" not in text:
-        return text
-    return _without_commands("".join(map(_shown, text)))
+    return _without_commands(text if text.isprintable() else "".join(map(_shown, text)))
 
 
 def lines(text: str) -> str:
     """The same for a text of several lines; tabs stay too."""
     if text.isprintable():
-        return _without_commands(text) if ":" in text or "#" in text else text
+        return _without_commands(text)
     return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
 
 
@@ -82,7 +80,7 @@ def _indented(text: str) -> str:
 
 _FIELDS: Final[Mapping[str, Callable[[str], str]]] = {
     **dict.fromkeys(("message", "sentence", "text", "help"), _indented),
-    **dict.fromkeys(("expected", "actual", "expression"), lines),
+    **dict.fromkeys(("expected", "actual", "expression", "diff", "case"), lines),
     "line_text": snippet,
 }
 """How fields of reports are shown; those not named here have one line."""
@@ -100,4 +98,6 @@ def _shown(character: str) -> str:
 
 
 def _without_commands(text: str) -> str:
+    if "::" not in text and "##" not in text:
+        return text
     return _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)

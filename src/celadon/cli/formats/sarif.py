@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from urllib.parse import quote
 
 from celadon import __version__
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

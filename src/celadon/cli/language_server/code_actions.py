@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit
 from celadon.cli.linting.fixing import fix_edit
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.lint import TypedScope
@@ -19,6 +18,7 @@ from celadon.cli.language_server.function_docs import (
     macros_of,
     signature,
 )
+from celadon.records import dataclass
 
 _GLOBAL_MACROS: Final = ("has",)
 _NAMESPACED_MACROS: Final = {"bind": "cel"}

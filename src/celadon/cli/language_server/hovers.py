@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.lint import TypedScope
@@ -19,6 +18,7 @@ from celadon.cli.language_server.function_docs import (
     functions_of,
     macro_doc,
 )
+from celadon.records import dataclass
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.lint import TypedScopes
@@ -16,6 +15,7 @@ from celadon.cli.language_server.workspace_files import EditedFile
 from celadon.cli.reading.sources import EXTENSIONS, is_test_file
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 _POLICIES: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 _POLICY_FILES: Final = re.compile(r"^policies:", re.MULTILINE)

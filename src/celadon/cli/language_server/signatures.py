@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from celadon.admission.lint import TypedScope
 from celadon.cel.unfinished import OpenCall, type_in, typing_context
@@ -14,6 +13,7 @@ from celadon.cli.language_server.function_docs import (
     macro_signature,
     signature,
 )
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

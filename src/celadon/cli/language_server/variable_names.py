@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel import RESERVED
@@ -21,6 +20,7 @@ from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import EditedFile, TextEdit
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
+from celadon.records import dataclass
 
 _VARIABLES: Final = "variables"
 _USE: Final = re.compile(

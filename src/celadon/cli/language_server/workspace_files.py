@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,7 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text, expand, is_test_file, read
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.records import dataclass
 
 _WORD: Final = re.compile(r"\.?\??[A-Za-z_]\w*|\S")
 MAX_FILES: Final = 2000

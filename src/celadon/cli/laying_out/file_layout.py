@@ -8,7 +8,6 @@ scalar with an anchor that means a message elsewhere, is not made.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.cel.layout import commented_tokens
@@ -18,6 +17,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

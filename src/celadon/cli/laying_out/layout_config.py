@@ -9,12 +9,12 @@ pyproject.toml.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.cli.project_files.config_files import ConfigError, nearest_table
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 DEFAULT_WIDTH: Final = 80
 MIN_WIDTH: Final = 20

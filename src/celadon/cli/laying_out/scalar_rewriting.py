@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from celadon.cel.layout import UNLIMITED, laid_out
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.scalar_offsets import scalar_start
+from celadon.records import dataclass
 
 _STEP: Final = 2
 _KEY: Final = re.compile(r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^\s#]*)[ ]*:")

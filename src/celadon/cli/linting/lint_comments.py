@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from celadon.records import dataclass
 
 _COMMENT: Final = re.compile(r"(?:#|//)\s*celadon:\s*ignore(-file)?(?![\w-])(?:\[([^\]]*)\])?")
 _ONLY_COMMENT: Final = re.compile(r"\s*(?:#|//)")

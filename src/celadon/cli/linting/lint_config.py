@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.project_files.config_files import ConfigError, nearest_table
 from celadon.cli.release_option import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 FAIL_ON: Final = {
     **{name: name for name in ("error", "warning", "info", "never")},

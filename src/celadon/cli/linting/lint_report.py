@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission.lint import Severity
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 LEVELS: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 """The worst first."""

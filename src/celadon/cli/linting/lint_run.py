@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 
 @dataclass(slots=True)

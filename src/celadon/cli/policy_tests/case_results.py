@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import Note
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Violation
 from celadon.cli.exits import Exit
+from celadon.cli.policy_tests.alteration_counts import Alterations
 from celadon.cli.policy_tests.coverage_counts import Coverage, added_up
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.policy_test import Case
 from celadon.cli.policy_tests.vacuities import Doubt
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ class FileResult:
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """All tests, in the order of the inputs. `deselected` counts cases that were not to be run.
-    With less than `coverage_wanted` percent the run fails."""
+    With less than `coverage_wanted` percent of coverage, or `killed_wanted` percent of killed
+    mutants, the run fails."""
 
     tests: tuple[FileResult, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -117,6 +119,15 @@ class RunReport:
     stopped: bool = False
     """Whether cases were left out behind the first that failed."""
     coverage_wanted: float = 0.0
+    alterations: Alterations | None = None
+    """Of the policies under test, and whether any case noticed, if that was asked for."""
+    killed_wanted: float = 0.0
+
+    @property
+    def is_unnoticed(self) -> bool:
+        """Whether fewer alterations were killed than are wanted."""
+        found = self.alterations
+        return found is not None and found.score < self.killed_wanted
 
     @property
     def coverage(self) -> Coverage | None:
@@ -162,6 +173,6 @@ class RunReport:
         if self.count(Status.BROKEN):
             return Exit.POLICY
         is_bad = any(case.is_bad for case in self.cases)
-        if is_bad or (self.strict and self.doubted) or self.is_uncovered:
+        if is_bad or (self.strict and self.doubted) or self.is_uncovered or self.is_unnoticed:
             return Exit.DENIED
         return Exit.OK

@@ -6,7 +6,6 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.cel.extend import re2
@@ -31,6 +30,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.release_option import DEFAULT_VERSION
 from celadon.cli.suggestions import did_you_mean
 from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.policy_tests.measuring.coverage_tally import CoverageTally
@@ -55,7 +55,7 @@ class RunOptions:
     coverage_wanted: float = 0.0
 
 
-class _Chosen(NamedTuple):
+class ChosenCases(NamedTuple):
     """A test, and those of its cases that are run."""
 
     test: PolicyTest
@@ -66,10 +66,7 @@ def run_tests(
     tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
 ) -> RunReport:
     """What comes of all tests. `step` is told how many cases are done."""
-    chosen = [
-        _Chosen(test, tuple(one for one in test.cases if _is_chosen(test, one, options)))
-        for test in tests
-    ]
+    chosen = chosen_cases(tests, options)
     left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
     to_run = [one for one in chosen if one.cases or not one.test.cases]
     done = itertools.count(1)
@@ -89,8 +86,16 @@ def run_tests(
     )
 
 
+def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[ChosenCases]:
+    """All tests, with those of their cases that are run."""
+    return [
+        ChosenCases(test, tuple(one for one in test.cases if _is_chosen(test, one, options)))
+        for test in tests
+    ]
+
+
 def _results(
-    chosen: Sequence[_Chosen], options: RunOptions, tick: Callable[[], None]
+    chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
 ) -> Iterator[FileResult]:
     """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
     count = sum(len(one.cases) for one in chosen)
@@ -115,12 +120,12 @@ def _results(
             yield found
 
 
-def _some(chosen: Sequence[_Chosen], options: RunOptions) -> Iterator[FileResult]:
+def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[FileResult]:
     for one in chosen:
         yield _result(one, options, lambda: None)
 
 
-def _result(one: _Chosen, options: RunOptions, tick: Callable[[], None]) -> FileResult:
+def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> FileResult:
     test, found = one.test, list[CaseResult]()
     tally = _tally() if options.coverage else None
     for case in run_test(test, one.cases, options, tally):

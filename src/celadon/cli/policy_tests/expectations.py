@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 
 class CaseVerdict(enum.Enum):

@@ -7,7 +7,7 @@ are called: a test that nobody runs is worse than none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests, has_foreign_name
@@ -18,6 +18,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.records import dataclass
 
 _NAMED_SO: Final = (
     "no test in this file: a document `kind: PolicyTest` is expected, or a test of another tool"
@@ -32,8 +33,9 @@ class GivenTests:
     problems: list[Problem] = field(default_factory=list)
 
 
-def given_tests(arguments: Sequence[str]) -> GivenTests:
-    """The tests in files and folders."""
+def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
+    """The tests in files and folders; `expected` is the verdict on AdmissionReviews that have no
+    response."""
     found = GivenTests()
     for path in sources.expand(arguments, tests=True):
         text = path if isinstance(path, Problem) else sources.read(path)
@@ -41,7 +43,7 @@ def given_tests(arguments: Sequence[str]) -> GivenTests:
             found.problems.append(text)
         elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
             before = len(found.tests) + len(found.problems)
-            _take(text, found)
+            _take(text, found, expected)
             if len(found.tests) + len(found.problems) == before and text.file in arguments:
                 found.problems.append(Problem(text.file, 0, _NAMED_SO))
     return found
@@ -51,8 +53,8 @@ def _is_called_test(file: str) -> bool:
     return sources.is_test_file(file) or has_foreign_name(file)
 
 
-def _take(text: Text, found: GivenTests) -> None:
-    if KIND not in text.content and (foreign := foreign_tests(text)):
+def _take(text: Text, found: GivenTests, expected: str) -> None:
+    if KIND not in text.content and (foreign := foreign_tests(text, expected)):
         found.tests += [one.test for one in foreign]
         return
     certain = sources.is_test_file(text.file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission import ADMIN, Operation
@@ -20,6 +20,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, Ruling, User
+from celadon.records import dataclass
 
 DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 """When objects of tests are created, unless they say so: a test means the same every day."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cli.checking.check_report import Place
+from celadon.records import dataclass
 
 
 class Vacuity(enum.Enum):

@@ -7,11 +7,11 @@ stays as it is.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
+from celadon.records import dataclass
 
 _NO_END: Final = "\\ No newline at end of file\n"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.reading.input_limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS
@@ -20,6 +19,7 @@ from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
+from celadon.records import dataclass
 
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
 _CONTENT: Final = re.compile(r"^[ \t]*([^#\s])", re.MULTILINE)

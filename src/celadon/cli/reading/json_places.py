@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from celadon.records import dataclass
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""

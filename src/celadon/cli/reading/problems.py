@@ -6,7 +6,7 @@ position and the help apart from the message.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

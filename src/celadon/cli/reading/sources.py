@@ -14,11 +14,11 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"

@@ -13,7 +13,6 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, cast
 
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES, MAX_LIST_CHARACTERS
@@ -22,6 +21,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
 from celadon.cli.replaying.cloud_wrappers import LoggedEvent, events_in
 from celadon.goyaml import UnreadableError
+from celadon.records import dataclass
 
 _GZIP: Final = b"\x1f\x8b"
 _NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")

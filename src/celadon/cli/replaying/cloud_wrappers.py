@@ -14,11 +14,11 @@ Cloud "audit logs for GKE" and `google.cloud.audit.AuditLog`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
+from celadon.records import dataclass
 
 _LISTS: Final = ("items", "events", "logEvents", "records", "entries", "value")
 """Members of what packs several."""

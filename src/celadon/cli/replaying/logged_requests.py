@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +23,7 @@ from celadon.cli.replaying.cloud_wrappers import LoggedEvent
 from celadon.kube import GroupVersionKind, GroupVersionResource, User, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.well_known_values import NAMESPACES
+from celadon.records import dataclass
 
 _TRUNCATED: Final = "audit.k8s.io/truncated"
 _WITH_OBJECTS: Final = frozenset({"Request", "RequestResponse"})

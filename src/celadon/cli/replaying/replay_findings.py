@@ -7,12 +7,13 @@ the first and the last time and a few examples, so a log may be of any length.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.cli.checking.check_report import Notice, Place, PolicyError
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 EXAMPLES: Final = 3
 _MOST_GROUPS: Final = 20_000

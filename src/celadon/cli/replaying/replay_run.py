@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from celadon.admission import ADMIN, ObjectWorld
 from celadon.cli.auditing.audit_lookups import given_objects, preparation
@@ -14,6 +13,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.replaying.audit_logs import log_files, read_events, total_bytes
 from celadon.cli.replaying.event_replay import EventReplay
 from celadon.cli.replaying.replay_findings import ReplayFindings, ReplayReport
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

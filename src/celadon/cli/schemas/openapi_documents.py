@@ -13,11 +13,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 _ENTRY: Final = "/openapi/v3"

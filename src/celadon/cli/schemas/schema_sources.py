@@ -6,7 +6,6 @@ import argparse
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.schemas.openapi_documents import Access, documents
 from celadon.kube.schemas import SchemaPack, built_in, pack_schemas
+from celadon.records import dataclass
 
 _MAX_PACK_BYTES: Final = 256 * 1024 * 1024
 """Of the JSON inside a pack."""

@@ -11,7 +11,7 @@ As structured-merge-diff `merge/update.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.apply.field_elements import FIELD
@@ -34,6 +34,7 @@ from celadon.kube.apply.typed.new_fields import new_fields
 from celadon.kube.apply.typed.typed_sets import applied_set, reconciled, with_structs
 from celadon.kube.errors import KubeError
 from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
 
 STRIPPED: Final = field_set(
     *((FIELD + name,) for name in ("apiVersion", "kind", "metadata")),

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import metadata, status
@@ -58,6 +57,7 @@ from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes import write_path
 from celadon.kube.writes.intake.incoming_objects import Incoming, draft_of
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
 """The manager that owns what an object had before anybody was known to own anything."""

@@ -6,7 +6,7 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
@@ -16,6 +16,7 @@ from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"

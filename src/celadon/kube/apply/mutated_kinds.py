@@ -10,14 +10,17 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from celadon.kube import metadata, status
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
 from celadon.kube.apply.merged_parts import MergedParts
+from celadon.kube.apply.planned.merge_plans import Plan
+from celadon.kube.apply.planned.plan_making import EveryItem, merge_plan
 from celadon.kube.apply.typed.atomic_parts import atomic_parts
 from celadon.kube.apply.typed.conformity import joined, misfits
 from celadon.kube.apply.typed.fitting_objects import Unusual, fitting_object
@@ -44,6 +47,7 @@ from celadon.kube.writes.intake.mutated_objects import (
     with_sound_metadata,
 )
 from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+from celadon.records import dataclass
 
 
 class MutationRefused(KubeError):
@@ -62,6 +66,36 @@ def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
     return None
 
 
+class MergePlanner:
+    """Makes plans for merges into objects of one kind. There is one for each set of feature gates;
+    what it has made stays right."""
+
+    __slots__ = ("_defaulting", "_type", "kind")
+
+    def __init__(
+        self, kind: GroupVersionKind, type_: MergeType, defaulting: ChangedDefaulting
+    ) -> None:
+        self.kind = kind
+        self._type = type_
+        self._defaulting = defaulting
+
+    def plan(self, value: PatchObject, every: Mapping[tuple[str, ...], EveryItem]) -> Plan | None:
+        """For a configuration as an expression has constructed it (see `merge_plan`). None if it
+        has to be merged the long way."""
+        try:
+            config = fitting_object(self._type, value)
+        except Unusual:
+            return None
+        return merge_plan(self._type, config, self._defaulting, every)
+
+
+@functools.lru_cache(maxsize=256)
+def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> MergePlanner | None:
+    """For a built-in kind. The rules by which parts are defaulted look at no more than gates."""
+    defaulting = changed_defaulting(kind, DefaultingContext(gates=dict(gates)))
+    return None if defaulting is None else MergePlanner(kind, type_of(kind, None), defaulting)
+
+
 class _MergedKind(NamedTuple):
     """What is known of a kind. `defaulting` is for built-in kinds of which not all must be read and
     defaulted again."""
@@ -69,6 +103,7 @@ class _MergedKind(NamedTuple):
     type: MergeType
     custom: CustomKind | None
     defaulting: ChangedDefaulting | None
+    planner: MergePlanner | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +122,22 @@ class MutatedKinds:
         if found is None:
             custom = self.custom(kind)
             type_ = _type_of(kind, custom)
-            defaulting = changed_defaulting(kind, self.context) if custom is None else None
-            found = self._merged[kind] = _MergedKind(type_, custom, defaulting)
+            if custom is None:
+                gates = tuple(sorted(self.context.gates.items()))
+                defaulting = changed_defaulting(kind, self.context)
+                found = _MergedKind(type_, None, defaulting, _planner(kind, gates))
+            else:
+                found = _MergedKind(type_, custom, None, None)
+            self._merged[kind] = found
         return found
+
+    def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
+        """Who makes plans for the kind. None for kinds of definitions, which may change, and others
+        that have to be merged the long way."""
+        try:
+            return self._merged_kind(kind).planner
+        except MutationRefused:
+            return None
 
     def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
         """A configuration of the kind as an expression has constructed it. None if it has to be

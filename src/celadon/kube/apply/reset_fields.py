@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube.apply.field_elements import FIELD
@@ -19,6 +19,7 @@ from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 ITEMS: Final = "[*]"
 """In a path: all items of the list before it."""

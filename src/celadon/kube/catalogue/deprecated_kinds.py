@@ -7,11 +7,11 @@ alpha version is deprecated three releases after it came, and gone after three m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ the rest in `celadon.admission.plugins`; both go by the names that stand here.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

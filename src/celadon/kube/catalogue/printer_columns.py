@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.schemas import packs
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.kube.names import (
@@ -19,6 +19,7 @@ from celadon.kube.names import (
     parse_api_version,
 )
 from celadon.kube.schemas import packs
+from celadon.records import dataclass
 
 CUSTOM_VERBS: Final = (
     "delete",

@@ -10,7 +10,6 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
@@ -20,7 +19,12 @@ from celadon.kube.custom.openapi_validation import value_errors
 from celadon.kube.custom.pruning import Pruned, pruned
 from celadon.kube.custom.rules.correlation import Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
-from celadon.kube.custom.rules.rule_validation import RuleOutcome, RuleValidator, rule_validator
+from celadon.kube.custom.rules.rule_validation import (
+    AskedRule,
+    RuleOutcome,
+    RuleValidator,
+    rule_validator,
+)
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, beneath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
@@ -32,6 +36,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.records import dataclass
 
 _BLOCKING: Final = frozenset(
     {
@@ -84,6 +89,15 @@ class CustomKind:
         outcome = self.rules.errors(obj, was)
         outcome.errors[:0] = found
         return outcome
+
+    def asked_rules(
+        self, obj: dict[str, Any], before: dict[str, Any] | None = None
+    ) -> list[AskedRule]:
+        """The rules that a prepared object is asked by, in their order."""
+        asked: list[AskedRule] = []
+        if self.rules is not None:
+            self.rules.errors(obj, Unknown() if before is None else before, asked)
+        return asked
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and

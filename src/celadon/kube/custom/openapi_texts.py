@@ -8,13 +8,13 @@ as `<nil>`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from celadon.cel.value_functions import text
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.extend import re2
@@ -25,6 +25,7 @@ from celadon.kube.custom.rules.correlation import Unknown, item_before, member_b
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
+from celadon.records import dataclass
 
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
@@ -44,7 +45,9 @@ class Result:
     def take(self, other: Result) -> None:
         """Adds what another check found, errors and matches. What was said before is not said
         again."""
-        if other.errors:
+        if not self.errors:
+            self.errors += other.errors
+        elif other.errors:
             said = self._said_before()
             self.errors += [one for one in other.errors if _told(one) not in said]
         self.matches += other.matches

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
@@ -32,6 +32,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.pack_schemas import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.records import dataclass
 
 _FILLING: Final[Mapping[str, bool]] = {
     "emptyObjectIfOnlyKeys": False,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 from celadon.kube.authorization import User
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
 from celadon.kube.catalogue.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
 
 NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
@@ -48,6 +47,7 @@ from celadon.kube.schemas.typed_objects import (
     struct_codec,
 )
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
+from celadon.records import dataclass
 
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.records import dataclass
 
 #: More parameters make the whole query unreadable (GODEBUG `urlmaxqueryparams`).
 MAX_QUERY_PARAMETERS: Final = 10_000

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NoReturn
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
+from celadon.records import dataclass
 
 Pairs = Sequence[tuple[str, Any]]
 

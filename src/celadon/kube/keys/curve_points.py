@@ -7,8 +7,9 @@ needs to be fast or to hide how long it takes: it only finds out whether a key f
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from celadon.records import dataclass
 
 Point: TypeAlias = tuple[int, int] | None
 """None is the neutral element."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cel.extend import (
@@ -32,6 +31,7 @@ from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import value_types
 from celadon.kube.library.signatures import function, method
+from celadon.records import dataclass
 
 _FORMAT: Final = value_types.NAMED_FORMAT
 

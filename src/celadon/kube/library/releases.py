@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Final
 
@@ -33,6 +33,7 @@ from celadon.kube.library import (
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs.language_costs import charged
 from celadon.kube.library.networks import cidr, ip, urls
+from celadon.records import dataclass
 
 Minor = tuple[int, int]
 

@@ -8,7 +8,6 @@ nor have tables; a server offers other media types for them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.names import (
@@ -30,6 +29,7 @@ from celadon.kube.protobuf.wire.wire_errors import (
 )
 from celadon.kube.protobuf.wire.wire_format import LENGTH, read_payloads, sized, tag
 from celadon.kube.protobuf.wire.wire_texts import read_text, text_bytes
+from celadon.records import dataclass
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 """What a client sends and accepts for one object."""

@@ -7,10 +7,10 @@ JSON schema (a schema or a list, or a boolean) are the alternative that is set.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.protobuf.wire.wire_errors import misfit
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.records import dataclass
 
 META: Final = "meta.v1"
 INLINE: Final = "(inline)"

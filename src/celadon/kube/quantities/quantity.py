@@ -17,11 +17,12 @@ import decimal
 import enum
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.records import dataclass
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
 
 API_VERSION: Final = f"{RBAC_GROUP}/v1"
 CONTROLLER_PREFIX: Final = "system:controller:"

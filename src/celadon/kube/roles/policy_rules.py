@@ -8,11 +8,11 @@ k8s.io/kubernetes `pkg/apis/rbac/v1/evaluation_helpers.go`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.authorization import Attributes
 from celadon.kube.go.go_text import quote
+from celadon.records import dataclass
 
 ALL: Final = "*"
 

@@ -11,7 +11,6 @@ only shows in the reason when several bindings allow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import metadata
@@ -26,6 +25,7 @@ from celadon.kube.selection.label_selectors import (
     label_selector,
 )
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
+from celadon.records import dataclass
 
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""

@@ -14,11 +14,12 @@ field's own node, even if that is the mention of a component, which has a `map_t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
+from celadon.records import dataclass
 
 META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 """What the names of the types of metadata begin with."""

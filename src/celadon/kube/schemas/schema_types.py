@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from celadon.cel import types
@@ -27,6 +27,7 @@ from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.escaping import escape
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import ABSENT, QUANTITY, Schema
+from celadon.records import dataclass
 
 MAX_DEPTH: Final = 200
 """Levels of nesting that are looked at; below them nothing is known. No real schema is as deep."""

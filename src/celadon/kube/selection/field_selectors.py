@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from celadon.kube.selection.label_selectors import SelectorError
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

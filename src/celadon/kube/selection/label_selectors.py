@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import fieldpath
@@ -18,6 +17,7 @@ from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, aggregate
 from celadon.kube.go.go_text import quote
 from celadon.kube.name_rules import label_value, qualified_name
+from celadon.records import dataclass
 
 
 class SelectorError(MalformedText):

@@ -10,7 +10,6 @@ about without their index, and a label's value without its key.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -21,6 +20,7 @@ from celadon.kube.names import ApiVersionError, parse_api_version
 from celadon.kube.validation.field_checks import METADATA, Errors, Messages, dns_label, each, items
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.records import dataclass
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 """Keys and values of all annotations together."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube import name_rules
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors
 from celadon.kube.validation.object_meta import Naming
+from celadon.records import dataclass
 
 Create = Callable[[JsonObject], Errors]
 Update = Callable[[JsonObject, JsonObject], Errors]

@@ -8,11 +8,11 @@ paths: the same path twice, or one below another. As k8s.io/kubernetes `pkg/api/
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
 
 _CERTIFICATE_PATHS: Final = (
     ("certificateChainPath", "PodCertificate chain"),

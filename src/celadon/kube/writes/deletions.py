@@ -6,7 +6,7 @@ As k8s.io/apiserver `pkg/registry/rest/delete.go` and `pkg/registry/generic/regi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.kube.writes.intake import request_options
 from celadon.kube.writes.intake.connect_options import flag
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
 DEFAULT_GRACE: Final = 30

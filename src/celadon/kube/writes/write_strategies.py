@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube.authorization import Attributes, Ruling, User
@@ -36,6 +36,7 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.kube.custom.custom_kinds import CustomKind

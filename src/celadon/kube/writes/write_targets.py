@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celadon.kube.catalogue.resources import Resource
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.kube.custom.custom_kinds import CustomKind

@@ -9,7 +9,6 @@ authorizers are asked in turn; what nobody allows is forbidden. As k8s.io/apiser
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import (
@@ -26,6 +25,7 @@ from celadon.kube import (
 from celadon.kube.go import quote
 from celadon.kube.roles import aggregated
 from celadon.kube.selection import SelectorError, parse_field_selector, parse_label_selector
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import COLLECTION_VERBS, RequestInfo
 

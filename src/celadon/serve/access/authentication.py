@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube import User
 from celadon.kube.roles import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
+from celadon.records import dataclass
 from celadon.serve.access.credentials.service_account_tokens import (
     ServiceAccountTokens,
     TokenBearer,

@@ -17,7 +17,7 @@ import re
 import urllib.parse
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube import (
@@ -43,6 +43,7 @@ from celadon.kube.well_known_values import (
     NODE_GROUP,
     UNAUTHENTICATED,
 )
+from celadon.records import dataclass
 from celadon.serve.access.access_decisions import forbidden
 from celadon.serve.access.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
 from celadon.serve.http_messages import HttpRequest

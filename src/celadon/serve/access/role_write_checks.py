@@ -9,7 +9,7 @@ validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube import (
@@ -37,6 +37,7 @@ from celadon.kube.roles import (
     uncovered,
 )
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
 BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import (
@@ -22,8 +21,9 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
+from celadon.records import dataclass
 from celadon.serve.access.credentials.service_account_tokens import BoundTo, token_claims
-from celadon.serve.access.credentials.signing_keys import Signer
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.identities import (
     StoredObjects,
 )
@@ -48,7 +48,7 @@ class TokenIssuer:
 
     issuer: str
     api_audiences: tuple[str, ...]
-    signer: Signer
+    signer: SignerOnDemand
     objects: StoredObjects
 
     def request(

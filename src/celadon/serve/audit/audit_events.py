@@ -9,13 +9,13 @@ import gzip
 import ipaddress
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject, User
 from celadon.kube.protobuf import ProtobufError, decode
+from celadon.records import dataclass
 from celadon.serve.audit.audit_policy import (
     GROUP_VERSION,
     REQUEST_RECEIVED,

@@ -12,11 +12,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from celadon.records import dataclass
 from celadon.serve.audit.audit_policy import AuditPolicy
 
 DEFAULT_MEGABYTES: Final = 100

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import User
+from celadon.records import dataclass
 from celadon.serve.requests.request_info import RequestInfo
 
 REQUEST_RECEIVED: Final = "RequestReceived"

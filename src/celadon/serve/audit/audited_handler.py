@@ -9,11 +9,12 @@ event, as upstream: its answer.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from celadon.kube import User
+from celadon.records import dataclass
 from celadon.serve.audit.audit_events import Exchange
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import (

@@ -12,7 +12,6 @@ import math
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +20,7 @@ import httpcore
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.records import dataclass
 from celadon.serve.calling.webhook_credentials import WebhookCredentials
 from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.client_credentials import (

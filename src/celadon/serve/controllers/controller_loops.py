@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore
-from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchOverflow
+from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchLost, WatchOverflow
 
 FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
@@ -114,7 +114,7 @@ class ControllerLoop:
             watch = self._watches.get(prefix)
             try:
                 events = () if watch is None else watch.take().events
-            except (Compacted, WatchOverflow):
+            except (Compacted, WatchLost, WatchOverflow):
                 watch, events = None, ()
             if watch is None:
                 self._load(prefix)
@@ -170,17 +170,45 @@ class ControllerLoop:
         self._wake.set()
 
 
-class Controllers:
-    """All controllers of a server, each in a task of its own."""
+Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Runs some work whenever this server leads, and cancels it when it no longer does."""
 
-    def __init__(self, objects: ObjectStore, controllers: Sequence[Controller]) -> None:
-        self._loops = [ControllerLoop(objects, one) for one in controllers]
+
+class Controllers:
+    """All controllers of a server, each in a task of its own. `led` are those that run only where
+    `leading` says, if it is given."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        controllers: Sequence[Controller],
+        led: Sequence[Controller] = (),
+        leading: Leading | None = None,
+    ) -> None:
+        everywhere = controllers if leading is not None else (*controllers, *led)
+        self._objects = objects
+        self._led = led
+        self._leading = leading
+        self._loops = [ControllerLoop(objects, one) for one in everywhere]
         self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """In the running event loop."""
         self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
+        if self._leading is not None:
+            self._tasks.append(asyncio.create_task(self._lead(self._leading)))
+
+    async def _lead(self, leading: Leading) -> None:
+        await leading(self._run_led)
+
+    async def _run_led(self) -> None:
+        self._led_loops = [ControllerLoop(self._objects, one) for one in self._led]
+        try:
+            await asyncio.gather(*(one.run() for one in self._led_loops))
+        finally:
+            self._led_loops = ()
 
     async def stop(self) -> None:
         """End all tasks; work in progress is given up."""
@@ -198,5 +226,5 @@ class Controllers:
     async def settled(self) -> None:
         """Wait until each controller has had nothing to do, one after the other."""
         if self._tasks:
-            for one in self._loops:
+            for one in (*self._loops, *self._led_loops):
                 await one.settled()

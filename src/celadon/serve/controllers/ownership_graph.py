@@ -7,10 +7,11 @@ owners that do not exist (yet, or any more).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +11,7 @@ from celadon.kube.apply import FieldWriter
 from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
+from celadon.records import dataclass
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.address_records import AddressRecords
@@ -95,13 +95,23 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     """Those that run, ready to be run. Definitions, addresses of Services and flow control are
     looked after in any case."""
-    always = (
+    return [
         _definitions(given),
         _definition_cleanup(given),
         _addresses(given),
         _flow_control(given),
-    )
-    return [*always, *(make(given) for name, make in _MAKERS.items() if name in given.names)]
+        *_named(given, urgent=True),
+    ]
+
+
+def led_controllers(given: ControllerSurroundings) -> list[Controller]:
+    """Those of which one for all servers of a store is enough, and nobody waits for them."""
+    return _named(given, urgent=False)
+
+
+def _named(given: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
+    made = (make(given) for name, make in _MAKERS.items() if name in given.names)
+    return [one for one in made if one.urgent == urgent]
 
 
 def _definitions(given: ControllerSurroundings) -> Controller:

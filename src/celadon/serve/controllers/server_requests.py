@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from celadon.kube import JsonObject, User
 from celadon.kube.catalogue import Resource
 from celadon.kube.roles import service_account_user
 from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 
 

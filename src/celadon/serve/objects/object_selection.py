@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.selection import FieldSelector, LabelSelector
+from celadon.records import dataclass
 
 _FALSE_WHEN_ABSENT: Final = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 _ZERO_WHEN_ABSENT: Final = frozenset({"status.replicas", "status.successful"})

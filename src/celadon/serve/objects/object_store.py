@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
+from celadon.records import dataclass
 from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (
@@ -69,6 +69,13 @@ class ObjectStore:
         self._former: dict[tuple[str, int], StoredObject] = {}
         self._encoded: dict[int, JsonObject] = {}
         """What is being written, by the identity of its bytes, which the writing task holds."""
+
+    async def synced(self) -> None:
+        """Returns when all can be read here that was acknowledged before, to anyone. Raises
+        ServiceError."""
+        future = self.store.synced()
+        if not future.done():
+            await asyncio.wrap_future(future)
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""

@@ -44,6 +44,11 @@ class PolicyTimer:
         self._last = now = self._clock()
         return now
 
+    @property
+    def hears_all(self) -> bool:
+        """Each policy has its time."""
+        return True
+
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Called by the engine."""
         now = self._clock()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import MASTERS, User
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest, plain_text
 from celadon.serve.requests.request_info import LONG_RUNNING, RequestInfo
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube.catalogue import Catalog, Resource, known_resources
 from celadon.kube.go import parse_bool
+from celadon.records import dataclass
 
 SORTS: Final = {
     "api/ga": re.compile(r"v\d+"),

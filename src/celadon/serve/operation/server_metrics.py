@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube.catalogue import Resource
+from celadon.records import dataclass
 from celadon.serve.access.access_decisions import DECISION
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation import metric_table as table

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission.webhooks import CallRecord, Excluded, WebhookNotes
+from celadon.records import dataclass
 from celadon.serve.operation import metric_table as table
 from celadon.serve.operation.metric_families import Counter, Family, Histogram
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from celadon.records import dataclass
 from celadon.serve.outgoing.client_credentials import ClientCredentials
 from celadon.serve.outgoing.exec_plugin import ExecTarget
 from celadon.serve.outgoing.kubeconfig_file import (

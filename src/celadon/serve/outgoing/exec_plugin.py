@@ -10,10 +10,11 @@ import asyncio
 import base64
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
+from celadon.records import dataclass
 from celadon.serve.outgoing.kubeconfig_file import ExecCommand
 
 EXEC_SECONDS: Final = 60.0

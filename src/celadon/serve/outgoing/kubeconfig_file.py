@@ -10,12 +10,13 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1",

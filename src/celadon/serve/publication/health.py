@@ -7,9 +7,9 @@ the path of the single check says that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from celadon.kube.go import quote
+from celadon.records import dataclass
 from celadon.serve.answers import NO_SNIFF, NOT_FOUND
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
 from celadon.kube.go import json_text
+from celadon.records import dataclass
 from celadon.serve.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
 from celadon.serve.publication.published_apis import PublishedApis, PublishedVersion
 from celadon.serve.publication.swagger_document import swagger

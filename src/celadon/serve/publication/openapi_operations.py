@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind
 from celadon.kube.schemas import META_PREFIX
+from celadon.records import dataclass
 from celadon.serve.http_messages import JSON
 from celadon.serve.publication.openapi_schemas import reference
 from celadon.serve.requests.negotiation import PROTOBUF, YAML

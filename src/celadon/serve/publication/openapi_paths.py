@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Resource, Subresource
 from celadon.kube.schemas import META_PREFIX
+from celadon.records import dataclass
 from celadon.serve.publication.openapi_operations import (
     CONNECT_PARAMETERS,
     LOG_PARAMETERS,

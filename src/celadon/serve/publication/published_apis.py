@@ -11,12 +11,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from celadon.kube import GroupVersion
 from celadon.kube.catalogue import Catalog, Resource, api_groups
+from celadon.records import dataclass
 
 _VERSION: Final = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from celadon.kube import status
+from celadon.records import dataclass
 from celadon.serve.answers import status_answer
 from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.serve.requests.negotiation import Accepted

@@ -10,12 +10,12 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import META_PREFIX, REFERENCE_PREFIX, component, component_name
+from celadon.records import dataclass
 from celadon.serve.publication.openapi_paths import paths
 from celadon.serve.publication.openapi_schemas import SECURITY, built_in_schema, reference
 from celadon.serve.publication.published_apis import PublishedVersion

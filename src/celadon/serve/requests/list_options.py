@@ -6,7 +6,7 @@ As k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from celadon.kube import FieldError, FieldPath, fieldpath, status
@@ -22,6 +22,7 @@ from celadon.kube.selection import (
     resolve_fields,
 )
 from celadon.kube.writes import request_options
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import is_true
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from celadon.kube import StatusDetails, StatusError, status
 from celadon.kube.go import parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
+from celadon.records import dataclass
 from celadon.serve.http_messages import JSON, HttpRequest
 
 YAML: Final = "application/yaml"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import status
 from celadon.kube.go import quote
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 
 VERBS: Final = {

@@ -8,7 +8,6 @@ Server-side apply reads its YAML in a way of its own (k8s.io/apiserver
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import status
@@ -16,6 +15,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.schemas import json_kind
 from celadon.kube.writes import Incoming, read_object, request_bodies, request_options
+from celadon.records import dataclass
 from celadon.serve.http_messages import JSON
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
 from celadon.serve.rest.calls import Call

@@ -8,12 +8,13 @@ is said in different ways by the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.catalogue import Catalog, Resource, Subresource
 from celadon.kube.protobuf import has_message
+from celadon.records import dataclass
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
 from celadon.serve.requests.request_info import COLLECTION_VERBS, RequestInfo
 

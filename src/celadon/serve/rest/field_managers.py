@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import World
@@ -20,6 +19,7 @@ from celadon.kube.apply import (
 )
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.writes import Incoming, request_options
+from celadon.records import dataclass
 from celadon.serve.rest.bodies import read_configuration
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.served_resources import ServedResources

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube import JsonObject, status
+from celadon.records import dataclass
 from celadon.serve.http_messages import JSON
 from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
 from celadon.serve.objects.object_texts import ObjectTexts

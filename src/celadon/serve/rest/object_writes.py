@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
@@ -29,6 +29,7 @@ from celadon.kube.writes import (
     strategy_of,
     write_path,
 )
+from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
 from celadon.serve.rest.bodies import checked_body, read_sent

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World
@@ -29,6 +29,7 @@ from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.well_known_values import PODS
 from celadon.kube.writes import deletions, preconditions, require_version, write_path
+from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_sent

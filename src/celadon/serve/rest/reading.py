@@ -7,7 +7,6 @@ means by its options is the table in `_revision`.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import World
@@ -15,6 +14,7 @@ from celadon.kube import JsonObject, StatusError, metadata, name_rules, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.go import quote
 from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.objects.continue_tokens import (
     LATEST,

@@ -7,13 +7,14 @@ Each verb reads as the list of its steps; what they do is in `reading`, `watchin
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon.kube import name_rules, status
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
+from celadon.records import dataclass
 from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import JSON, HttpAnswer
 from celadon.serve.objects.object_texts import ObjectTexts

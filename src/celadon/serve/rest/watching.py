@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
+from celadon.records import dataclass
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectPage, ObjectStore

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from celadon.admission.static import ManifestError, StaticDocument
 from celadon.goyaml import SeparatorError, UnreadableError, first_document, yaml_parts
 from celadon.kube.go import Document, JsonSyntaxError, quote, read_json
+from celadon.records import dataclass
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 

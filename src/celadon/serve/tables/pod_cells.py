@@ -7,10 +7,10 @@ initialized) the containers speak, the first of them with the last word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 from celadon.serve.tables.cell_texts import NONE, Cell, age, at, is_true, items, number, since, text
 
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})

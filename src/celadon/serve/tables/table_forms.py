@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.go import quote
 from celadon.kube.status import Status
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.tables.table_shapes import TableShape
 

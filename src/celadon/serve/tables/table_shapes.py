@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Column, Resource
+from celadon.records import dataclass
 from celadon.serve.tables.access_cells import ACCESS, FLOW_SCHEMAS, flow_schema_order
 from celadon.serve.tables.autoscaler_cells import autoscaler_cells
 from celadon.serve.tables.cell_texts import Cell, CellsOf, age, at, number

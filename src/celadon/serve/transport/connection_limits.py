@@ -6,7 +6,7 @@ what it asked for loses it, and with it its watch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ import sys
 import termios
 from collections import deque
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 import httptools
 
+from celadon.records import dataclass
 from celadon.serve.http_messages import (
     Header,
     HttpAnswer,

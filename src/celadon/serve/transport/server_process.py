@@ -12,8 +12,8 @@ import contextlib
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,8 @@ import uvloop
 
 from celadon.admission.static import ManifestError
 from celadon.kube.defaulting import service_ca_source
-from celadon.serve.access.credentials.signing_keys import KeyFileError, Signer
+from celadon.records import dataclass
+from celadon.serve.access.credentials.signed_tokens import KeyFileError
 from celadon.serve.access.credentials.token_file import (
     TokenFile,
     TokenFileError,
@@ -32,6 +33,7 @@ from celadon.serve.access.identities import ADMINISTRATOR
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
+from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.operation import log_lines
 from celadon.serve.tls.private_files import write_private
 from celadon.serve.transport.generated_credentials import CredentialsFolder
@@ -51,7 +53,7 @@ from celadon.serve.transport.server_settings import (
 from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.serve.transport.watched_manifests import WatchedManifests
-from celadon.store import FileError, Store, open_memory, open_sqlite
+from celadon.store import FileError, ServiceError, Store, open_memory, open_sqlite
 
 if TYPE_CHECKING:
     from celadon.serve.audit.audit_log import AuditLog
@@ -96,7 +98,7 @@ def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
 
 
 def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
-    folder = None if settings.data == MEMORY else Path(f"{settings.data}.credentials")
+    folder = settings.credentials_folder
     listener = stack.enter_context(open_listener(settings.listen))
     kept = CredentialsFolder(folder)
     address = Address(settings.listen.host, listener.getsockname()[1])
@@ -104,7 +106,7 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     token = kept.administrator_token()
     tokens = _tokens(settings.token_file)
     access = AccessSettings(
-        Signer.from_pem(kept.signing_key()),
+        kept.signer(),
         TokenFile({**tokens.users, token: ADMINISTRATOR}),
         client_certificates=settings.tls.client_authorities is not None,
     )
@@ -153,7 +155,14 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
-    except (FileError, ManifestError, TokenFileError, KeyFileError, UnicodeError) as error:
+    except (
+        FileError,
+        ServiceError,
+        ManifestError,
+        TokenFileError,
+        KeyFileError,
+        UnicodeError,
+    ) as error:
         raise StartError(str(error)) from error
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
@@ -190,10 +199,19 @@ async def _serve(
         collection_lag=settings.collection_lag,
         client_ca=_text(settings.tls.client_authorities),
         root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
+        is_one_of_several=settings.etcd is not None,
     )
-    with _start_errors():
-        store = _store(settings.data, loop)
-    api = ApiServer(store, prepared.access, served)
+    async with _store(settings, loop) as store:
+        api = ApiServer(store, prepared.access, served)
+        await _serve_api(settings, prepared, api, ready)
+
+
+async def _serve_api(
+    settings: ServerSettings,
+    prepared: _Prepared,
+    api: ApiServer,
+    ready: Callable[[Serving], None],
+) -> None:
     try:
         with _start_errors():
             await api.start()
@@ -265,7 +283,22 @@ async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: Api
         await api.core.static.look()
 
 
-def _store(data: str, loop: asyncio.AbstractEventLoop) -> Store:
-    if data == MEMORY:
-        return open_memory(carry=loop.call_soon_threadsafe)
-    return open_sqlite(data, carry=loop.call_soon_threadsafe)
+@contextlib.asynccontextmanager
+async def _store(settings: ServerSettings, loop: asyncio.AbstractEventLoop) -> AsyncIterator[Store]:
+    """Where objects are. Raises StartError."""
+    if settings.etcd is not None:
+        from celadon.store.etcd import open_etcd  # late: few servers are on etcd
+
+        with _start_errors():
+            shared = await open_etcd(replace(settings.etcd, root=ROOT))
+        try:
+            yield shared
+        finally:
+            await shared.aclose()
+        return
+    with _start_errors():
+        if settings.data == MEMORY:
+            store = open_memory(carry=loop.call_soon_threadsafe)
+        else:
+            store = open_sqlite(settings.data, carry=loop.call_soon_threadsafe)
+    yield store  # which the server closes

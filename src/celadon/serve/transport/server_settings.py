@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.kube.catalogue import DEFAULT_PLUGINS
+from celadon.records import dataclass
 from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import RuntimeConfig
+
+if TYPE_CHECKING:
+    from celadon.store.etcd import EtcdSettings
 
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
@@ -85,9 +89,12 @@ class ServerSettings:
     """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
     the place it was read from; for `shutdown_delay` seconds after it was told to end, the server
     says that it is not ready and goes on. `read_manifests`, if given, is asked for the manifests
-    again and again; it raises StartError for what cannot be read."""
+    again and again; it raises StartError for what cannot be read. `credentials` is the folder of
+    keys, if not beside the data; `etcd` is where objects are kept instead of in `data`."""
 
     data: str = MEMORY
+    etcd: EtcdSettings | None = None
+    credentials: Path | None = None
     listen: Address = Address()
     tls: TlsSettings = TlsSettings()
     kubeconfig_out: Path | None = None
@@ -112,3 +119,10 @@ class ServerSettings:
     shutdown_delay: float = 0.0
     controllers: frozenset[str] = ON_BY_DEFAULT
     collection_lag: float = LAG_SECONDS
+
+    @property
+    def credentials_folder(self) -> Path | None:
+        """None if nothing is kept."""
+        if self.credentials is not None or self.data == MEMORY:
+            return self.credentials
+        return Path(f"{self.data}.credentials")

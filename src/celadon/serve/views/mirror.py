@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.store import Compacted, Watch, WatchOverflow
+from celadon.store import Compacted, Watch, WatchLost, WatchOverflow
 
 
 class Mirror:
@@ -35,7 +35,7 @@ class Mirror:
         self._seen = revision
         try:
             events = self._watch.take().events
-        except (Compacted, WatchOverflow):
+        except (Compacted, WatchLost, WatchOverflow):
             self._reload()
             return True
         for event in events:

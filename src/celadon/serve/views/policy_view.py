@@ -8,7 +8,6 @@ cannot be decoded (it was stored by another release) takes no part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, Generic, TypeVar
 
@@ -28,6 +27,7 @@ from celadon.admission.static import NOTHING, StaticObjects
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror

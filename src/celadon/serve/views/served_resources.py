@@ -8,12 +8,12 @@ until something changes: whoever derives something from it may keep that for as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.catalogue import Catalog, Resource, is_established
 from celadon.kube.custom import CustomKind, RememberedKinds
+from celadon.records import dataclass
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror

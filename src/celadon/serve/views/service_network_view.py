@@ -12,12 +12,13 @@ import ipaddress
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube import JsonObject, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
+from celadon.records import dataclass
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror

@@ -2,17 +2,16 @@
 
 Read `kept_certificates` first (what is kept, and the steps in which it is renewed), then
 `own_authority` (the leader at work), `secret_certificate` (what each replica shows),
-`trusted_bundles` and `leader_election`.
+`trusted_bundles`. The election itself is in `celadon.serve.leading`.
 """
 
-from celadon.webhook.certificates.leader_election import LeaderElection, leases_path
+from celadon.webhook.certificates.cluster_leases import ClusterLeases
 from celadon.webhook.certificates.own_authority import AuthoritySettings, OwnAuthority
 from celadon.webhook.certificates.secret_certificate import SecretCertificate
 
 __all__ = [
     "AuthoritySettings",
-    "LeaderElection",
+    "ClusterLeases",
     "OwnAuthority",
     "SecretCertificate",
-    "leases_path",
 ]

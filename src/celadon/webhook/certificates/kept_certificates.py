@@ -14,13 +14,14 @@ import binascii
 import datetime
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from celadon.serve.tls import (
+from celadon.records import dataclass
+from celadon.serve.tls.issuing import (
     Pair,
     authority_certificate,
     covers_names,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import TLS_SECRET
+from celadon.records import dataclass
+from celadon.serve.leading import LeaderElection
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.certificates.kept_certificates import (
     BrokenSecret,
@@ -25,7 +26,6 @@ from celadon.webhook.certificates.kept_certificates import (
     renewed,
     secret_data,
 )
-from celadon.webhook.certificates.leader_election import LeaderElection
 from celadon.webhook.certificates.secret_certificate import SecretCertificate
 from celadon.webhook.certificates.trusted_bundles import TrustedBundles
 from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError

@@ -15,7 +15,8 @@ from cryptography import x509
 
 from celadon.kube import JsonObject, metadata
 from celadon.serve.operation import LIFE, say, warn
-from celadon.serve.tls import ChangingTls, Pair, context_with, server_context
+from celadon.serve.tls import ChangingTls, context_with, server_context
+from celadon.serve.tls.issuing import Pair
 from celadon.webhook.certificates.kept_certificates import BrokenSecret, bundle_in, pair_in
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection

@@ -18,7 +18,6 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -26,6 +25,7 @@ import httpcore
 
 from celadon.kube import JsonObject
 from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.records import dataclass
 from celadon.serve.outgoing import (
     ClusterLocation,
     CredentialsError,

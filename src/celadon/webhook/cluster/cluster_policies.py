@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import Engine
@@ -26,6 +25,7 @@ from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Catalog, Resource, is_established
 from celadon.kube.custom import CustomKind, RememberedKinds
 from celadon.kube.well_known_values import NAMESPACES
+from celadon.records import dataclass
 from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
 from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer

@@ -10,7 +10,6 @@ configuration says.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from celadon.admission import convert
 from celadon.kube import (
@@ -22,6 +21,7 @@ from celadon.kube import (
     well_known_values,
 )
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer
 from celadon.webhook.cluster.cluster_caches import NAMESPACES, ClusterCaches
 from celadon.webhook.cluster.cluster_client import (

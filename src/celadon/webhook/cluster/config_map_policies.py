@@ -9,7 +9,7 @@ webhook's own namespace is looked at: whoever may write there decides for the wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission.registration import (
@@ -21,6 +21,7 @@ from celadon.admission.registration import (
 from celadon.goyaml import UnreadableError, read_yaml
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 Documents = Mapping[str, Sequence[JsonObject]]
 """By kind, in order; each of KINDS is there."""

@@ -12,13 +12,13 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
 from celadon.admission import Request, Verdict
 from celadon.kube import metadata
+from celadon.records import dataclass
 from celadon.serve.operation import warn
 from celadon.webhook.cluster.cluster_client import (
     NOT_FOUND,

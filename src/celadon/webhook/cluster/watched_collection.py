@@ -14,10 +14,10 @@ import asyncio
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
 from celadon.webhook.cluster.cluster_client import (
     GONE,
     NOT_FOUND,

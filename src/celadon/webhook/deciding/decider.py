@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
 from celadon.admission import Action, Cause, Decision, Request, Verdict
+from celadon.records import dataclass
 from celadon.webhook.deciding.original_requests import original_request
 from celadon.webhook.deciding.rulebook import Rulebook
 from celadon.webhook.deciding.unanswered import Unanswered, settled
@@ -36,6 +36,11 @@ class Decider:
         self._last = 0.0
         self.findings: list[Finding] = []
         self.times: list[tuple[str, float]] = []
+
+    @property
+    def hears_all(self) -> bool:
+        """Policies that were content matter for their times only."""
+        return self._timed
 
     def verdict(self) -> Verdict:
         """May raise Unanswered."""

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from celadon.admission import Engine, World
 from celadon.admission.mutating import MutatingEngine
 from celadon.kube import GroupVersionKind
 from celadon.kube.custom import CustomKind
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

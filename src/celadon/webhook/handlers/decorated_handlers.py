@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypedDict, Unpack
 
+from celadon.records import dataclass
 from celadon.webhook.handlers.denials import Denied
 from celadon.webhook.handlers.handler_requests import Object, Request
 from celadon.webhook.handlers.handler_rules import WRITES, Targets, rules_of

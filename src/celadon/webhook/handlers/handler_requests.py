@@ -6,12 +6,13 @@ Handlers see one version of a kind, that of their rules: an API server converts 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from celadon import admission
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
+from celadon.records import dataclass
 
 Object = dict[str, Any]
 """A Kubernetes object as JSON: `object["metadata"]["name"]`."""

@@ -13,7 +13,7 @@ import json
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from celadon.admission import ADMIN, ObjectWorld, Operation, Request, default_options
@@ -27,6 +27,7 @@ from celadon.admission.webhooks import (
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
 from celadon.kube.catalogue import guessed_resource
+from celadon.records import dataclass
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.generated_configurations import decoded
 from celadon.webhook.handlers.review_handling import handled

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
 from celadon import __version__
+from celadon.records import dataclass
 
 PORT: Final = 8443
 """Where the webhook listens, in its container."""

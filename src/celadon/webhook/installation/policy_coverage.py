@@ -12,7 +12,7 @@ and the new object.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
@@ -23,6 +23,7 @@ from celadon.admission.registration import (
     Rule,
 )
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
+from celadon.records import dataclass
 from celadon.webhook.installation.rule_unions import ANY, OPERATIONS, union_of_rules
 from celadon.webhook.installation.selector_unions import Selector, conjunction, union
 

@@ -8,11 +8,11 @@ does not let it stand beside others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import Operation
 from celadon.admission.registration import Rule
+from celadon.records import dataclass
 
 ANY: Final = "*"
 OPERATIONS: Final = tuple(one.value for one in Operation)

@@ -9,8 +9,10 @@ asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Final
+
+from celadon.records import dataclass
 
 Selector = Mapping[str, Any]
 """A LabelSelector as in the API."""

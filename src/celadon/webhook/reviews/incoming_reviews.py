@@ -11,12 +11,12 @@ is not always the one that its client used: `Request.request_kind` and `request_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from celadon.admission import Operation, Request
 from celadon.admission.webhooks import REVIEW_KIND, REVIEW_VERSIONS
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.records import dataclass
 
 T = TypeVar("T")
 _OPERATIONS: Final = {one.value: one for one in Operation}

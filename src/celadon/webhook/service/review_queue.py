@@ -14,11 +14,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, TypeAlias
 
 from celadon.cel.value_functions import parse_duration
+from celadon.records import dataclass
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.webhook.service.review_handler import REVIEW_PATHS, Later, ReviewHandler
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from celadon.admission import Request, Verdict
+from celadon.records import dataclass
 from celadon.serve.transport import Address
 
 MOST_BYTES: Final = 7 << 20

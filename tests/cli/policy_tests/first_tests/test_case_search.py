@@ -82,3 +82,138 @@ def test_unsolved() -> None:
     assert (result.unsolved, result.admitted is None) == ([0], False)
     result = found(policy(expression="object.metadata.name == ''"), binding())
     assert (result.unsolved, result.admitted) == ([], None)
+
+
+def test_each_of_several_validations_lets_something_pass() -> None:
+    """The refused request with one place changed; not what is admitted anyway."""
+    rules = [
+        {"expression": "object.data.x == 'a' || object.data.x == 'b'"},
+        {"expression": "object.data.?y.orValue('') != 'b'"},
+    ]
+    result = found(policy(validations=rules), binding())
+    assert sorted(result.against) == sorted(result.passing) == [0, 1]
+    for index, name in enumerate("xy"):
+        before, after = result.against[index].tried.object, result.passing[index].object
+        assert before["data"][name] != after["data"][name]
+        assert after != result.admitted.object
+
+
+def test_what_is_admitted_passes_all() -> None:
+    """Nothing else does here."""
+    assert found(SOLVED["two validations"], binding()).passing == {}
+
+
+MUTATING: dict[str, tuple[str, str]] = {
+    "a label": ("applyConfiguration", "Object{metadata: Object.metadata{labels: {'team': 'a'}}}"),
+    "a label, by a patch": (
+        "jsonPatch",
+        "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {'a': 'b'}}]",
+    ),
+    "where a field says so": (
+        "jsonPatch",
+        "object.data.x == 'a' ? [JSONPatch{op: 'replace', path: '/data/x', value: 'b'}] : []",
+    ),
+}
+
+
+def mutating(name: str) -> list[Json]:
+    kind, expression = MUTATING[name]
+    spec = policy()["spec"]
+    mutation = {"patchType": kind[0].upper() + kind[1:], kind: {"expression": expression}}
+    mutation["patchType"] = {"jsonPatch": "JSONPatch"}.get(kind, "ApplyConfiguration")
+    head = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "limit"}}
+    return [
+        {
+            **head,
+            "kind": "MutatingAdmissionPolicy",
+            "spec": {
+                "matchConstraints": {
+                    "resourceRules": [
+                        {
+                            **spec["matchConstraints"]["resourceRules"][0],
+                            "operations": ["CREATE", "UPDATE"],
+                        }
+                    ]
+                },
+                "reinvocationPolicy": "Never",
+                "mutations": [mutation],
+            },
+        },
+        {**head, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": "limit"}},
+    ]
+
+
+@pytest.mark.parametrize("name", MUTATING)
+def test_mutations(name: str) -> None:
+    result = found(*mutating(name))
+    assert result.is_complete
+    assert result.against[0].patch
+
+
+DEFINITION: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "shops.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "shops", "singular": "shop", "kind": "Shop", "listKind": "ShopList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "required": ["spec"],
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "required": ["size", "kind", "doors", "open", "name", "place"],
+                                "properties": {
+                                    "size": {"type": "integer", "minimum": 3},
+                                    "kind": {"type": "string", "enum": ["big", "small"]},
+                                    "doors": {
+                                        "type": "array",
+                                        "minItems": 1,
+                                        "items": {"type": "string", "minLength": 2},
+                                    },
+                                    "open": {"type": "boolean"},
+                                    "name": {"type": "string", "default": "a"},
+                                    "place": {"type": "object"},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def test_custom_kinds() -> None:
+    rules = [
+        {
+            "apiGroups": ["example.com"],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE"],
+            "resources": ["shops"],
+        }
+    ]
+    given = [policy(rules=rules, expression="object.spec.size <= 7"), binding()]
+    documents = [plain_document(one, "p") for one in given]
+    assert not search(documents, "limit", "1.36").is_complete
+    result = search(documents, "limit", "1.36", [plain_document(DEFINITION, "crd")])
+    assert result.is_complete
+    assert result.admitted is not None
+    assert result.admitted.object["spec"] == {
+        "size": 3,
+        "kind": "big",
+        "doors": ["xx"],
+        "open": False,
+        "name": "a",
+        "place": {},
+    }
+    assert result.against[0].tried.object["spec"]["size"] == 8

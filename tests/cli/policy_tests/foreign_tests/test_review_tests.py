@@ -28,14 +28,18 @@ UPDATES = [{"expression": "oldObject.data.x != object.data.x"}]
 
 
 def ran(
-    folder: Path, request: Json, response: Json | None, rules: list[Json] = RULES
+    folder: Path,
+    request: Json,
+    response: Json | None,
+    rules: list[Json] = RULES,
+    expected: str = "",
 ) -> FileResult:
     write(folder / "policy.yaml", policy(validations=rules), binding())
     review: Json = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
     review["request"] = {**REQUEST, **request}
     if response is not None:
         review["response"] = response
-    given = given_tests([write(folder / "review.json", review)])
+    given = given_tests([write(folder / "review.json", review)], expected)
     assert not given.problems
     (found,) = run_tests(given.tests, RunOptions(), lambda _: None).tests
     return found
@@ -84,3 +88,22 @@ def test_what_cannot_be_said(
     found = ran(tmp_path, request_, response)
     assert not found.cases
     assert text in [one.message for one in found.problems]
+
+
+@pytest.mark.parametrize(
+    ("request_", "response", "expected", "status"),
+    [
+        (OK, None, "admit", "passed"),
+        (BAD, None, "admit", "failed"),
+        (BAD, None, "deny", "passed"),
+        (OK, {"allowed": True}, "deny", "passed"),
+        ({"operation": "DELETE", "oldObject": config_map(x="no")}, None, "error", "passed"),
+    ],
+)
+def test_expected_by_option(
+    tmp_path: Path, request_: Json, response: Json | None, expected: str, status: str
+) -> None:
+    """A response of the review's own goes first."""
+    found = ran(tmp_path, request_, response, expected=expected)
+    assert not found.problems
+    assert [one.status.value for one in found.cases] == [status]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from celadon.cli.own_files.shape_faults import faults
 from celadon.cli.policy_tests.written_tests.file_format import SCHEMA
-from celadon.cli.policy_tests.written_tests.shape_faults import faults
 from celadon.cli.reading import DocumentReader, Problem, read
 from tests.paths import ROOT
 

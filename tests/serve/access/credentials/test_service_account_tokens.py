@@ -55,7 +55,7 @@ def token(bound: BoundTo = UNBOUND, **more: Any) -> str:
 
 
 def tokens(objects: Objects) -> ServiceAccountTokens:
-    return ServiceAccountTokens((ISSUER,), API, (SIGNER.public_key,), objects)
+    return ServiceAccountTokens((ISSUER,), API, SIGNER, objects)
 
 
 def test_claims() -> None:

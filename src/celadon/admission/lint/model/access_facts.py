@@ -6,12 +6,12 @@ A path is a variable and the fields below it: `("object", "spec", "containers", 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from celadon.admission.lint.model.matched_kinds import OPERATIONS
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.cel.syntax import Expr
+from celadon.records import dataclass
 
 Path: TypeAlias = tuple[str, ...]
 

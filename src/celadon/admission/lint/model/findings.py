@@ -8,9 +8,9 @@ and lines.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from celadon.kube import FieldPath, fieldpath
+from celadon.records import dataclass
 
 
 class Severity(enum.Enum):

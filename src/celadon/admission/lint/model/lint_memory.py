@@ -9,12 +9,13 @@ forgotten.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.subjects import BindingCase, PolicyCase, Registered
 from celadon.admission.lint.model.type_mistakes import Mistake
 from celadon.admission.policy.typecheck import TypeProblem
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

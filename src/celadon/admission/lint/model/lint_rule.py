@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from celadon.admission.lint.model.findings import Finding, Severity
 from celadon.admission.lint.model.rule_reports import Report
 from celadon.admission.lint.model.subjects import Bundle
+from celadon.records import dataclass
 
 Check = Callable[[Bundle], Iterable[Report]]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.registration.registration_types import MutatingAdmissionPolicy
 from celadon.cel.syntax import Expr
 from celadon.kube import GroupVersionKind
+from celadon.records import dataclass
 
 Path = tuple[str, ...]
 """The names on the way to a field; items of lists have no step of their own."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from celadon.cel import CheckedAst, Environment
+from celadon.cel.syntax import Ast
 from celadon.kube import FieldPath
+from celadon.records import dataclass
 
 
 class Role(enum.Enum):
@@ -23,14 +24,15 @@ class Role(enum.Enum):
 @dataclass(frozen=True)
 class PolicyExpression:
     """`path` is that of the field. `name` is that of a variable or condition; `checked` is None if
-    it does not compile. `env` is what it was compiled in. `shift` is the white space that was cut
-    off before compiling."""
+    it does not compile, `tree` (what was checked) if it does not parse. `env` is what it was
+    compiled in. `shift` is the white space that was cut off before compiling."""
 
     role: Role
     index: int
     path: FieldPath
     text: str
     env: Environment
+    tree: Ast | None
     checked: CheckedAst | None
     name: str = ""
     shift: int = 0

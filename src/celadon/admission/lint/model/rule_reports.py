@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.admission.lint.model.access_facts import ITEM, Access, Path
 from celadon.admission.lint.model.findings import Fix, Severity, Spot
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.cel.syntax import Expr
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

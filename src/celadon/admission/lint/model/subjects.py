@@ -8,7 +8,7 @@ which they are evaluated, each with its tree if it compiles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.kube import FieldError, GroupVersionKind
 from celadon.kube.catalogue import Catalog
 from celadon.kube.schemas import Schema, StrayField, schema_for
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.cel import Issue
 from celadon.cel.syntax import Expr
 from celadon.kube import GroupVersionKind
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

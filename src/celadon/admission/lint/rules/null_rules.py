@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Final
 
 from celadon.admission.lint.model.access_facts import ITEM, Access, Path, Reading
@@ -115,13 +116,14 @@ def _params(bundle: Bundle) -> Iterator[Report]:
 def _optional_fields(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         seen: set[tuple[FieldPath, Path]] = set()
+        lacking = cache(partial(absent_in, bundle, case))
         for access in case.accesses:
             field, path = access.expression.path, access.path
             if access.within.role is Role.MESSAGE or not _may_fail(access):
                 continue
             if any((field, path[:length]) in seen for length in range(1, len(path) + 1)):
                 continue  # said already, of this field or of one above it
-            kinds = absent_in(bundle, case, path)
+            kinds = lacking(path)
             if kinds:
                 seen.add((field, path))
                 yield _absent(case, access, kinds[0])

@@ -72,9 +72,9 @@ class ActualTypes:
         policy looks which kind it has before it."""
         shared = SharedTypes()
         checks = {
-            one.path: SharedChecks(tree, shared)
+            one.path: SharedChecks(one.tree, shared)
             for one in case.expressions
-            if one.checked is not None and (tree := one.env.parse(one.text)[0]) is not None
+            if one.checked is not None and one.tree is not None
         }
         found = self._found(case, checks)
         known = len(self.kinds(case)) if found else 0

@@ -8,7 +8,9 @@ was false. A variable is followed into its expression where it is used, with wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import accumulate
 from typing import Final
 
 from celadon.admission.lint.model.access_facts import ITEM, NOTHING, Access, Facts, Path, Reading
@@ -44,14 +46,16 @@ def accesses(
     names = Names(variables)
     start = Facts(operations=operations)
     conditions = [one for one in expressions if one.role is Role.CONDITION]
-    matched = start.and_(_all_true(conditions, names))
+    tested = [_when_true(one, names) for one in conditions]
+    matched = reduce(Facts.and_, tested, start)
+    beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
     verdicts = {one.index: one for one in expressions if one.role is Role.VALIDATION}
     for one in expressions:
         facts = matched
         if one.role is Role.VARIABLE or one.checked is None:
             continue
         if one.role is Role.CONDITION:
-            facts = start.and_(_all_true([c for c in conditions if c is not one], names))
+            facts = beside[one.path]
         elif one.role is Role.MESSAGE:
             verdict = verdicts[one.index].checked
             if verdict is not None:
@@ -64,12 +68,18 @@ def accesses(
         yield from walker.found
 
 
-def _all_true(conditions: Iterable[PolicyExpression], names: Names) -> Facts:
-    facts = NOTHING
-    for condition in conditions:
-        if condition.checked is not None:
-            facts = facts.and_(names.outcomes(condition.checked.root).if_true)
-    return facts
+def _when_true(condition: PolicyExpression, names: Names) -> Facts:
+    checked = condition.checked
+    return NOTHING if checked is None else names.outcomes(checked.root).if_true
+
+
+def _others(start: Facts, tested: Sequence[Facts]) -> list[Facts]:
+    """For each of these facts what is known of all the others, in time that grows with their number
+    alone."""
+    before = list(accumulate(tested, Facts.and_, initial=start))
+    after = list(accumulate(reversed(tested), Facts.and_, initial=NOTHING))
+    after.reverse()
+    return [one.and_(other) for one, other in zip(before, after[1:], strict=False)]
 
 
 class _Walker:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
@@ -28,6 +28,7 @@ from celadon.kube.apply import MutatedKinds
 from celadon.kube.defaulting import drafted
 from celadon.kube.schemas import DecodeError
 from celadon.kube.writes import patch_between
+from celadon.records import dataclass
 
 _MOST_KINDS: Final = 5
 """Kinds of one policy that are tried: rules with wildcards match hundreds."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import FieldError, FieldPath, fieldpath
+from celadon.records import dataclass
 
 PRIVILEGED: Final = "privileged"
 BASELINE: Final = "baseline"

@@ -9,7 +9,6 @@ let in. As k8s.io/pod-security-admission `admission` and k8s.io/kubernetes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -50,6 +49,7 @@ from celadon.kube import (
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import PODS as POD_RESOURCE
 from celadon.kube.well_known_values import SECCOMP_OF_CONTAINER, SECCOMP_OF_POD
+from celadon.records import dataclass
 
 MAX_PODS: Final = 3000
 """How many pods of a namespace are looked at when it becomes stricter."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission.plugins.pod_security.security_levels import (
@@ -14,6 +13,7 @@ from celadon.admission.plugins.pod_security.security_levels import (
 )
 from celadon.admission.request import Request
 from celadon.kube.go import quote
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ too, except where it has stricter ones in their place.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.plugins.pod_security import baseline_checks as baseline
@@ -21,6 +20,7 @@ from celadon.admission.plugins.pod_security.security_levels import (
 )
 from celadon.admission.plugins.pod_security.violation_texts import Check, Violation
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 PROC_MOUNT: Final = "procMount"
 CAPABILITIES: Final = "capabilities_baseline"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from celadon.kube import JsonObject
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

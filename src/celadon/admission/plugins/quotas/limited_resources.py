@@ -7,11 +7,11 @@ As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`limited
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from celadon.admission.plugins.quotas.quota_amounts import Amounts
 from celadon.admission.plugins.quotas.quota_scopes import matched_selectors, selectors_of
 from celadon.kube import GroupResource, JsonObject
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.admission.plugins.plugin_answers import forbidden
@@ -34,6 +34,7 @@ from celadon.admission.plugins.quotas.quota_amounts import (
 from celadon.admission.plugins.quotas.quota_scopes import is_in_scope, is_terminating
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupResource, JsonObject, StatusError, metadata
+from celadon.records import dataclass
 
 _COUNTED_WHEN_UPDATED: Final = frozenset({SERVICE, VOLUME_CLAIM, DEVICE_CLAIM})
 """Resources whose objects can count for more after an update."""

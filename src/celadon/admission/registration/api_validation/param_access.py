@@ -8,7 +8,6 @@ the client sees 422, not 403. As k8s.io/kubernetes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.registration.registration_types import (
@@ -31,6 +30,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.catalogue import Catalog
+from celadon.records import dataclass
 
 ALL: Final = "*"
 _PARAM_KIND: Final = FieldPath("spec", "paramKind")

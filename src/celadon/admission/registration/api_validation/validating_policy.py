@@ -8,7 +8,6 @@ conditions are not looked at when neither they nor `paramKind` changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import policy_limits
@@ -30,6 +29,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
 from celadon.kube.go import trim_space
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
 
 REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 

@@ -8,7 +8,6 @@ breaking it. `_Demands` says which of them a write has to keep. As k8s.io/kubern
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.expressions.compiled_expressions import (
@@ -31,6 +30,7 @@ from celadon.admission.registration.api_validation.registration_metadata import 
 from celadon.admission.registration.registration_types import Webhook, WebhookConfiguration
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
 from celadon.kube.library import DEFAULT_VERSION, previous_minor
+from celadon.records import dataclass
 
 SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 OLD_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun", "Some", "Unknown")

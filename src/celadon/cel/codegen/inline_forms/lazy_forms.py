@@ -14,7 +14,8 @@ from celadon.cel.syntax import Call, Expr, ListLiteral
 def _has_value(w: PlainWriter, node: Call) -> str:
     e = w.emitter
     receiver = operands(node)[0]
-    if (parts := w.maybe(receiver)) is not None:
+    parts = w.maybe(receiver)
+    if parts is not None and parts[1].isidentifier():  # anything else may fail, though not needed
         return parts[0]
     t, kind = e.name(), e.runtime("Optional")
     slow = e.bind(w.context.impl(node), "f")

@@ -25,7 +25,8 @@ def _method(name: str) -> PlainForm:
         receiver, arg = operands(node)
         certain = w.context.certain(arg)
         if certain is str:
-            code = w.value(receiver)
+            # a name for a constant: `5.startswith` is no expression
+            code = w.atom(receiver) if w.context.is_constant(receiver) else w.value(receiver)
             return f"{code}.{name}({_text(w, arg)})"
         if certain is not None:
             return None

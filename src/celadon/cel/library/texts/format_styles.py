@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from celadon.cel.errors import EvaluationError
@@ -33,6 +32,7 @@ from celadon.cel.values.text import (
     written,
 )
 from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
+from celadon.records import dataclass
 
 Renderer: TypeAlias = Callable[[Any, int | None], str]
 _Known: TypeAlias = dict[int, str]

@@ -8,11 +8,11 @@ given as their operands followed by a loop of suffixes, each with the precedence
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.operator_table import PRODUCT, RELATION, SUM, signs
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from celadon.cel.parsing.recovery.grammar import (
@@ -23,6 +23,7 @@ from celadon.cel.parsing.recovery.grammar import (
     Rule,
     Token,
 )
+from celadon.records import dataclass
 
 #: Stands in a set of kinds for "the rule may end here".
 END = "<end of rule>"

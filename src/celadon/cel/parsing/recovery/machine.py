@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from celadon.cel.parsing import parse_limits as texts
@@ -38,6 +38,7 @@ from celadon.cel.parsing.recovery.grammar_network import (
 )
 from celadon.cel.parsing.recovery.prediction import NoViableAlternativeError, predict
 from celadon.cel.parsing.recovery.token_stream import Token, TokenStream
+from celadon.records import dataclass
 
 #: A selected keyword gives this message a friendlier form (cel-go `parser/parser.go`).
 _KEYWORD_SELECTED = re.compile("no viable alternative at input '.(true|false|null)'")

@@ -20,11 +20,12 @@ can do more with the token. If there is none, the decision fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.recovery.grammar_network import CEL_NETWORK, Network, State, StateKind
+from celadon.records import dataclass
 
 #: States to return to, the next one first. Its end is None: anything.
 Stack: TypeAlias = "tuple[State, Stack] | None"

@@ -16,7 +16,6 @@ Recursive, so only for trees of bounded height: `MAX_HEIGHT`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import assert_never
 
 from celadon.cel.re2.trees.factoring import alternatives, single_char_set
@@ -38,6 +37,7 @@ from celadon.cel.re2.trees.pattern_tree import (
     repeat,
     star,
 )
+from celadon.records import dataclass
 
 MAX_HEIGHT = 60
 

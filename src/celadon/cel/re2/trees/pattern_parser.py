@@ -11,7 +11,6 @@ Nodes are counted on the way as Go allocates them, see `limits`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.trees.character_classes import parse_class, parse_class_escape, parse_escape
@@ -30,6 +29,7 @@ from celadon.cel.re2.trees.pattern_tree import (
     concat,
     repeat,
 )
+from celadon.records import dataclass
 
 MAX_REPEAT = 1000
 """Largest count in `x{n}`, and largest product of nested ones."""

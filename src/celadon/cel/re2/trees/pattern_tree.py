@@ -9,10 +9,10 @@ case functions (`concat`, `repeat`, ...), never by calling the classes.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from celadon.cel.re2.trees.charsets import CharSet
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

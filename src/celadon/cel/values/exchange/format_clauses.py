@@ -7,11 +7,11 @@ gets there: after the clauses before them, and after asking for their argument.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from celadon.cel.values.numbers import MAX_INT
 from celadon.cel.values.text import go_quote, utf8
+from celadon.records import dataclass
 
 VERBS = frozenset("sdfebxXo")
 

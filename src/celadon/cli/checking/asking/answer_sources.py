@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission import World
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.webhooks import AsJson, Call, NoReply, Reply

@@ -23,7 +23,7 @@ import base64
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,7 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import expand, read
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 MEMBERS: Final = ("operation", "kind", "resource", "subResource", "namespace", "name")
 """Of a recorded request, what another has to have as well to be given the same answer."""

@@ -6,12 +6,13 @@ load it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from celadon.cli.checking.check_report import WebhookCall
 from celadon.cli.checking.questions import Asked
 from celadon.kube import StatusError
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.checking.mutation.object_mutation import ObjectMutation

@@ -7,7 +7,7 @@ One that the API server would not accept becomes a `PolicyError`; the others tak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.registration import (
@@ -23,6 +23,7 @@ from celadon.cli.checking.policy_set import Placed, accepted, document_error
 from celadon.cli.reading.documents import Document
 from celadon.kube import FieldError, FieldPath
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.webhooks import Hook, HookSet

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import Operation, Request, World
@@ -40,6 +40,7 @@ from celadon.cli.checking.questions import Asked
 from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.defaulting import Draft, run_plugins
 from celadon.kube.writes import write_path
+from celadon.records import dataclass
 
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 

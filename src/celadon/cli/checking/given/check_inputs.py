@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from celadon.cli.checking.given import check_options
 from celadon.cli.checking.judging.object_judging import Settings
@@ -12,6 +11,7 @@ from celadon.cli.checking.manifests import Manifests, Parts, gather, unknown_kin
 from celadon.cli.checking.policy_set import PolicySets, only, policy_sets
 from celadon.cli.reading.sources import Exclusion
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
 
 
 class WrongUseError(ValueError):

@@ -8,12 +8,13 @@ stretch before it.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from celadon.cli.checking.check_report import Notice, ObjectResult
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.notices import Sightings
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 
 @dataclass(slots=True)

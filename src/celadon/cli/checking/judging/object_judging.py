@@ -5,7 +5,7 @@ what validating webhooks say; and a result that tells of it all.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon.admission import Action, Cause, Decision, Engine, Verdict, World
@@ -38,6 +38,7 @@ from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Status, StatusError
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.checking.mutation.object_mutation import ObjectMutation

@@ -8,7 +8,6 @@ time; whoever has the draft asks for a second round where that is due. What happ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import Note, Outcome, Request, World
@@ -17,6 +16,7 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.custom import CustomKind
 from celadon.kube.defaulting import DefaultingContext
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.explanation import Explanation, MutationLook

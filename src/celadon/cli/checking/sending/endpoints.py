@@ -9,13 +9,13 @@ not given, so its resource is guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import ApiVersionError, GroupVersionKind, GroupVersionResource, parse_api_version
 from celadon.kube.catalogue import Catalog, Resource, Subresource, guessed_resource, known_resources
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
 def _subresources(
     kind: GroupVersionKind, resource: Resource | None, wanted: str, catalog: Catalog
 ) -> Iterator[tuple[Resource, Subresource]]:
-    """The subresources of a resource, or those whose objects are of this kind."""
+    """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
+    of its own, and that of `pods/binding`."""
     parent, _, name = wanted.rpartition("/")
-    for candidate in catalog if resource is None else (resource,):
+    own = resource is not None and parent in ("", resource.gvr.resource)
+    for candidate in (resource,) if own and resource is not None else catalog:
         if parent in ("", candidate.gvr.resource):
             for subresource in candidate.subresources:
-                if (not name or subresource.name == name) and (
-                    resource is not None or subresource.gvk == kind
-                ):
+                if (not name or subresource.name == name) and (own or subresource.gvk == kind):
                     yield candidate, subresource
 
 

@@ -8,7 +8,6 @@ are those of `celadon.kube.writes`; here they get the lines of the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from celadon.cli.checking.check_report import Fault, Place
 from celadon.cli.reading.documents import Document
@@ -19,6 +18,7 @@ from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
 from celadon.kube.schemas import StrayField
 from celadon.kube.writes import Patched, Target, request_bodies, stray_fields
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 
 from celadon.cli.checking.check_report import Place
+from celadon.cli.formats.case_reports.alteration_text import told
 from celadon.cli.formats.case_reports.case_text import explained
 from celadon.cli.formats.check_github import command
 from celadon.cli.formats.check_human import Look
 from celadon.cli.formats.check_junit import bad, case, suites
+from celadon.cli.policy_tests.alteration_counts import AlterationResult, Fate
 from celadon.cli.policy_tests.case_results import CaseResult, RunReport, Status
 
 _PLAIN = Look(color=False)
@@ -33,6 +35,10 @@ def render_github(report: RunReport) -> str:
                     title = f"{one.case.name}: {doubt.vacuity.value}"
                     found.append(command(level, one.case.place, title, doubt.text))
         found += [command(level, one.place, one.vacuity.value, one.text) for one in test.doubts]
+    worst = "error" if report.is_unnoticed else "warning"
+    found += [
+        command(worst, one.place, "mutant survived", _alteration(one)) for one in _survivors(report)
+    ]
     return "".join(f"{line}\n" for line in found)
 
 
@@ -50,7 +56,21 @@ def render_junit(report: RunReport) -> str:
             body = bad("failure" if report.strict else "skipped", doubt.text)
             name, place = doubt.vacuity.value, doubt.place
             cases.append(case(test.file, name, place.file, place.line, body))
+    for mutant in _survivors(report):
+        name, place = told(mutant), mutant.place
+        body = bad("failure" if report.is_unnoticed else "skipped", "survived", _alteration(mutant))
+        cases.append(case(f"mutants of {mutant.policy.name}", name, place.file, place.line, body))
     return suites("celadon test", cases)
+
+
+def _survivors(report: RunReport) -> list[AlterationResult]:
+    found = () if report.alterations is None else report.alterations.results
+    return [one for one in found if one.fate in (Fate.SURVIVED, Fate.UNREACHED)]
+
+
+def _alteration(one: AlterationResult) -> str:
+    """With the case that would notice it."""
+    return f"{told(one)}\n{one.diff}{one.case}".rstrip()
 
 
 def _body(one: CaseResult, report: RunReport) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from celadon.cli.checking.check_report import Place, Violation
 from celadon.cli.formats.case_reports.coverage_files import coverage_document
 from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.policy_tests.alteration_counts import AlterationResult, Alterations, Fate
 from celadon.cli.policy_tests.case_results import (
     CaseOutcome,
     CaseResult,
@@ -30,6 +31,8 @@ def document(report: RunReport) -> dict[str, Any]:
     """The report as plain data; empty members are left out below the top."""
     coverage = report.coverage
     measured = {} if coverage is None else {"coverage": coverage_document(coverage)}
+    if report.alterations is not None:
+        measured["mutants"] = _alterations(report.alterations)
     return {
         "apiVersion": API_VERSION,
         "kind": "TestReport",
@@ -45,6 +48,40 @@ def document(report: RunReport) -> dict[str, Any]:
         "problems": [_problem(one) for one in report.all_problems],
         **measured,
     }
+
+
+def _alterations(found: Alterations) -> dict[str, Any]:
+    """With the percentage of those that a case could notice, as far as is known."""
+    return {
+        "percentage": round(found.score, 2),
+        **{fate.value: found.count(fate) for fate in Fate},
+        "policies": [
+            {
+                **_place(Place(policy.file, policy.line)),
+                "kind": policy.kind,
+                "name": policy.name,
+                "percentage": round(own.score, 2),
+                "mutants": [_alteration(one) for one in own.results],
+            }
+            for policy, own in found.of_policies().items()
+        ],
+    }
+
+
+def _alteration(one: AlterationResult) -> dict[str, Any]:
+    return _full(
+        {
+            **_place(one.place),
+            "kind": one.kind.value,
+            "field": one.field,
+            "change": one.text,
+            "fate": one.fate.value,
+            "killer": one.killer,
+            "requests": one.requests,
+            "diff": one.diff,
+            "case": one.case,
+        }
+    )
 
 
 def _test(test: FileResult) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from celadon.cli.checking.check_report import Violation
+from celadon.cli.formats.case_reports.alteration_text import alteration_blocks
 from celadon.cli.formats.case_reports.coverage_text import coverage_blocks
 from celadon.cli.formats.check_human import Look
 from celadon.cli.formats.plain_text import for_people
@@ -33,6 +34,8 @@ def render(report: RunReport, look: Look) -> str:
     blocks = [block for test in report.tests for block in _blocks(test, look)]
     if report.coverage is not None:
         blocks += coverage_blocks(report.coverage, report.coverage_wanted, look)
+    if report.alterations is not None:
+        blocks += alteration_blocks(report.alterations, report.killed_wanted, look)
     if look.verbosity >= 0:
         blocks.append([_summary(report)])
     return "".join(_joined(blocks, look))

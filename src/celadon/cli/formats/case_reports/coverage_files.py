@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
@@ -14,6 +13,7 @@ from celadon.cli.formats.check_data import API_VERSION
 from celadon.cli.formats.html_page import page
 from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.coverage_counts import Coverage, Goal, Wanted
+from celadon.records import dataclass
 
 _BRANCHES: Final = frozenset({Wanted.TRUE, Wanted.FALSE, Wanted.DECIDES})
 

@@ -1,36 +1,37 @@
-"""The search for objects that a policy lets pass, and for one that each validation refuses.
+"""The search for requests that a policy lets pass, and for one that each of its rules is against.
 
-It begins with a seed for each kind that the rules name, and changes what the expressions read to
-what they compare with: one place at a time, then one more, up to `MOST_TRIALS` requests in all.
-Each trial is a case that is judged as any other, so whatever is found is so.
+It begins with a seed for each kind that the policy matches, and changes what the expressions read
+to what they compare with: one place at a time, then one more, up to `MOST_TRIALS` requests in all.
+Each trial is a case that is judged as any other, so whatever is found is so. Of a policy with
+several validations, each also gets a request that it lets pass for what it looks at: the refused
+one with one place changed.
 """
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation
-from celadon.admission.registration import MatchResources
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.questions import user_info
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
-from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces, read_places
-from celadon.cli.policy_tests.first_tests.seed_objects import seed_object
+from celadon.cli.policy_tests.first_tests.changed_values import with_value_at
+from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces
+from celadon.cli.policy_tests.first_tests.search_subject import Subject, subject_of
+from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest, plain_document
 from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
-from celadon.kube import GroupVersionKind
-from celadon.kube.catalogue import Resource, known_resources
+from celadon.kube.catalogue import known_resources
+from celadon.records import dataclass
 
 MOST_TRIALS: Final = 3000
-_MOST_KINDS: Final = 3
 _PLACE: Final = "search"
 _USERS: Final = ("", "alice")
 
@@ -51,21 +52,31 @@ class Tried:
         return json.dumps([self.object, self.old, self.params, self.user], sort_keys=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A request that a rule is against: the message with which it is refused, or the JSON patch by
+    which policies change it."""
+
+    tried: Tried
+    message: str = ""
+    patch: tuple[Mapping[str, Any], ...] = ()
+
+
 @dataclass(slots=True)
 class Found:
-    """What a search came to: a request that is admitted, and by index of the validation one that is
-    refused, with its message. `namespace_labels` are those that selectors ask for."""
+    """What a search came to: a request that is admitted as it is; by index of the rule one that it
+    is against, and one that it lets pass (`passing`, where that is another)."""
 
-    validations: tuple[str, ...]
-    namespace_labels: dict[str, str]
+    subject: Subject
     trials: int = 0
     admitted: Tried | None = None
-    refused: dict[int, tuple[Tried, str]] = field(default_factory=dict)
+    against: dict[int, Against] = field(default_factory=dict)
+    passing: dict[int, Tried] = field(default_factory=dict)
 
     @property
     def unsolved(self) -> list[int]:
-        """The validations that refused nothing."""
-        return [i for i in range(len(self.validations)) if i not in self.refused]
+        """The rules that are against nothing."""
+        return [i for i in range(len(self.subject.rules)) if i not in self.against]
 
     @property
     def is_complete(self) -> bool:
@@ -73,45 +84,33 @@ class Found:
         return self.admitted is not None and not self.unsolved
 
 
-def search(documents: Sequence[Document], name: str, version: str) -> Found:
-    """For the policy of a name among the documents, which are taken by the API server."""
-    test = PolicyTest("search", "", tuple(documents), ())
-    return _Search(Bench(test, version), name).found()
+def search(
+    documents: Sequence[Document],
+    name: str,
+    version: str,
+    definitions: Sequence[Document] = (),
+) -> Found:
+    """For the policy of a name among the documents, which are taken by the API server.
+    `definitions` are those of custom kinds."""
+    test = PolicyTest("search", "", (*documents, *definitions), ())
+    return _Search(Bench(test, version), name, version, definitions).found()
 
 
 class _Search:
-    def __init__(self, bench: Bench, name: str) -> None:
+    def __init__(
+        self, bench: Bench, name: str, version: str, definitions: Sequence[Document]
+    ) -> None:
         self._bench = bench
-        self._name = name
         self._documents: dict[str, Document] = {}
         self._alone: set[int] = set()
         """Validations of which a request is known that nothing else refuses."""
         probe = Case("", Place(), Expectation(CaseVerdict.ADMIT), plain_document(_NOTHING, _PLACE))
-        engines = bench.setting(probe).engines
-        placed = engines.sets.validating.policies[name]
-        self._spec = placed.value.spec
-        self._bindings = [
-            one.value.spec
-            for one in engines.sets.validating.bindings.values()
-            if one.value.spec.policy_name == name
-        ]
-        compiled = next(one for one in engines.validating.policies if one.name == name)
-        programs = {key: one.program for key, one in compiled.variables.items()}
-        variables = {k: one.checked.ast.root for k, one in programs.items() if one is not None}
-        expressions = [
-            *(one.expression for one in compiled.validations),
-            *(one.expression for one in compiled.conditions),
-        ]
-        roots = [one.program.checked.ast.root for one in expressions if one.program is not None]
-        self._read: ReadPlaces = read_places(roots, variables)
-        constraints = [
-            self._spec.match_constraints,
-            *(one.match_resources for one in self._bindings),
-        ]
-        namespaces = _wanted_labels(constraints, "namespace_selector")
-        texts = tuple(one.expression.text for one in compiled.validations)
-        self._found = Found(texts, namespaces)
-        self._labels = _wanted_labels(constraints, "object_selector")
+        given = [one.value for one in definitions]
+        catalog = known_resources(all_versions=True).with_crds(given)
+        self._seed = SeedObjects(given)
+        self._subject = subject_of(bench.setting(probe).sets, name, version, catalog)
+        self._read: ReadPlaces = self._subject.read
+        self._found = Found(self._subject)
 
     def found(self) -> Found:
         """What the search comes to."""
@@ -121,9 +120,32 @@ class _Search:
         for _ in range(3):
             reached = [one for one in layer if self._try(one)]
             layer = [
-                one for seed in reached for one in self._changed(seed) if self._is_new(one, seen)
+                one
+                for seed in reached
+                for one in _changed(seed, self._read)
+                if self._is_new(one, seen)
             ]
+        self._find_passing()
         return self._found
+
+    def _find_passing(self) -> None:
+        """For each of several validations, what it lets pass that differs in what it reads, and is
+        not what is admitted anyway."""
+        found = self._found
+        if self._subject.mutates or len(self._subject.rules) == 1:
+            return
+        for index, against in found.against.items():
+            own = replace(self._read, places=self._subject.rules[index].read.places)
+            for one in _changed(against.tried, own):
+                if found.admitted is not None and one.key == found.admitted.key:
+                    continue
+                if found.trials >= MOST_TRIALS:
+                    return
+                found.trials += 1
+                outcome = self._outcome(one)
+                if outcome is not None and outcome.verdict is CaseVerdict.ADMIT:
+                    found.passing[index] = one
+                    break
 
     def _is_new(self, one: Tried, seen: set[str]) -> bool:
         key = one.key
@@ -134,47 +156,19 @@ class _Search:
     def _seeds(self) -> Iterator[Tried]:
         updates = "oldObject" in {place[0] for place in self._read.places}
         params = self._params()
-        for resource, operations in self._resources():
-            value = seed_object(resource.gvk, self._labels)
+        for resource, operations in self._subject.resources:
+            value = self._seed.of(resource.gvk, self._subject.object_labels)
             if operations & {"CREATE", "*"} and not updates:
                 yield Tried(value, None, params)
             if operations & {"UPDATE", "*"}:
                 yield Tried(value, value, params)
 
     def _params(self) -> dict[str, Any] | None:
-        kind = self._spec.param_kind
-        if kind is None:
+        subject = self._subject
+        if subject.param_kind is None:
             return None
-        refs = [one.param_ref for one in self._bindings if one.param_ref is not None]
-        name = next((one.name for one in refs if one.name), "params")
-        labels = next(
-            (dict(one.selector.get("matchLabels", {})) for one in refs if one.selector), {}
-        )
-        group, _, version = kind.api_version.rpartition("/")
-        made = seed_object(GroupVersionKind(group, version, kind.kind), labels)
-        return {**made, "metadata": {**made["metadata"], "name": name}}
-
-    def _resources(self) -> list[tuple[Resource, set[str]]]:
-        constraints = self._spec.match_constraints
-        found = []
-        for rule in () if constraints is None else constraints.resource_rules:
-            for resource in known_resources(all_versions=True):
-                own = resource.gvr
-                if (
-                    {own.group, "*"} & set(rule.api_groups)
-                    and {own.version, "*"} & set(rule.api_versions)
-                    and {own.resource, "*", "*/*"} & set(rule.resources)
-                ):
-                    found.append((resource, set(rule.operations)))
-        return found[:_MOST_KINDS]
-
-    def _changed(self, seed: Tried) -> Iterator[Tried]:
-        """With one place changed: gone, or one of the values."""
-        for place in self._read.places:
-            for change in (None, *self._read.values):
-                made = _with_change(seed, place, change)
-                if made is not None:
-                    yield made
+        made = self._seed.of(subject.param_kind, subject.param_labels or {})
+        return {**made, "metadata": {**made["metadata"], "name": subject.param_name}}
 
     def _try(self, one: Tried) -> bool:
         """Whether the policy looked at it, and there is something left to be looked for."""
@@ -185,23 +179,42 @@ class _Search:
         outcome = self._outcome(one)
         if outcome is None or outcome.verdict is CaseVerdict.INVALID:
             return False
-        if outcome.verdict is CaseVerdict.ADMIT and found.admitted is None:
+        as_it_is = outcome.result.mutated is None
+        if outcome.verdict is CaseVerdict.ADMIT and as_it_is and found.admitted is None:
             found.admitted = one
+        if self._subject.mutates:
+            self._take_changes(one, outcome)
+        else:
+            self._take_violations(one, outcome)
+        return True
+
+    def _take_changes(self, one: Tried, outcome: CaseOutcome) -> None:
+        mutated = outcome.result.mutated
+        if mutated is None or outcome.verdict is not CaseVerdict.ADMIT:
+            return
+        fields = {step.field for step in mutated.steps}
+        for i, rule in enumerate(self._subject.rules):
+            if rule.field in fields and i not in self._found.against:
+                self._found.against[i] = Against(one, patch=mutated.patch)
+
+    def _take_violations(self, one: Tried, outcome: CaseOutcome) -> None:
+        if outcome.verdict is not CaseVerdict.DENY:
+            return
         fields = {violation.field: violation for violation in outcome.deciding}
-        for i in range(len(found.validations)):
-            violation = fields.get(f"spec.validations[{i}].expression")
-            better = i not in found.refused or (len(fields) == 1 and i not in self._alone)
+        for i, rule in enumerate(self._subject.rules):
+            violation = fields.get(rule.field)
+            known = self._found.against
+            better = i not in known or (len(fields) == 1 and i not in self._alone)
             if violation is not None and not violation.is_error and better:
-                found.refused[i] = one, violation.message
+                known[i] = Against(one, violation.message)
                 if len(fields) == 1:
                     self._alone.add(i)
-        return True
 
     def _outcome(self, one: Tried) -> CaseOutcome | None:
         document = plain_document(one.object, _PLACE)
         cluster = [] if one.params is None else [self._kept(one.params)]
-        if self._found.namespace_labels:
-            meta = {"name": "default", "labels": self._found.namespace_labels}
+        if self._subject.namespace_labels:
+            meta = {"name": "default", "labels": dict(self._subject.namespace_labels)}
             cluster.append(self._kept({"apiVersion": "v1", "kind": "Namespace", "metadata": meta}))
         case = Case(
             "",
@@ -211,7 +224,7 @@ class _Search:
             None if one.old is None else plain_document(one.old, _PLACE),
             Operation.CREATE if one.old is None else Operation.UPDATE,
             cluster=tuple(cluster),
-            policies=(self._name,),
+            policies=(self._subject.name,),
         )
         if one.user:
             case = replace(case, user=user_info(one.user, ()))
@@ -226,17 +239,13 @@ class _Search:
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}
 
 
-def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> dict[str, str]:
-    """The labels that selectors name."""
-    found: dict[str, str] = {}
-    for one in constraints:
-        if one is not None:
-            selectors = {
-                "namespace_selector": one.namespace_selector,
-                "object_selector": one.object_selector,
-            }
-            found |= (selectors[which] or {}).get("matchLabels", {})
-    return found
+def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
+    """With one place changed: gone, or one of the values."""
+    for place in read.places:
+        for change in (None, *read.values):
+            made = _with_change(seed, place, change)
+            if made is not None:
+                yield made
 
 
 def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
@@ -245,43 +254,9 @@ def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa:
     given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[str(root)]
     if given is None:
         return None
-    made = copy.deepcopy(given)
-    if not _put(made, steps, value):
+    made = with_value_at(given, steps, value)
+    if made is None:
         return None
     if root == "object":
         return replace(seed, object=made)
     return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
-
-
-def _put(holder: Any, steps: Sequence[str | int], value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Changes a value deep inside, with what is missing on the way to it; None takes it away."""
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if following is None:
-            return _set(holder, step, value)
-        empty: Any = [] if isinstance(following, int) else {}
-        if isinstance(holder, dict) and isinstance(step, str):
-            if not isinstance(holder.get(step), dict | list):
-                holder[step] = empty
-            holder = holder[step]
-        elif isinstance(holder, list) and isinstance(step, int):
-            if not holder:
-                holder.append(empty)
-            holder = holder[0]
-        else:
-            return False
-    return False
-
-
-def _set(holder: Any, step: str | int, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    if isinstance(holder, dict) and isinstance(step, str):
-        if value is None:
-            return holder.pop(step, None) is not None
-        holder[step] = value
-        return True
-    if isinstance(holder, list) and step == 0:
-        if value is None:
-            holder.clear()
-        else:
-            holder[:] = [value]
-        return True
-    return False

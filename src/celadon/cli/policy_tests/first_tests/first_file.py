@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
+from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.first_tests.case_search import Found, Tried
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND
+from celadon.cli.policy_tests.first_tests.first_policy import FirstPolicy
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.kube.writes import patch_between
 
 
-def first_file(found: Found, name: str, *, bound: bool) -> str:
-    """The text of the file; `bound` says that the policy has a binding of its own."""
-    return "".join(f"{line}\n" for line in _lines(found, name, bound=bound))
+def first_file(found: Found, given: FirstPolicy, folder: str) -> str:
+    """The text of the file, which stands in a folder."""
+    return "".join(f"{line}\n" for line in _lines(found, given, folder))
 
 
-def _lines(found: Found, name: str, *, bound: bool) -> Iterator[str]:
+def _lines(found: Found, given: FirstPolicy, folder: str) -> Iterator[str]:
     yield f"apiVersion: {API_VERSION}"
     yield f"kind: {KIND}"
-    yield f"policy: {json.dumps(name)}"
-    if not bound:
-        yield f"bindings: [{{policyName: {json.dumps(name)}, validationActions: [Deny]}}]"
-    base = found.admitted or next((one for one, _ in found.refused.values()), None)
+    yield f"policy: {json.dumps(given.name)}"
+    if not given.bound:
+        spec = given.documents[-1].value["spec"]
+        yield f"bindings: [{json.dumps(spec)}]"
+    if given.definitions:
+        files = dict.fromkeys(os.path.relpath(one.file, folder or ".") for one in given.definitions)
+        yield f"crds: {json.dumps(list(files))}"
+    base = found.admitted or next((one.tried for one in found.against.values()), None)
     if base is not None:
         yield "objects:"
         yield f"  base: {json.dumps(base.object)}"
@@ -30,18 +37,42 @@ def _lines(found: Found, name: str, *, bound: bool) -> Iterator[str]:
             yield f"  old: {json.dumps(base.old)}"
         yield f"defaults: {json.dumps(_defaults(base, found))}"
     yield "cases:"
+    if base is not None:
+        yield from _cases(found, base)
+    yield from _unsolved(found)
+
+
+def _cases(found: Found, base: Tried) -> Iterator[str]:
+    mutates = found.subject.mutates
     if found.admitted is not None:
-        yield "- name: admitted"
-        yield "  expect: admit"
-    for index, (one, message) in sorted(found.refused.items()):
-        yield f"- name: {json.dumps(f'refused by validation {index}')}"
-        yield from _differences(one, base or one)
-        yield f"  expect: {json.dumps({'deny': message, 'validation': index})}"
+        yield f"- name: {'left as it is' if mutates else 'admitted'}"
+        yield "  expect: {verdict: admit, patch: []}" if mutates else "  expect: admit"
+    written = {base.key}
+    for index, against in sorted(found.against.items()):
+        what = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
+        yield f"- name: {json.dumps(what)}"
+        yield from _differences(against.tried, base)
+        expected = {"deny": against.message, "validation": index}
+        if mutates:
+            expected = {"verdict": "admit", "patch": list(against.patch)}
+        yield f"  expect: {json.dumps(expected)}"
+        passing = found.passing.get(index)
+        if passing is not None and passing.key not in written:
+            written.add(passing.key)
+            yield f"- name: {json.dumps(f'passes validation {index}')}"
+            yield from _differences(passing, base)
+            yield "  expect: admit"
+
+
+def _unsolved(found: Found) -> Iterator[str]:
+    mutates = found.subject.mutates
     if found.admitted is None:
-        yield f"# No request was found, among {found.trials}, that the policy admits."
+        what = "leaves as it is" if mutates else "admits"
+        yield f"# No request was found, among {found.trials}, that the policy {what}."
     for index in found.unsolved:
-        text = " ".join(found.validations[index].split())
-        yield f"# No request was found, among {found.trials}, that validation {index} refuses:"
+        text = " ".join(found.subject.rules[index].text.split())
+        what = f"mutation {index} changes" if mutates else f"validation {index} refuses"
+        yield f"# No request was found, among {found.trials}, that {what}:"
         yield f"#   {text}"
 
 
@@ -51,8 +82,8 @@ def _defaults(base: Tried, found: Found) -> dict[str, Any]:
         given |= {"operation": "UPDATE", "oldObject": "old"}
     if base.user:
         given["user"] = base.user
-    if found.namespace_labels:
-        given["namespace"] = {"labels": found.namespace_labels}
+    if found.subject.namespace_labels:
+        given["namespace"] = {"labels": dict(found.subject.namespace_labels)}
     if base.params is not None:
         given["params"] = [base.params]
     return given

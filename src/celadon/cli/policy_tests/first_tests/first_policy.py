@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+)
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.policy_set import policy_sets
 from celadon.cli.policy_tests.policy_test import plain_document
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
+from celadon.records import dataclass
+
+_DEFINITION: Final = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
 class FirstPolicy:
     """`documents` are those of the file, and a binding if the policy has none (`bound`).
+    `definitions` are of the custom kinds that it is about, from the files beside it.
     `is_broken`: no API server would take it."""
 
     documents: Sequence[Document] = ()
+    definitions: Sequence[Document] = ()
     name: str = ""
     bound: bool = True
     problems: Sequence[Problem] = ()
@@ -27,30 +39,66 @@ class FirstPolicy:
 
 
 def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
-    """The only validating policy of a file, or that of a name."""
+    """The only policy of a file, validating or mutating, or that of a name."""
     text = sources.read(file)
     read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
     problems = [one for one in read if isinstance(one, Problem)]
     if problems:
         return FirstPolicy(problems=problems)
     documents = [one for one in read if not isinstance(one, Problem)]
-    found = policy_sets(described(documents), version).validating
-    wrong = [Problem(one.place.file, one.place.line, one.message) for one in found.errors]
+    found = policy_sets(described(documents), version)
+    errors = [error for part in found.all for error in part.errors]
+    wrong = [Problem(one.place.file, one.place.line, one.message) for one in errors]
     if wrong:
         return FirstPolicy(problems=wrong, is_broken=True)
-    names = list(found.policies)
+    names = [name for part in found.all for name in part.policies]
     if wanted is not None and wanted not in names:
         said = f"no policy `{wanted}`{did_you_mean(wanted, names)}"
         return FirstPolicy(problems=[Problem(file, 0, said)])
     if wanted is None and len(names) != 1:
-        said = f"several policies: {', '.join(names)}" if names else "no validating policy"
+        said = f"several policies: {', '.join(names)}" if names else "no policy"
         return FirstPolicy(problems=[Problem(file, 0, said, "say which: `--policy`")])
     name = wanted or names[0]
-    bound = any(one.value.spec.policy_name == name for one in found.bindings.values())
-    return FirstPolicy(documents if bound else [*documents, _binding(name)], name, bound)
+    part = next(one for one in found.all if name in one.policies)
+    bound = any(one.value.spec.policy_name == name for one in part.bindings.values())
+    document = part.policies[name].document
+    if not bound:
+        documents.append(plain_document(short_binding(document, name), name))
+    return FirstPolicy(documents, tuple(_definitions(file, document)), name, bound)
 
 
-def _binding(name: str) -> Document:
-    spec = {"policyName": name, "validationActions": ["Deny"]}
-    head = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": name}}
-    return plain_document({**head, "kind": "ValidatingAdmissionPolicyBinding", "spec": spec}, name)
+def short_binding(policy: Document, name: str) -> dict[str, Any]:
+    """The binding that a policy gets that has none."""
+    mutates = policy.value["kind"] == MUTATING_POLICY_KIND
+    spec: dict[str, Any] = {"policyName": name}
+    if not mutates:
+        spec["validationActions"] = ["Deny"]
+    return {
+        "apiVersion": policy.value["apiVersion"],
+        "kind": MUTATING_BINDING_KIND if mutates else BINDING_KIND,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _definitions(file: str, policy: Document) -> Iterator[Document]:
+    """Of the custom kinds that a policy names, those beside its file, each once."""
+    groups = set(_groups(policy))
+    for path in sources.expand([os.path.dirname(file) or "."]):
+        text = path if isinstance(path, Problem) else sources.read(path)
+        if isinstance(text, Problem):
+            continue
+        for one in DocumentReader().read(text):
+            if isinstance(one, Problem) or one.value["kind"] != _DEFINITION:
+                continue
+            if shape_problem(one) is None and one.value_at(("spec", "group")) in groups:
+                yield one
+
+
+def _groups(policy: Document) -> Iterator[str]:
+    rules = policy.value_at(("spec", "matchConstraints", "resourceRules"))
+    for rule in rules if isinstance(rules, list) else ():
+        yield from rule.get("apiGroups") or ()
+    kind = policy.value_at(("spec", "paramKind", "apiVersion"))
+    if isinstance(kind, str):
+        yield kind.rpartition("/")[0]

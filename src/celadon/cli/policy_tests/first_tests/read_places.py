@@ -8,13 +8,16 @@ neighbours: one more and one less, a text with something in front of it or behin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cli.reading.json_places import Path
+from celadon.records import dataclass
 
 ROOTS: Final = frozenset({"object", "oldObject", "params"})
+_PATCH: Final = "JSONPatch"
+_CONFIGURATION: Final = "Object"
+"""The types that mutations are of."""
 _MOST_VALUES: Final = 40
 _OTHERS: Final[tuple[Any, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
 """Values that are tried wherever something is read."""
@@ -44,9 +47,43 @@ def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
     for one in literals:
         yield one
         if isinstance(one, int) and not isinstance(one, bool):
-            yield from (int(one) + 1, int(one) - 1, str(int(one)))
+            beside = (int(one), int(one) + 1, int(one) - 1)
+            yield from (*beside[1:], *map(str, beside))
         elif isinstance(one, str):
             yield from (f"{one}x", f"x{one}")
+
+
+def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[dict[str, Any]]:
+    """A map of texts that is written out, if it is one."""
+    found = {}
+    for one in entries:
+        if not (isinstance(one.key, syntax.Literal) and isinstance(one.value, syntax.Literal)):
+            return []
+        if not (isinstance(one.key.value, str) and isinstance(one.value.value, str)):
+            return []
+        found[one.key.value] = one.value.value
+    return [found]
+
+
+def _pointer(text: str) -> Iterator[str | int]:
+    """The steps of a JSON pointer; every item of a list is the first one."""
+    for step in text.split("/")[1:]:
+        plain = step.replace("~1", "/").replace("~0", "~")
+        yield 0 if plain == "-" or plain.isdecimal() else plain
+
+
+def _written(node: syntax.Expr, place: Path) -> Iterator[Path]:
+    """Where a configuration writes values that are no objects."""
+    match node:
+        case syntax.Struct(_, _, fields):
+            for one in fields:
+                yield from _written(one.value, (*place, one.name))
+        case syntax.MapLiteral(_, entries):
+            for entry in entries:
+                if isinstance(entry.key, syntax.Literal) and isinstance(entry.key.value, str):
+                    yield from _written(entry.value, (*place, entry.key.value))
+        case _:
+            yield place
 
 
 class _Reader:
@@ -69,9 +106,10 @@ class _Reader:
                 for one in (*args, *(() if target is None else (target,))):
                     self.read(one, bound)
                 self._keys(node, bound)
-            case syntax.ListLiteral(_, elements):
-                for one in elements:
+            case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
+                for one in syntax.children(node):
                     self.read(one, bound)
+                self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
             case _:
@@ -83,6 +121,20 @@ class _Reader:
             key, place = node.args[0], self._place(node.args[1], bound)
             if isinstance(key, syntax.Literal) and isinstance(key.value, str) and place:
                 self.places.append((*place, key.value))
+
+    def _made(self, node: syntax.Expr) -> None:
+        """What a mutation writes is what it would find if it had nothing to do."""
+        match node:
+            case syntax.MapLiteral(_, entries):
+                self.literals += _constant_map(entries)
+            case syntax.Struct(_, name, fields) if name == _PATCH:
+                for path in (one.value for one in fields if one.name == "path"):
+                    if isinstance(path, syntax.Literal) and isinstance(path.value, str):
+                        self.places.append(("object", *_pointer(path.value)))
+            case syntax.Struct(_, name) if name == _CONFIGURATION:
+                self.places += _written(node, ("object",))
+            case _:
+                return
 
     def _loop(self, node: syntax.Comprehension, bound: Mapping[str, Path]) -> None:
         self.read(node.iter_range, bound)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
@@ -50,9 +51,64 @@ _REST: Final[dict[str, dict[str, Any]]] = {
 """What objects of a kind need besides a name."""
 
 
-def seed_object(kind: GroupVersionKind, labels: dict[str, str]) -> dict[str, Any]:
-    """An object of a kind, with these labels."""
-    found = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": _NAME}}
+def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
+    """An object of a built-in kind, with these labels."""
+    return {**_head(kind, labels), **_REST.get(kind.kind, {})}
+
+
+def _head(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": _NAME}
     if labels:
-        found["metadata"] = {"name": _NAME, "labels": labels}
-    return {**found, **_REST.get(kind.kind, {})}
+        about["labels"] = dict(labels)
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": about}
+
+
+class SeedObjects:
+    """Makes them; kinds that `definitions` define are made of what their schemas require."""
+
+    def __init__(self, definitions: Iterable[Mapping[str, Any]]) -> None:
+        self._schemas = {
+            GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"]): (
+                version.get("schema") or {}
+            ).get("openAPIV3Schema", {})
+            for spec in (one["spec"] for one in definitions)
+            for version in spec["versions"]
+        }
+
+    def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
+        """An object of a kind, with these labels."""
+        schema = self._schemas.get(kind)
+        if schema is None:
+            return seed_object(kind, labels)
+        return {**_required(schema), **_head(kind, labels)}
+
+
+def _required(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that a schema requires, and whole objects below it: they may require more."""
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    wanted = set(schema.get("required") or ())
+    return {
+        name: _value(below)
+        for name, below in properties.items()
+        if name in wanted or (name == "spec" and below.get("type") == "object")
+    }
+
+
+def _value(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+    """Something small of a type."""
+    if "default" in schema:
+        return schema["default"]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return _required(schema)
+        case "array":
+            item = schema.get("items") or {}
+            return [_value(item) for _ in range(schema.get("minItems", 0))]
+        case "integer" | "number":
+            return schema.get("minimum", schema.get("maximum", 1))
+        case "boolean":
+            return False
+        case _:
+            return "x" * max(1, schema.get("minLength", 1))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.cli.policy_tests.foreign_tests import (
+    cel_go_tests,
+    gator_suites,
     kaptest_tests,
     kubescape_tests,
     kyverno_tests,
@@ -25,9 +27,14 @@ _FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
     (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
     (kaptest_tests.is_kaptest, kaptest_tests.rewritten),
     (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten),
-    (review_tests.is_review, review_tests.rewritten),
+    (cel_go_tests.is_cel_go_test, cel_go_tests.rewritten),
+    (gator_suites.is_gator_suite, gator_suites.rewritten),
 )
-_NAMES: Final = frozenset({"kyverno-test.yaml", "kyverno-test.yml", "kaptest.yaml", "kaptest.yml"})
+_NAMES: Final = frozenset(
+    f"{name}.{ending}"
+    for name in ("kyverno-test", "kaptest", "suite", "tests")
+    for ending in ("yaml", "yml")
+)
 
 
 def has_foreign_name(file: str) -> bool:
@@ -35,11 +42,15 @@ def has_foreign_name(file: str) -> bool:
     return os.path.basename(file) in _NAMES
 
 
-def foreign_tests(text: Text) -> list[Rewritten]:
+def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
     """The tests of other tools in a text, known by their shape. What cannot be read is left to
-    whoever reads the text as documents."""
+    whoever reads the text as documents. `expected` is the verdict on AdmissionReviews that have no
+    response."""
     found = []
     for one in DocumentReader().values(text):
-        if not isinstance(one, Problem):
-            found += [rewrites(*one) for recognizes, rewrites in _FORMATS if recognizes(one[1])]
+        if isinstance(one, Problem):
+            continue
+        if review_tests.is_review(one[1]):
+            found.append(review_tests.rewritten(*one, expected))
+        found += [rewrites(*one) for recognizes, rewrites in _FORMATS if recognizes(one[1])]
     return found

@@ -50,20 +50,30 @@ def is_review(value: object) -> bool:
     )
 
 
-def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test."""
+def rewritten(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test; `expected` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
     request, at = value["request"], ("request",)
     way.refuse_others(at, {"userInfo", *_TAKEN, *_FOLLOWING})
-    case = {ours: request[theirs] for theirs, ours in _TAKEN.items() if request.get(theirs)}
-    if user := request.get("userInfo"):
+    if request.get("userInfo"):
         way.refuse_others((*at, "userInfo"), _USER)
-        case |= {ours: user[theirs] for theirs, ours in _USER.items() if user.get(theirs)}
-    expect = _expected(way, value.get("response"))
+    response = value.get("response")
+    expect: dict[str, Any] | None = {"verdict": expected}
+    if response is not None or not expected:
+        expect = _expected(way, response)
     if expect is not None:
-        way.add({"name": _name(request), **case, "expect": expect}, at)
+        way.add({"name": _name(request), **request_fields(request), "expect": expect}, at)
     return way.done("")
+
+
+def request_fields(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a case has of the request of a review."""
+    case = {ours: request[theirs] for theirs, ours in _TAKEN.items() if request.get(theirs)}
+    if "object" not in case and "oldObject" in case:
+        case["object"] = case.pop("oldObject")  # what a DELETE is about
+    user = request.get("userInfo") or {}
+    return case | {ours: user[theirs] for theirs, ours in _USER.items() if user.get(theirs)}
 
 
 def _name(request: Mapping[str, Any]) -> str:

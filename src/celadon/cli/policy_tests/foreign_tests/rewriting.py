@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -19,15 +19,17 @@ from celadon.admission.registration import (
     POLICY_KIND,
 )
 from celadon.cli.checking.check_report import Place
+from celadon.cli.own_files.own_documents import API_VERSION, problem_at
 from celadon.cli.policy_tests.policy_test import PolicyTest
 from celadon.cli.policy_tests.vacuities import Doubt, Vacuity
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import read_test
-from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader, problem_at
+from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.records import dataclass
 
 _POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
 _BINDING_KINDS: Final = frozenset({BINDING_KIND, MUTATING_BINDING_KIND})

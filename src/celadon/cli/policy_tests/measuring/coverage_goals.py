@@ -9,7 +9,6 @@ of `||` where it alone is true, one of `?:` where it is the one that is chosen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.explanation import policy_expressions
@@ -25,6 +24,7 @@ from celadon.cel.tracing import Written, written_tree
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.policy_set import Placed, PolicySet
 from celadon.cli.policy_tests.coverage_counts import Goal, Measured, Wanted
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

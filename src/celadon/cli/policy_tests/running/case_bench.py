@@ -7,11 +7,11 @@ are not compiled again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
 
-from celadon.admission import Engine, ObjectWorld, World
+from celadon.admission import Engine, ExpressionMemory, ObjectWorld, World
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
@@ -22,18 +22,22 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
     PolicySet,
     PolicySets,
+    mutating_bindings,
     mutating_engine,
+    mutating_policies,
     policy_sets,
     validating_bindings,
     validating_engine,
     validating_policies,
     with_policies,
 )
-from celadon.cli.checking.questions import Asked, Question, identity
+from celadon.cli.checking.questions import Asked, Question, ask, identity
+from celadon.cli.checking.refusals import strictly_refused
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.explanation import Explanation
@@ -67,6 +71,15 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it comes to validating policies, and what was `said` before."""
+
+    setting: Setting
+    asked: Asked
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """What was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
@@ -80,39 +93,55 @@ class Judged:
 
 
 class Bench:
-    """Judges the cases of a test with one version. `replaced` are policies and bindings in place of
-    those with the same names, for whoever wants to know what another policy would do. One that
-    `looks` on tells why mutating policies did what they did."""
+    """Judges the cases of a test with one version. One that `looks` on tells why mutating policies
+    did what they did. With a `memory`, expressions that are in it are not compiled again."""
 
     def __init__(
         self,
         test: PolicyTest,
         version: str,
-        replaced: PolicySets | None = None,
         *,
         looks: bool = False,
+        memory: ExpressionMemory | None = None,
     ) -> None:
         self.version = version
         self._looks = looks
+        self._memory = memory
         self._test = test
-        self._replaced = replaced
         self._settings: dict[Hashable, Setting] = {}
         self._engines: dict[Hashable, Engines] = {}
+        self._base: Self | None = None
+        self._change: Callable[[PolicySets], PolicySets] = lambda sets: sets
+
+    def altered(self, change: Callable[[PolicySets], PolicySets]) -> Bench:
+        """The same with other policies or bindings, for whoever wants to know what those would do.
+        All else is shared, and nothing is compiled that is the same."""
+        other = Bench(self._test, self.version, looks=self._looks, memory=self._memory)
+        other._base, other._change = self, change
+        return other
+
+    def sent(self, case: Case) -> Sent | None:
+        """The request of a case as mutating policies have left it, before anybody judges it; None
+        for what cannot be asked. Errors of our own are raised."""
+        setting = self.setting(case)
+        found = ask(
+            case.object,
+            _question(case),
+            setting.world.catalog,
+            _olds(case),
+            setting.prepare,
+        )
+        if isinstance(found, Problem) or strictly_refused(found) is not None:
+            return None
+        after, said = self._asking(setting).mutated(found)
+        return Sent(setting, after, said)
 
     def judged(self, case: Case) -> Judged:
         """What `celadon check` would find about the request of a case."""
         setting = self.setting(case)
-        question = Question(
-            case.operation,
-            subresource=case.subresource,
-            namespace=case.namespace,
-            user=case.user,
-            dry_run=case.dry_run,
-        )
-        settings = Settings(question, self.version, self._test.now)
+        settings = Settings(_question(case), self.version, self._test.now)
         asking = _Seen(self._asking(setting))
         findings = Findings(Sightings(wants_namespaces=False))
-        olds = {} if case.old is None else {identity(case.object, case.namespace): case.old}
         Judge(
             setting.engines.validating,
             setting.world,
@@ -120,7 +149,7 @@ class Bench:
             asking,
             setting.sets,
             settings,
-            olds,
+            _olds(case),
             findings,
         ).take(case.object)
         return Judged(setting, findings, asking.before, asking.after, asking.mutation)
@@ -155,6 +184,18 @@ class Bench:
         return found
 
     def _made(self, case: Case) -> Setting:
+        if self._base is None:
+            return self._own_setting(case)
+        found = self._base.setting(case)
+        return replace(found, engines=self._altered_engines(found.engines))
+
+    def _altered_engines(self, found: Engines) -> Engines:
+        known = self._engines.get(id(found))
+        if known is None:
+            known = self._engines[id(found)] = _with_sets(found, self._change(found.sets))
+        return known
+
+    def _own_setting(self, case: Case) -> Setting:
         manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
         engines = self._engines_for(case)
         prepare = Prepare(
@@ -185,14 +226,15 @@ class Bench:
     def _first_engines(self) -> Engines:
         manifests = described(self._test.cluster)
         sets = policy_sets(manifests, self.version)
-        if self._replaced is not None:
-            sets = _merged_sets(sets, self._replaced)
         return Engines(
             sets,
-            validating_engine(sets.validating, self.version),
-            mutating_engine(sets.mutating, self.version) if sets.mutating.policies else None,
+            validating_engine(sets.validating, self.version, self._memory),
+            self._mutating(sets.mutating),
             tuple(manifests.problems),
         )
+
+    def _mutating(self, given: PolicySet) -> MutatingEngine | None:
+        return mutating_engine(given, self.version, self._memory) if given.policies else None
 
     def _more_engines(self, brought: Manifests) -> Engines:
         first = self._engines.get(())
@@ -203,9 +245,36 @@ class Bench:
         return Engines(
             sets,
             with_policies(first.validating, validating_policies(given), validating_bindings(given)),
-            mutating_engine(sets.mutating, self.version) if sets.mutating.policies else None,
+            self._mutating(sets.mutating),
             (*first.problems, *brought.problems),
         )
+
+
+def _question(case: Case) -> Question:
+    return Question(
+        case.operation,
+        subresource=case.subresource,
+        namespace=case.namespace,
+        user=case.user,
+        dry_run=case.dry_run,
+    )
+
+
+def _olds(case: Case) -> dict[tuple[str, str, str, str], Document]:
+    return {} if case.old is None else {identity(case.object, case.namespace): case.old}
+
+
+def _with_sets(found: Engines, sets: PolicySets) -> Engines:
+    """The engines with other sets; one whose set is the same object stays."""
+    validating, mutating = found.validating, found.mutating
+    if sets.validating is not found.sets.validating:
+        given = sets.validating
+        policies, bindings = validating_policies(given), validating_bindings(given)
+        validating = with_policies(validating, policies, bindings)
+    if mutating is not None and sets.mutating is not found.sets.mutating:
+        changes = sets.mutating
+        mutating = with_policies(mutating, mutating_policies(changes), mutating_bindings(changes))
+    return replace(found, sets=sets, validating=validating, mutating=mutating)
 
 
 def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:

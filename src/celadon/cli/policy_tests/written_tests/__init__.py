@@ -1,6 +1,6 @@
 """Files of kind PolicyTest to tests.
 
-`file_format` is the JSON schema of what may be in them, `shape_faults` says what is not as the
-schema wants it. `file_tests` makes a `PolicyTest` of a document, with `case_fields` for its cases
-and `given_objects` for objects that are inline, in files, or patches on others.
+`file_format` is the JSON schema of what may be in them. `file_tests` makes a `PolicyTest` of a
+document, with `case_fields` for its cases and `given_objects` for objects that are inline, in
+files, or patches on others.
 """

@@ -13,9 +13,10 @@ from typing import Any, Final
 from celadon.admission import ADMIN, Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.questions import user_info
+from celadon.cli.own_files.own_documents import problem_at
 from celadon.cli.policy_tests.policy_test import AuthorizerAnswer, Case
 from celadon.cli.policy_tests.written_tests.expectation_fields import ExpectationReader
-from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader, problem_at
+from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader
 from celadon.cli.policy_tests.written_tests.short_bindings import ShortBindings
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path

@@ -7,9 +7,9 @@ from typing import Any
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place
+from celadon.cli.own_files.own_documents import problem_at
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation, How, TextMatch
 from celadon.cli.policy_tests.written_tests.file_format import SNAPSHOT
-from celadon.cli.policy_tests.written_tests.given_objects import problem_at
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.vacuities import UNMATCHED
 
-API_VERSION: Final = "celadon.dev/v1"
 KIND: Final = "PolicyTest"
 
 _OPERATIONS: Final = ["CREATE", "UPDATE", "DELETE", "CONNECT"]

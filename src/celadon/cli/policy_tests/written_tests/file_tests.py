@@ -13,11 +13,12 @@ from celadon.admission.registration import (
     MUTATING_POLICY_KIND,
     POLICY_KIND,
 )
+from celadon.cli.own_files.own_documents import is_own, problem_at
+from celadon.cli.own_files.shape_faults import faults
 from celadon.cli.policy_tests.policy_test import DEFAULT_NOW, Case, PolicyTest
 from celadon.cli.policy_tests.written_tests.case_fields import CaseFields, names, versions
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND, SCHEMA
-from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader, problem_at
-from celadon.cli.policy_tests.written_tests.shape_faults import faults
+from celadon.cli.policy_tests.written_tests.file_format import KIND, SCHEMA
+from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader
 from celadon.cli.policy_tests.written_tests.short_bindings import ShortBindings
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document
@@ -29,8 +30,7 @@ _REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATI
 
 def is_policy_test(document: Document) -> bool:
     """Whether it is one, of whatever version."""
-    group = API_VERSION.partition("/")[0]
-    return bool(document.value["kind"] == KIND and document.group_kind[0] == group)
+    return is_own(document, KIND)
 
 
 def read_test(document: Document) -> PolicyTest:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from celadon.cli.own_files.own_documents import problem_at
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.json_places import Path
@@ -190,9 +191,3 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), str) and value[name] for name in ("apiVersion", "kind")
     )
-
-
-def problem_at(test: Document, path: Path, text: str, help: str = "") -> Problem:
-    """What is wrong with a field of a test."""
-    line, column = test.chunk.spot((*test.path, *path))
-    return Problem(test.file, line, text, help, column=column)

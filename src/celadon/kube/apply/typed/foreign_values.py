@@ -5,7 +5,7 @@ They never fit a schema; all there is to know of one is how Go prints it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

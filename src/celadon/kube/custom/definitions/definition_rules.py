@@ -9,7 +9,7 @@ Nodes are visited from below, members in the order of their names (upstream: tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.cel import Environment
@@ -22,6 +22,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.library.releases import DEFAULT, environment, previous_minor
 from celadon.kube.schemas.schema_model import Schema
+from celadon.records import dataclass
 
 RULE_COST_LIMIT: Final = 10_000_000
 """Of one rule (upstream: `StaticEstimatedCostLimit`)."""

@@ -7,12 +7,12 @@ since upstream keeps it as that of the whole definition.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_model import Schema
+from celadon.records import dataclass
 
 _SHARED: Final = FieldPath("spec").child("validation", "openAPIV3Schema")
 _VERSIONS: Final = FieldPath("spec").child("versions")

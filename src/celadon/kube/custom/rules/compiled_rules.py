@@ -6,7 +6,6 @@ compiled keeps its complaint; an empty one has neither program nor complaint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.cel import CheckedAst, Environment, Program, ProgramError
@@ -16,6 +15,7 @@ from celadon.kube.fieldpath import ROOT, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
 from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType, declared_type
+from celadon.records import dataclass
 
 SELF: Final = "self"
 OLD_SELF: Final = "oldSelf"

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from celadon.cel import CostLimitExceeded, Environment, EvaluationError
+from celadon.cel import CostLimitExceeded, Environment, EvaluationError, Program
 from celadon.cel.extend import NONE, Optional
 from celadon.kube import fieldpath
 from celadon.kube.custom.rules import rule_texts as texts
@@ -40,7 +40,8 @@ from celadon.kube.expression_limits import (
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
-from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_model import Schema, ValidationRule
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,27 @@ class RuleValidator:
     items: RuleValidator | None = None
     all_of: tuple[RuleValidator, ...] = ()
 
-    def errors(self, obj: object, before: object | Unknown) -> RuleOutcome:
-        """For a whole object; `before` is the stored object of an update, else `Unknown`."""
+    def errors(
+        self, obj: object, before: object | Unknown, asked: list[AskedRule] | None = None
+    ) -> RuleOutcome:
+        """For a whole object; `before` is the stored object of an update, else `Unknown`. Whoever
+        wants to know which rules were asked what gives a list for it."""
         outcome = RuleOutcome()
         is_unchanged = same(obj, before)
         with contextlib.suppress(_OutOfBudget):
-            _Run(outcome).visit(self, ROOT, obj, before, forgiven=is_unchanged)
+            _Run(outcome, asked).visit(self, ROOT, obj, before, forgiven=is_unchanged)
         return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRule:
+    """A rule that was evaluated: for the part of the object at a path, with these variables."""
+
+    path: FieldPath
+    source: ValidationRule
+    program: Program
+    activation: Mapping[str, Any]
+    max_cost: int
 
 
 @dataclass(slots=True)
@@ -148,8 +163,9 @@ class _Place:
 class _Run:
     """The evaluation of all rules about one object."""
 
-    def __init__(self, outcome: RuleOutcome) -> None:
+    def __init__(self, outcome: RuleOutcome, asked: list[AskedRule] | None = None) -> None:
         self.outcome = outcome
+        self.asked = asked
 
     def visit(
         self,
@@ -228,6 +244,9 @@ class _Run:
         if rule.rule is None or (rule.uses_old_self and not place.has_before and not optional):
             return
         activation = place.optional if optional else place.plain
+        if self.asked is not None:
+            program, most = rule.rule.program, rule.rule.max_cost
+            self.asked.append(AskedRule(place.path, source, program, activation, most))
         try:
             value, cost = rule.rule.program.evaluate_metered(activation, PER_CALL_COST)
         except EvaluationError as error:

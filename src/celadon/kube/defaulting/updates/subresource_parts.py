@@ -8,10 +8,10 @@ Of an update to `status`, and of what an ordinary one leaves of the status, the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.json_copies import fresh
+from celadon.records import dataclass
 
 IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "managedFields")
 """The metadata that counts as sent even where nothing else does."""

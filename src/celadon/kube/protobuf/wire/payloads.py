@@ -8,7 +8,6 @@ in JSON.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.protobuf.wire.wire_errors import ProtobufError, wrong_wire_type
@@ -40,6 +39,7 @@ from celadon.kube.protobuf.wire.wire_times import (
     write_time,
 )
 from celadon.kube.schemas.typed_values import DecodeError, quantity
+from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.protobuf.wire.wire_errors import UNEXPECTED_END, ProtobufError, misfit
 from celadon.kube.protobuf.wire.wire_format import FIXED64, VARINT, read_varint, signed, varint
+from celadon.records import dataclass
 
 _DOUBLE: Final = struct.Struct("<d")
 _LARGEST_PLAIN: Final = 1e21

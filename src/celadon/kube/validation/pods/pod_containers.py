@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
@@ -27,6 +26,7 @@ from celadon.kube.validation.pods.security_contexts import container_security_co
 from celadon.kube.validation.pods.volume_mounts import mounts_and_devices
 from celadon.kube.validation.pods.volumes import PULL_POLICIES
 from celadon.kube.well_known_values import PROBES
+from celadon.records import dataclass
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")

@@ -7,7 +7,6 @@ rules are about what changes, so that what is wrong already may stay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -16,6 +15,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import IMMUTABLE, Errors, not_negative
 from celadon.kube.validation.status_conditions import condition_is_true
 from celadon.kube.validation.workloads.job_policies import IndexesError, count_indexes, intervals
+from celadon.records import dataclass
 
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"

@@ -8,11 +8,11 @@ out. As k8s.io/kubernetes `pkg/apis/core/v1/zz_generated.conversion.go` and k8s.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.go.go_strconv import parse_uint
 from celadon.kube.names import GroupVersionKind
+from celadon.records import dataclass
 
 _PORT_BITS: Final = 16
 

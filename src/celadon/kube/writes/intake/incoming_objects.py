@@ -9,7 +9,6 @@ version. As the handlers of k8s.io/apiserver; for custom resources as k8s.io/api
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import fieldpath, status
@@ -31,6 +30,7 @@ from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.writes.intake import request_bodies
 from celadon.kube.writes.intake.request_options import IGNORE, STRICT, WARN
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
     GroupKind("policy", "Eviction"): ("v1beta1",),

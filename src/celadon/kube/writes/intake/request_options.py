@@ -7,13 +7,13 @@ it looks at the body.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import fieldpath, status
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.names import GroupKind
 from celadon.kube.status import StatusError
+from celadon.records import dataclass
 
 DRY_RUN_VALUES: Final = ("All",)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube.writes.patching.patches import same_json
+from celadon.records import dataclass
 
 Operation = dict[str, Any]
 """One of a patch: `op`, `path` and mostly `value`."""

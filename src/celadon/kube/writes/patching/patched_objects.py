@@ -10,7 +10,6 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -42,6 +41,7 @@ from celadon.kube.writes.patching.restoring import restore_error
 from celadon.kube.writes.patching.strategic_merge import strategic_merge
 from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from celadon.kube.writes.write_targets import Target
+from celadon.records import dataclass
 
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"

@@ -13,7 +13,6 @@ An empty patch says that there is nothing to do. Nothing that is given is change
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube.json_types import JsonObject
@@ -32,6 +31,7 @@ from celadon.kube.writes.patching.merge_strategies import (
     shape_of,
 )
 from celadon.kube.writes.patching.patches import same_json
+from celadon.records import dataclass
 
 _Item = dict[str, Any]
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.kube import JsonObject, User, metadata, status
 from celadon.kube.roles import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
-from celadon.serve.access.credentials.signing_keys import (
+from celadon.records import dataclass
+from celadon.serve.access.credentials.signed_tokens import (
     NotAToken,
-    PublicKey,
     SignatureRefused,
     parse_token,
-    verify,
 )
+from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.identities import (
     CREDENTIAL_ID,
     NODE_NAME,
@@ -101,11 +100,11 @@ def _reference(obj: JsonObject) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccountTokens:
-    """Accepts tokens of the first issuer and those before it, signed by one of the keys."""
+    """Accepts tokens of the first issuer and those before it, signed by its key."""
 
     issuers: tuple[str, ...]
     api_audiences: tuple[str, ...]
-    keys: tuple[PublicKey, ...]
+    signer: SignerOnDemand
     objects: StoredObjects
 
     def authenticate(
@@ -120,7 +119,7 @@ class ServiceAccountTokens:
         if claims.get("iss") not in self.issuers:
             return None
         try:
-            verify(token, self.keys)
+            self.signer.verify(token)
         except SignatureRefused as error:
             raise TokenRefused(str(error)) from None
         claimed = _audiences(claims)

@@ -1,17 +1,13 @@
-"""Keys of service account tokens, and signed tokens (JWS, compact form).
+"""Keys of service account tokens: they sign tokens, and verify what was signed.
 
 A key's id is the base64url SHA-256 of its public half in DER form. RSA keys sign RS256, P-256 keys
-ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7515, RFC 7518 section 3.
+ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7518 section 3.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -20,6 +16,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import (
     decode_dss_signature,
     encode_dss_signature,
+)
+
+from celadon.records import dataclass
+from celadon.serve.access.credentials.signed_tokens import (
+    KeyFileError,
+    SignatureRefused,
+    SignedToken,
+    encoded,
+    encoded_json,
 )
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -31,18 +36,6 @@ _HALF: Final = 32
 """Bytes of each of the two numbers of an ES256 signature."""
 
 WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
-
-
-class KeyFileError(ValueError):
-    """Text that holds no key that can be used."""
-
-
-class NotAToken(ValueError):
-    """Text that has not the form of a signed token."""
-
-
-class SignatureRefused(Exception):
-    """A token whose signature none of the keys can verify."""
 
 
 def new_elliptic_key() -> bytes:
@@ -82,8 +75,8 @@ class Signer:
         """The token; members of the claims are sorted by name."""
         public = self.public_key
         header = {"alg": _algorithm(public), "kid": key_id(public)}
-        signed = f"{_encoded_json(header)}.{_encoded_json(claims)}"
-        return f"{signed}.{_encoded(self._signature(signed.encode()))}"
+        signed = f"{encoded_json(header)}.{encoded_json(claims)}"
+        return f"{signed}.{encoded(self._signature(signed.encode()))}"
 
     def _signature(self, data: bytes) -> bytes:
         if isinstance(self.key, rsa.RSAPrivateKey):
@@ -96,64 +89,11 @@ def key_id(key: PublicKey) -> str:
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    return _encoded(hashlib.sha256(der).digest())
+    return encoded(hashlib.sha256(der).digest())
 
 
 def _algorithm(key: PublicKey) -> str:
     return RS256 if isinstance(key, rsa.RSAPublicKey) else ES256
-
-
-def _encoded(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _encoded_json(value: Mapping[str, Any]) -> str:
-    return _encoded(json.dumps(value, separators=(",", ":"), sort_keys=True).encode())
-
-
-def decoded(part: str) -> bytes:
-    """Base64url without padding. Raises NotAToken."""
-    if "=" in part or not part.isascii():
-        raise NotAToken(part)
-    try:
-        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raise NotAToken(part) from None
-
-
-def decoded_json(part: str) -> dict[str, Any]:
-    """A member of a token that is a JSON object. Raises NotAToken."""
-    try:
-        value = json.loads(decoded(part))
-    except (ValueError, RecursionError):
-        raise NotAToken(part) from None
-    if not isinstance(value, dict):
-        raise NotAToken(part)
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class SignedToken:
-    """A token taken apart; nothing about it is verified yet."""
-
-    header: Mapping[str, Any]
-    claims: Mapping[str, Any]
-    signed: bytes
-    signature: bytes
-
-
-def parse_token(text: str) -> SignedToken:
-    """Raises NotAToken."""
-    parts = text.split(".")
-    if len(parts) != 3:
-        raise NotAToken(text)
-    header, claims, signature = parts
-    return SignedToken(
-        decoded_json(header),
-        decoded_json(claims),
-        f"{header}.{claims}".encode(),
-        decoded(signature),
-    )
 
 
 def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:

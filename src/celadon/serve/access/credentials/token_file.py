@@ -7,10 +7,11 @@ is an error. As k8s.io/apiserver `pkg/authentication/token/tokenfile` and Go's `
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube import User
+from celadon.records import dataclass
 
 COLUMNS: Final = 3
 

@@ -6,10 +6,11 @@ As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from celadon.kube import GroupResource, JsonObject
+from celadon.records import dataclass
 from celadon.serve.controllers.conditions import condition, with_condition
 
 _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
@@ -16,6 +16,7 @@ from celadon.admission.plugins import Opinion, PluginChain
 from celadon.kube import AuthorizerBackend, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks

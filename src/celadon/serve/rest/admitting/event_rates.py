@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from celadon.admission import Operation, Request
 from celadon.admission.plugins import EventLimit
 from celadon.kube import GroupKind, status
+from celadon.records import dataclass
 
 EVENT: Final = GroupKind("", "Event")
 """Not that of `events.k8s.io`."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import GroupVersionResource, JsonObject, metadata, status
 from celadon.kube.catalogue import Lookups
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import NODES, PODS, SERVICES
+from celadon.records import dataclass
 
 ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
 KUBELET_PORT: Final = 10250

@@ -6,12 +6,12 @@ As k8s.io/apiserver `pkg/endpoints/handlers/rest.go` (`ConnectResource`) and k8s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from celadon.admission import Operation, World
 from celadon.kube import JsonObject, StatusError, status
 from celadon.kube.writes import connect_options
+from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import RequestInfo
 from celadon.serve.rest.admitting.admission_chain import Admission

@@ -1,0 +1,1 @@
+"""Commands that tell what policies would do to a whole cluster."""

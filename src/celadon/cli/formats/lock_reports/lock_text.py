@@ -1,0 +1,96 @@
+"""A simulation for people: for each culprit the chain from a request to the worst that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from celadon.cli.bootstrapping.bootstrap_report import BootstrapReport, Lock
+from celadon.cli.bootstrapping.bootstrap_run import Culprit
+from celadon.cli.bootstrapping.step_tables import Level
+from celadon.cli.formats.check_human import Look, notice_lines, plural, policy_error_lines
+
+_STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
+_WORDS: Final = {
+    Level.SAFE: "safe: none of the requests that were simulated locks the cluster",
+    Level.DEGRADED: "degraded: parts of the cluster would not work",
+    Level.DEADLOCKED: "deadlocked: the cluster would not come up until somebody takes a policy or "
+    "webhook away",
+    Level.LOCKED_OUT: "locked out: the cluster would not come up, and nobody could repair that "
+    "through the API",
+}
+
+
+def render(report: BootstrapReport, look: Look) -> str:
+    """The whole text, ending with a line end."""
+    blocks = [*policy_error_lines(report.policy_errors, look)]
+    blocks += [_lock(one, look) for one in report.locks]
+    if look.verbosity >= 0 or report.strict:
+        blocks += notice_lines(report.notices, look, strict=report.strict)
+    blocks.append([*_summary(report)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _lock(one: Lock, look: Look) -> list[str]:
+    chain = one.chain
+    word = look.paint(_STYLES[one.level], one.level.word)
+    where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
+    lines = [f"{where}{word}: {_subject(chain.culprit)}"]
+    sent = chain.sent
+    verb = "breaks" if chain.refusal.breaks else "refuses"
+    lines.append(f"  it {verb} {sent.title}")
+    user = sent.sending.actor
+    lines.append(f"    by the {user.name} ({user.user.name})")
+    lines.append(f"    {chain.refusal.message}")
+    lines += [f"  hence {state.otherwise}" for state in chain.states]
+    if chain.cycle:
+        lines.append("  which the request itself waits for")
+    if chain.once:
+        lines.append("  only where it has to be made anew: what runs has it already")
+    if look.verbosity >= 0:
+        lines += _more(one, look)
+    lines += _repair(one)
+    return lines
+
+
+def _subject(culprit: Culprit) -> str:
+    if not culprit.kind:
+        return "an object that the server would not take, whatever the policies"
+    binding = f" with binding `{culprit.binding}`" if culprit.binding else ""
+    return f"{culprit.kind} `{culprit.name}`{binding}"
+
+
+def _more(one: Lock, look: Look) -> Iterator[str]:
+    chain = one.chain
+    if look.verbosity > 0:
+        for state in chain.also:
+            yield f"  also {state.otherwise}"
+        for sent in chain.others:
+            yield f"  it refuses {sent.title}, too ({sent.sending.actor.name})"
+        return
+    more = [
+        plural(len(chain.others), "more request") if chain.others else "",
+        plural(len(chain.also), "more consequence") if chain.also else "",
+    ]
+    text = ", ".join(part for part in more if part)
+    if text:
+        yield look.paint("dim", f"  {text} (-v)")
+
+
+def _repair(one: Lock) -> Iterator[str]:
+    if not one.repair.is_open:
+        yield "  repair: none through the API"
+    for step in one.repair.steps:
+        answer = "admitted" if step.admitted else f"refused: {step.message}"
+        yield f"  repair: `{step.command}` ({answer})"
+
+
+def _summary(report: BootstrapReport) -> Iterator[str]:
+    yield _WORDS[report.level]
+    given = [plural(report.policies, "policy"), plural(report.bindings, "binding")]
+    if report.webhooks:
+        given.append(plural(report.webhooks, "webhook"))
+    yield (
+        f"{plural(report.requests, 'request')}, {report.refused} refused or broken "
+        f"({', '.join(given)})"
+    )

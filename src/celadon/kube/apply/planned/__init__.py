@@ -1,0 +1,1 @@
+"""Merges of configurations that are known before there is an object."""

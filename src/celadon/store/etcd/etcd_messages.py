@@ -1,0 +1,257 @@
+"""etcd's messages: bytes of requests from values, values from bytes of answers.
+
+The table has the names and field numbers of those that are used (etcd `api/etcdserverpb/rpc.proto`,
+`api/mvccpb/kv.proto`; the same in 3.4, 3.5 and 3.6); the protobuf library makes classes of it when
+this module is imported. Nothing but this module sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
+
+from celadon.records import dataclass
+from celadon.store.contract import Entry
+
+MESSAGES: Final = {
+    "ResponseHeader": "cluster_id 1 uint64, member_id 2 uint64, revision 3 int64",
+    "KeyValue": "key 1 bytes, create_revision 2 int64, mod_revision 3 int64, "
+    "version 4 int64, value 5 bytes",
+    "Event": "type 1 int32, kv 2 KeyValue",
+    "RangeRequest": "key 1 bytes, range_end 2 bytes, limit 3 int64, revision 4 int64, "
+    "count_only 9 bool",
+    "RangeResponse": "header 1 ResponseHeader, kvs 2 KeyValue*, more 3 bool",
+    "PutRequest": "key 1 bytes, value 2 bytes",
+    "DeleteRangeRequest": "key 1 bytes",
+    "DeleteRangeResponse": "deleted 2 int64",
+    "RequestOp": "request_range 1 RangeRequest, request_put 2 PutRequest, "
+    "request_delete_range 3 DeleteRangeRequest",
+    "ResponseOp": "response_range 1 RangeResponse, response_delete_range 3 DeleteRangeResponse",
+    "Compare": "result 1 int32, target 2 int32, key 3 bytes, version 4 int64, mod_revision 6 int64",
+    "TxnRequest": "compare 1 Compare*, success 2 RequestOp*, failure 3 RequestOp*",
+    "TxnResponse": "header 1 ResponseHeader, succeeded 2 bool, responses 3 ResponseOp*",
+    "CompactionRequest": "revision 1 int64",
+    "WatchCreateRequest": "key 1 bytes, range_end 2 bytes, start_revision 3 int64, fragment 8 bool",
+    "WatchRequest": "create_request 1 WatchCreateRequest",
+    "WatchResponse": "header 1 ResponseHeader, canceled 4 bool, compact_revision 5 int64, "
+    "cancel_reason 6 string, fragment 7 bool, events 11 Event*",
+}
+
+_PACKAGE: Final = "celadon.etcd"
+_VERSION: Final = 0
+_MOD: Final = 2
+"""What a `Compare` looks at: how often the key has been written, or its `mod_revision`; and it is
+for equality unless told otherwise."""
+
+_DELETED: Final = 1
+EVERYTHING: Final = b"\0"
+"""As a key: the first there is; as the end of a range: none."""
+
+
+def _classes() -> dict[str, Any]:
+    file = FileDescriptorProto(name="celadon/etcd.proto", package=_PACKAGE, syntax="proto3")
+    for name, fields in MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for field in fields.split(", "):
+            _add_field(message.field, *field.split())
+    pool = DescriptorPool()
+    pool.Add(file)
+    return {
+        name: GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in MESSAGES
+    }
+
+
+def _add_field(fields: Any, name: str, number: str, type_name: str) -> None:  # noqa: ANN401
+    made = fields.add(name=name, number=int(number))
+    element = type_name.removesuffix("*")
+    made.label = (
+        FieldDescriptorProto.LABEL_OPTIONAL
+        if element == type_name
+        else FieldDescriptorProto.LABEL_REPEATED
+    )
+    if element in MESSAGES:
+        made.type = FieldDescriptorProto.TYPE_MESSAGE
+        made.type_name = f".{_PACKAGE}.{element}"
+    else:
+        made.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
+
+
+_CLASS: Final = _classes()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """With a `mod_revision`, or with the number of writes if that is given; 0: no such key."""
+
+    key: bytes
+    mod_revision: int = 0
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EtcdTransaction:
+    """If all comparisons hold, all operations (a key and its value; None: delete it); otherwise
+    what is there under each key of `else_read`."""
+
+    comparisons: Sequence[Comparison]
+    operations: Sequence[tuple[bytes, bytes | None]]
+    else_read: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionAnswer:
+    """`changed`: for each operation, whether it did something. `found`: for each key that was to
+    be read in the other case, what is there. One of them is empty."""
+
+    revision: int
+    succeeded: bool
+    changed: tuple[bool, ...]
+    found: tuple[KeyValue | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """`value` is None for a key that has been deleted; `version` counts how often it was written
+    since it was created."""
+
+    key: bytes
+    value: bytes | None
+    create_revision: int
+    mod_revision: int
+    version: int
+
+    def entry(self, key: str) -> Entry | None:
+        """Under the key by which the store knows it."""
+        if self.value is None:
+            return None
+        return Entry(key, self.value, self.create_revision, self.mod_revision)
+
+
+@dataclass(frozen=True, slots=True)
+class RangeAnswer:
+    """`revision` is the current one, whichever was read."""
+
+    revision: int
+    found: tuple[KeyValue, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchAnswer:
+    """Changes in order. `is_part`: more of the last revision follow. `refusal`: the watch has
+    ended; `compacted` is the oldest revision then, if that is why."""
+
+    changes: tuple[KeyValue, ...]
+    is_part: bool
+    compacted: int
+    refusal: str | None
+
+
+def range_request(
+    first: bytes, end: bytes = b"", *, limit: int = 0, revision: int = 0, count_only: bool = False
+) -> bytes:
+    """One key, or all from it to before `end`."""
+    return _bytes(
+        "RangeRequest",
+        key=first,
+        range_end=end,
+        limit=limit,
+        revision=revision,
+        count_only=count_only,
+    )
+
+
+def range_answer(answer: bytes) -> RangeAnswer:
+    """To `range_request`."""
+    read = _CLASS["RangeResponse"].FromString(answer)
+    return RangeAnswer(read.header.revision, tuple(map(_key_value, read.kvs)), read.more)
+
+
+def transaction_request(transaction: EtcdTransaction) -> bytes:
+    """A put, or a deletion of one key, for each operation."""
+    operation = _CLASS["RequestOp"]
+    return _bytes(
+        "TxnRequest",
+        compare=map(_compare, transaction.comparisons),
+        success=[
+            operation(request_delete_range={"key": key})
+            if value is None
+            else operation(request_put={"key": key, "value": value})
+            for key, value in transaction.operations
+        ],
+        failure=[operation(request_range={"key": key}) for key in transaction.else_read],
+    )
+
+
+def _compare(one: Comparison) -> object:
+    if one.version is not None:
+        return _CLASS["Compare"](target=_VERSION, key=one.key, version=one.version)
+    return _CLASS["Compare"](target=_MOD, key=one.key, mod_revision=one.mod_revision)
+
+
+def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> TransactionAnswer:
+    """To the request of that transaction."""
+    read = _CLASS["TxnResponse"].FromString(answer)
+    changed: tuple[bool, ...] = ()
+    found: tuple[KeyValue | None, ...] = ()
+    if read.succeeded:
+        pairs = zip(transaction.operations, read.responses, strict=True)
+        changed = tuple(
+            [
+                value is not None or one.response_delete_range.deleted > 0
+                for (_, value), one in pairs
+            ]
+        )
+    else:
+        found = tuple([_first(one.response_range.kvs) for one in read.responses])
+    return TransactionAnswer(read.header.revision, read.succeeded, changed, found)
+
+
+def _first(found: Iterable[Any]) -> KeyValue | None:
+    return next(map(_key_value, found), None)
+
+
+def compaction_request(revision: int) -> bytes:
+    return _bytes("CompactionRequest", revision=revision)
+
+
+def watch_request(start: int) -> bytes:
+    """Of all changes from that revision on; large answers in parts."""
+    create = {
+        "key": EVERYTHING,
+        "range_end": EVERYTHING,
+        "start_revision": start,
+        "fragment": True,
+    }
+    return _bytes("WatchRequest", create_request=create)
+
+
+def watch_answer(answer: bytes) -> WatchAnswer:
+    """One of many to `watch_request`; the first has no changes."""
+    read = _CLASS["WatchResponse"].FromString(answer)
+    return WatchAnswer(
+        tuple([_change(event) for event in read.events]),
+        read.fragment,
+        read.compact_revision,
+        read.cancel_reason if read.canceled else None,
+    )
+
+
+def _change(event: Any) -> KeyValue:  # noqa: ANN401
+    kv = event.kv
+    if event.type == _DELETED:
+        return KeyValue(kv.key, None, 0, kv.mod_revision, 0)
+    return _key_value(kv)
+
+
+def _key_value(kv: Any) -> KeyValue:  # noqa: ANN401
+    return KeyValue(kv.key, kv.value, kv.create_revision, kv.mod_revision, kv.version)
+
+
+def _bytes(name: str, **fields: Any) -> bytes:  # noqa: ANN401
+    written: bytes = _CLASS[name](**fields).SerializeToString()
+    return written

@@ -1,0 +1,67 @@
+"""What etcd refuses, as errors of the store.
+
+Its servers say a status code of gRPC and a text (etcd `api/v3rpc/rpctypes/error.go`); the texts of
+our errors are etcd's, because that is what an API server passes on to its clients.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import grpc
+from grpc.aio import AioRpcError
+
+from celadon.store.errors import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
+
+COMPACTED: Final = "etcdserver: mvcc: required revision has been compacted"
+FUTURE: Final = "etcdserver: mvcc: required revision is a future revision"
+_FULL: Final = "etcdserver: mvcc: database space exceeded"
+_TOO_LARGE: Final = (
+    "etcdserver: request is too large",
+    "larger than max",  # what gRPC says on either side, with numbers
+)
+_NOT_BEGUN: Final = (
+    "etcdserver: no leader",
+    "etcdserver: too many requests",
+    "failed to connect to all addresses",
+    "failed to connect to remote host",
+)
+"""Nothing has happened, and nothing will."""
+
+_TRANSIENT: Final = frozenset(
+    {
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.UNKNOWN,
+    }
+)
+
+
+class NotBegun(ServiceUnavailable):
+    """Nobody has taken the request: it may be sent again, to anyone."""
+
+
+class RevisionRefused(ServiceError):
+    """It is compacted, or in the future (`is_future`)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.is_future = message == FUTURE
+
+
+def refusal(error: AioRpcError) -> ServiceError:
+    """The error that says the same."""
+    text = error.details() or error.code().name
+    if text in (COMPACTED, FUTURE):
+        return RevisionRefused(text)
+    if text == _FULL:
+        return ServiceFull(text)
+    if any(known in text for known in _TOO_LARGE):
+        return TooLarge(text)
+    if any(known in text for known in _NOT_BEGUN):
+        return NotBegun(text)
+    return ServiceUnavailable(text) if error.code() in _TRANSIENT else ServiceError(text)

@@ -1,0 +1,404 @@
+"""A store whose entries are in etcd: reads from a mirror, writes as transactions of etcd.
+
+Theory of operation. Everything lives in one event loop: a task follows etcd's changes into a
+keyspace (`etcd_mirror`), from which reads and watches are served as by the local stores. A write is
+sent to etcd, and its future settled when the mirror has come to its revision, so that whoever is
+told of a write can read it here. The revision is etcd's own: every process that looks at the same
+etcd counts alike.
+
+What other processes have written arrives a moment later. Who must not miss it waits for `synced`:
+etcd is asked for its revision (confirmed by a majority, once for all who wait), and the mirror
+awaited. The same question is put every second unasked. It is the pulse: a member that does not
+answer it, or answers but does not send what it has, is left for the next one.
+
+Transactions that have a key in common are sent one after the other, in the order in which they were
+submitted; others may overtake each other on the way.
+
+Reads, `submit` and `watch` may be called from any thread, like those of every store; the future of
+a write is settled, and readers are told, in the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+from celadon.records import dataclass
+from celadon.store.contract import (
+    WATCH_BUFFER,
+    Committed,
+    Conflict,
+    Entry,
+    Event,
+    Outcome,
+    Page,
+    Put,
+    Transaction,
+)
+from celadon.store.errors import (
+    Compacted,
+    FutureRevision,
+    ServiceError,
+    ServiceUnavailable,
+    StoreClosed,
+    StoreError,
+    WatchLost,
+)
+from celadon.store.etcd.compaction_by_one import CompactionByOne
+from celadon.store.etcd.etcd_client import EtcdClient
+from celadon.store.etcd.etcd_connections import (
+    ATTEMPT_SECONDS,
+    CALL_SECONDS,
+    PAUSE_SECONDS,
+    EtcdConnections,
+)
+from celadon.store.etcd.etcd_messages import Comparison, EtcdTransaction, TransactionAnswer
+from celadon.store.etcd.etcd_mirror import EtcdMirror, KeySpelling, Missed
+from celadon.store.etcd.etcd_refusals import RevisionRefused
+from celadon.store.etcd.etcd_settings import EtcdSettings
+from celadon.store.etcd.key_order import KeyOrder
+from celadon.store.etcd.revision_waiters import RevisionWaiters
+from celadon.store.etcd.shared_question import SharedQuestion
+from celadon.store.keyspace import Keyspace
+from celadon.store.retention import Retention, Schedule
+from celadon.store.watchers import Watcher, Watchers
+
+PULSE_SECONDS: Final = 1.0
+"""Between two questions whether the member is alive."""
+
+_LOG: Final = logging.getLogger("celadon.store")
+
+MOST_SILENCE: Final = 10.0
+"""Seconds without an answer, after which the store says so."""
+
+_T = TypeVar("_T")
+
+
+async def open_etcd(settings: EtcdSettings, retention: Retention | None = None) -> EtcdStore:
+    """The store in the running event loop, when it has everything that is in etcd. `retention`: how
+    much history the mirror keeps, as `Retention()` unless given. Raises ServiceError, OSError for
+    files of the settings."""
+    store = EtcdStore(EtcdConnections(settings), settings, retention or Retention())
+    try:
+        await store.begin()
+    except BaseException:
+        await store.aclose()
+        raise
+    return store
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A key that is being written: the value (None: deleted), and what has happened to it since."""
+
+    value: bytes | None
+    events: list[Event]
+
+
+class EtcdStore:
+    """A `contract.Store`, and the `Audience` of its mirror."""
+
+    def __init__(
+        self, connections: EtcdConnections, settings: EtcdSettings, retention: Retention
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._client = EtcdClient(connections)
+        self._spelling = KeySpelling(settings.root, settings.prefix)
+        self._mirror = EtcdMirror(self._client, self._spelling, self, self._kept_value)
+        self._retention = retention
+        self._lock = Lock()
+        self._keyspace = Keyspace()
+        self._schedule = Schedule(retention, time.monotonic)
+        self._watchers = Watchers(self._keyspace, self._lock)
+        self._waiters = RevisionWaiters()
+        self._order = KeyOrder()
+        self._sent: dict[str, _Sent] = {}
+        self._current = SharedQuestion(self._ask)
+        self._closed = False
+        self._work: set[asyncio.Task[Any]] = set()
+        self._background: list[asyncio.Task[None]] = []
+        self._ended: asyncio.Task[None] | None = None
+        self._heard = self._loop.time()
+        """When the mirror was last known to have everything, by the loop's clock."""
+
+    async def begin(self) -> None:
+        """Load everything, and go on following it. Raises ServiceError."""
+        await self._mirror.begin()
+        compaction = CompactionByOne(self._client)
+        self._background = [
+            self._loop.create_task(self._follow()),
+            self._loop.create_task(self._beat()),
+            self._loop.create_task(compaction.run()),
+        ]
+        await self._sync()
+
+    # Reading
+
+    def revision(self) -> int:
+        return self._keyspace.revision
+
+    def synced(self) -> Future[int]:
+        if self._is_in_loop():
+            return self._current.ask()
+        future: Future[int] = Future()
+        self._start(self._settle(future, self._sync()), future)
+        return future
+
+    def trouble(self) -> str:
+        silence = self._loop.time() - self._heard
+        return f"etcd has not answered for {silence:.0f} s" if silence > MOST_SILENCE else ""
+
+    def get(self, key: str, revision: int | None = None) -> Entry | None:
+        with self._lock:
+            return self._keyspace.get(key, revision)
+
+    def range(
+        self,
+        prefix: str,
+        start: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> Page:
+        with self._lock:
+            return self._keyspace.range(prefix, start, limit, revision)
+
+    def watch(
+        self,
+        prefix: str,
+        after: int | None = None,
+        notify: Callable[[], object] | None = None,
+        buffer: int = WATCH_BUFFER,
+    ) -> Watcher:
+        with self._lock:
+            self._must_be_open()
+            return self._watchers.open(prefix, after, notify, buffer)
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreClosed("the store is closed")
+
+    async def _sync(self) -> int:
+        return await asyncio.wrap_future(self._current.ask())
+
+    async def _ask(self) -> int:
+        """etcd's revision, when the mirror has it."""
+        known = self._keyspace.revision
+        revision = await self._client.revision()
+        if revision < known:  # the data is an older copy now
+            await self._mirror.begin()
+            self._client.leave()  # so that `_follow` goes on behind what is loaded
+        try:
+            await self._reached(revision, ATTEMPT_SECONDS)
+        except ServiceUnavailable:
+            if self._keyspace.revision == known:
+                self._client.leave()
+            raise
+        self._heard = self._loop.time()
+        return revision
+
+    async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
+        """Raises ServiceUnavailable if that takes longer."""
+        if self._keyspace.revision >= revision:
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await self._waiters.waiter(revision)
+        except TimeoutError:
+            raise ServiceUnavailable("the member of etcd does not send its changes") from None
+
+    # Writing
+
+    def submit(self, transaction: Transaction) -> Future[Outcome]:
+        with self._lock:
+            self._must_be_open()
+        future: Future[Outcome] = Future()
+        self._start(self._settle(future, self._carried_out(transaction)), future)
+        return future
+
+    def compact(self, revision: int) -> Future[int]:
+        with self._lock:
+            self._must_be_open()
+        future: Future[int] = Future()
+        self._start(self._settle(future, self._compacted(revision)), future)
+        return future
+
+    def _start(self, work: Coroutine[Any, Any, None], future: Future[Any]) -> None:
+        """In the loop, whichever thread this is."""
+
+        def begin() -> None:
+            task = self._loop.create_task(work)
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+
+        if self._is_in_loop():
+            begin()
+            return
+        try:
+            self._loop.call_soon_threadsafe(begin)
+        except RuntimeError:  # the loop is closed
+            work.close()
+            future.set_exception(StoreClosed("the store is closed"))
+
+    def _is_in_loop(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    async def _settle(self, future: Future[_T], result: Coroutine[Any, Any, _T]) -> None:
+        if not future.set_running_or_notify_cancel():
+            result.close()
+            return
+        try:
+            found = await result
+        except BaseException as error:  # noqa: BLE001  # House rule 17: the future's reader judges it
+            future.set_exception(error)
+        else:
+            future.set_result(found)
+
+    async def _carried_out(self, transaction: Transaction) -> Outcome:
+        spelled = self._spelled(transaction)
+        keys = {key for key, _ in spelled.operations}.union(spelled.else_read)
+        async with self._order.turn(keys):
+            for one in transaction.operations:
+                self._sent[one.key] = _Sent(one.value if isinstance(one, Put) else None, [])
+            try:
+                answer = await self._client.transact(spelled)
+                await self._reached(answer.revision)
+                return self._outcome(transaction, answer)
+            finally:
+                for one in transaction.operations:
+                    del self._sent[one.key]
+
+    def _spelled(self, transaction: Transaction) -> EtcdTransaction:
+        conditions = [(self._spelling.written(one.key), one) for one in transaction.conditions]
+        return EtcdTransaction(
+            [Comparison(key, one.mod_revision) for key, one in conditions],
+            [
+                (self._spelling.written(one.key), one.value if isinstance(one, Put) else None)
+                for one in transaction.operations
+            ],
+            [key for key, _ in conditions],
+        )
+
+    def _outcome(self, transaction: Transaction, answer: TransactionAnswer) -> Outcome:
+        if not answer.succeeded:
+            pairs = zip(transaction.conditions, answer.found, strict=True)
+            return Conflict(
+                answer.revision, tuple([kv.entry(one.key) if kv else None for one, kv in pairs])
+            )
+        changed = zip(transaction.operations, answer.changed, strict=True)
+        return Committed(
+            answer.revision,
+            tuple([self._event(one.key, answer) if did else None for one, did in changed]),
+        )
+
+    def _event(self, key: str, answer: TransactionAnswer) -> Event:
+        return next(one for one in self._sent[key].events if one.revision == answer.revision)
+
+    def _kept_value(self, key: str, value: bytes) -> bytes:
+        """The bytes that were submitted, if they are the same: readers know them already."""
+        sent = self._sent.get(key)
+        if sent is None or sent.value is None or sent.value != value:
+            return value
+        return sent.value
+
+    async def _compacted(self, revision: int) -> int:
+        if revision <= self._keyspace.compacted:
+            raise Compacted(revision, self._keyspace.compacted)
+        try:
+            await self._client.compact(revision)
+        except RevisionRefused as error:
+            if error.is_future:
+                raise FutureRevision(revision, self._keyspace.revision) from None
+            raise Compacted(revision, revision + 1) from None  # by somebody else, at least to there
+        await self._reached(revision)
+        with self._lock:
+            if revision > self._keyspace.compacted:
+                self._keyspace.compact(revision)
+        return revision
+
+    # What comes from etcd
+
+    def begin_with(self, space: Keyspace) -> None:
+        with self._lock:
+            lost = self._watchers.end_all(WatchLost())
+            self._keyspace = self._watchers.space = space
+            self._schedule = Schedule(self._retention, time.monotonic)
+            self._schedule.note(space.revision)
+        self._watchers.tell(lost)
+
+    def apply(self, events: Sequence[Event], revision: int) -> None:
+        with self._lock:
+            self._keyspace.apply(events)
+            self._keyspace.advance(revision)
+            oldest = self._schedule.due(self._keyspace)
+            if oldest > self._keyspace.compacted:
+                self._keyspace.compact(oldest)
+            self._schedule.note(revision)
+            told = self._watchers.publish(events)
+        for event in events if self._sent else ():
+            if event.key in self._sent:
+                self._sent[event.key].events.append(event)
+        self._watchers.tell(told)
+        self._waiters.reached(revision)
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self._mirror.follow()
+            except Missed:
+                with suppress(ServiceError):
+                    await self._mirror.begin()
+            except ServiceError:
+                pass  # the next member is asked
+            except Exception:  # noqa: BLE001  the outer edge: a defect must not end the task
+                _LOG.exception("etcd's changes could not be followed")
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _beat(self) -> None:
+        while True:
+            with suppress(ServiceError):
+                await self._sync()
+            await asyncio.sleep(PULSE_SECONDS)
+
+    # The end
+
+    def close(self) -> None:
+        """In the loop of the store it only begins; `aclose` is for there."""
+        with self._lock:
+            self._closed = True
+        if self._is_in_loop():
+            self._ended = self._ending()
+        elif not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self.aclose(), self._loop).result()
+
+    async def aclose(self) -> None:
+        """As `close`; returns when everything has ended."""
+        with self._lock:
+            self._closed = True
+        self._ended = self._ending()
+        await self._ended
+
+    def _ending(self) -> asyncio.Task[None]:
+        return self._ended or self._loop.create_task(self._end())
+
+    async def _end(self) -> None:
+        work = [one for one in self._work if one is not asyncio.current_task()]
+        if work:
+            await asyncio.wait(work)
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._current.stop()
+        with self._lock:
+            told: Iterable[Watcher] = self._watchers.end_all(StoreClosed("the store is closed"))
+        self._watchers.tell(told)
+        with suppress(StoreError):
+            await self._client.close()

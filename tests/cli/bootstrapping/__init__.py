@@ -1,0 +1,1 @@
+"""Simulations of clusters that come up."""

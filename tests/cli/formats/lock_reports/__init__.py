@@ -1,0 +1,1 @@
+"""Simulations as text and data."""

@@ -1,0 +1,61 @@
+"""Chains for people."""
+
+from __future__ import annotations
+
+from celadon.cli.formats.check_human import Look
+from celadon.cli.formats.lock_reports.lock_text import render
+from tests.cli.bootstrapping.lock_outs import GUARDED_PODS, mutation, policy, rules, simulated
+
+EVENTS = policy("events", rules("events"), "false", message="no events")
+
+
+def test_safe() -> None:
+    text = render(simulated(*EVENTS[:1]), Look(verbosity=-1))
+    assert text.startswith("safe: none of the requests that were simulated locks the cluster\n")
+
+
+def test_a_chain() -> None:
+    assert render(simulated(*EVENTS), Look()) == (
+        "given.yaml:1: degraded: ValidatingAdmissionPolicy `events` with binding `events`\n"
+        "  it refuses CREATE Event kube-system/kube-scheduler.188f0a4f5b1c2d3e\n"
+        "    by the scheduler (system:kube-scheduler)\n"
+        '    events.events.k8s.io "kube-scheduler.188f0a4f5b1c2d3e" is forbidden: '
+        "ValidatingAdmissionPolicy 'events' with binding 'events' denied request: no events\n"
+        "  hence components cannot say what goes wrong, for want of events\n"
+        "  1 more request (-v)\n"
+        "  repair: `kubectl delete validatingadmissionpolicybinding events` (admitted)\n"
+        "\n"
+        "degraded: parts of the cluster would not work\n"
+        f"{simulated().requests} requests, 2 refused or broken (1 policy, 1 binding)\n"
+    )
+
+
+def test_a_cycle() -> None:
+    text = render(simulated(*GUARDED_PODS), Look())
+    assert "  hence nobody answers at Service `guard/guard`, which webhooks wait for\n" in text
+    assert "  which the request itself waits for\n" in text
+    assert "  help" not in text
+    assert "\nnotice: nothing given says what is behind Service `guard/guard`" in text
+
+
+def test_everything() -> None:
+    text = render(simulated(*EVENTS), Look(verbosity=1))
+    assert "  it refuses CREATE Event default/worker-1.188f0a4f5b1c2d3f, too" in text
+
+
+def test_a_mutation_breaks() -> None:
+    given = mutation("net", rules("pods"), "Object{spec: Object.spec{hostNetwork: false}}")
+    text = render(simulated(*given), Look())
+    assert "  it breaks CREATE Pod kube-system/calico-node-xxxxx\n" in text
+
+
+def test_no_repair() -> None:
+    text = render(simulated(*policy("a.static.k8s.io", rules("leases"), "false")), Look())
+    assert "  repair: none through the API\n" in text
+    assert "locked out: the cluster would not come up, and nobody could repair that" in text
+
+
+def test_once() -> None:
+    given = policy("classes", rules("priorityclasses"), "false")
+    text = render(simulated(*given), Look())
+    assert "  only where it has to be made anew: what runs has it already\n" in text

@@ -1,0 +1,266 @@
+"""Three members of etcd, two servers, clients that do not stop, and one fault after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from celadon.store.etcd import EtcdSettings, open_etcd, parse_endpoints
+from tests.etcd.contended_names import ANSWER_SECONDS, Acknowledged, Client, Watcher, Writer
+from tests.etcd.cut_networks import Cables, cables, can_cut
+from tests.etcd.etcd_members import Cluster, Member, memory_folder, planned_cluster
+from tests.etcd.replicas import Replica, replicas
+from tests.serve.served_process import CONFIGMAPS
+
+WRITERS = 4
+WATCHERS = 3
+MEMBERS = 3
+TIMEOUTS = ("--heartbeat-interval", "100", "--election-timeout", "1000")
+"""etcd's defaults, in milliseconds."""
+
+RECOVERY_SECONDS = 30.0
+"""Longer, and something is wrong."""
+
+
+@dataclass
+class Stage:
+    """What faults happen to. `cables` where members are in namespaces."""
+
+    cluster: Cluster
+    replicas: Sequence[Replica]
+    chance: random.Random
+    cables: Cables | None
+
+    def leader(self) -> Member:
+        """Waits until there is one."""
+        end = time.monotonic() + RECOVERY_SECONDS
+        while time.monotonic() < end:
+            for member in self.cluster.members:
+                if member.leads() and member.is_healthy():
+                    return member
+            time.sleep(0.05)
+        raise AssertionError("etcd has no leader")
+
+    def member(self) -> Member:
+        """One that does not lead."""
+        leader = self.leader()
+        return self.chance.choice([one for one in self.cluster.members if one is not leader])
+
+
+def _kill(stage: Stage, member: Member) -> None:
+    member.kill()
+    time.sleep(stage.chance.uniform(0.5, 2.0))
+    member.start()
+    member.wait()
+
+
+def _stop(stage: Stage, member: Member) -> None:
+    member.signal(signal.SIGSTOP)
+    time.sleep(stage.chance.uniform(1.0, 5.0))
+    member.signal(signal.SIGCONT)
+
+
+def _cut(stage: Stage, member: Member) -> None:
+    assert stage.cables is not None
+    number = stage.cluster.members.index(member)
+    stage.cables.pull(number)
+    time.sleep(stage.chance.uniform(2.0, 6.0))
+    stage.cables.plug(number)
+
+
+def _kill_replica(stage: Stage) -> None:
+    replica = stage.chance.choice(stage.replicas)
+    replica.kill()
+    replica.start()
+    replica.wait()
+
+
+def _stop_replica(stage: Stage) -> None:
+    replica = stage.chance.choice(stage.replicas)
+    replica.signal(signal.SIGSTOP)
+    time.sleep(stage.chance.uniform(0.5, 4.0))
+    replica.signal(signal.SIGCONT)
+
+
+def _compact(stage: Stage) -> None:
+    """To now, under everybody's watches."""
+
+    async def compact() -> None:
+        store = await open_etcd(EtcdSettings(parse_endpoints(stage.cluster.urls)))
+        try:
+            await asyncio.wrap_future(store.compact(store.revision()))
+        finally:
+            await store.aclose()
+
+    asyncio.run(compact())
+
+
+FAULTS: dict[str, Callable[[Stage], None]] = {
+    "a member is killed": lambda stage: _kill(stage, stage.member()),
+    "the leader is killed": lambda stage: _kill(stage, stage.leader()),
+    "a member is stopped": lambda stage: _stop(stage, stage.member()),
+    "the leader is stopped": lambda stage: _stop(stage, stage.leader()),
+    "a server is killed": _kill_replica,
+    "a server is stopped": _stop_replica,
+    "etcd is compacted": _compact,
+}
+CUTS: dict[str, Callable[[Stage], None]] = {
+    "a member is cut off": lambda stage: _cut(stage, stage.member()),
+    "the leader is cut off": lambda stage: _cut(stage, stage.leader()),
+}
+
+
+@dataclass
+class Result:
+    """`pauses`: of each fault, in seconds, how long no server acknowledged anything."""
+
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    events: int = 0
+    conflicts: int = 0
+    unknown: int = 0
+    streams: int = 0
+    pauses: dict[str, list[float]] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        yield (
+            f"{len(self.acknowledged)} acknowledged writes, {self.conflicts} conflicts, "
+            f"{self.unknown} without an answer, {self.events} events on {self.streams} watches: "
+            "none lost, stale, missed or repeated"
+        )
+        for fault, pauses in self.pauses.items():
+            ordered = sorted(pauses)
+            yield (
+                f"{fault}: {len(pauses)} times; nothing was acknowledged for "
+                f"{ordered[len(ordered) // 2]:.1f} s (median), {ordered[-1]:.1f} s (most)"
+            )
+
+
+@contextlib.contextmanager
+def stage(chance: random.Random, *, cut: bool) -> Iterator[Stage]:
+    """Everything is up."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(memory_folder()))
+        keys = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-keys-")))
+        wires = stack.enter_context(cables(MEMBERS)) if cut else None
+        where = (wires.hosts, wires.before) if wires is not None else ((), ())
+        cluster = planned_cluster(MEMBERS, TIMEOUTS, folder, *where)
+        stack.callback(cluster.end)
+        cluster.start()
+        servers = stack.enter_context(replicas(2, cluster.urls, keys))
+        yield Stage(cluster, servers, chance, wires)
+
+
+def run(rounds: int, seed: int, faults: Sequence[str], *, cut: bool = False) -> Result:
+    """Each fault so many times, in any order. Raises AssertionError for what should not be."""
+    chance = random.Random(seed)
+    table = {**FAULTS, **(CUTS if cut else {})}
+    order = [name for name in faults for _ in range(rounds)]
+    chance.shuffle(order)
+    with stage(chance, cut=cut) as on:
+        return _Clients(on).survive([(name, table[name]) for name in order])
+
+
+class _Clients:
+    def __init__(self, on: Stage) -> None:
+        self._on = on
+        self._done = threading.Event()
+        self._writers = [Writer(self._client(), self._done) for _ in range(WRITERS)]
+        client = self._client()
+        code, found = client.call("GET", CONFIGMAPS)
+        assert code == 200, found
+        last = int(found["metadata"]["resourceVersion"])
+        client.leave()
+        self._watchers = [Watcher(self._client(), self._done, last, {}) for _ in range(WATCHERS)]
+        self._errors: list[BaseException] = []
+
+    def _client(self) -> Client:
+        return Client(self._on.replicas, random.Random(self._on.chance.random()))
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  raised again in the main thread
+            self._errors.append(error)
+
+    def survive(self, faults: Sequence[tuple[str, Callable[[Stage], None]]]) -> Result:
+        work = [*(one.run for one in self._writers), *(one.run for one in self._watchers)]
+        threads = [threading.Thread(target=self._guarded, args=(one,), daemon=True) for one in work]
+        result = Result()
+        for thread in threads:
+            thread.start()
+        try:
+            for name, fault in faults:
+                self._recovered(time.monotonic())
+                began = time.monotonic()
+                fault(self._on)
+                self._recovered(time.monotonic())
+                result.pauses.setdefault(name, []).append(self._pause(began))
+                self._check()
+            self._wait_for_watchers()
+        finally:
+            self._done.set()
+        for thread in threads:
+            thread.join(ANSWER_SECONDS + 5)
+        self._check()
+        return self._summed(result)
+
+    def _acknowledged(self) -> list[Acknowledged]:
+        return [one for writer in self._writers for one in tuple(writer.acknowledged)]
+
+    def _recovered(self, since: float) -> None:
+        """Wait until each server has acknowledged something."""
+        end = time.monotonic() + RECOVERY_SECONDS
+        names = {one.name for one in self._on.replicas}
+        while {one.replica for one in self._acknowledged() if one.at > since} != names:
+            assert not self._errors, self._errors
+            assert time.monotonic() < end, f"no recovery after {RECOVERY_SECONDS} s"
+            time.sleep(0.05)
+
+    def _pause(self, since: float) -> float:
+        """The longest time without an acknowledgement."""
+        times = sorted(one.at for one in self._acknowledged() if one.at > since)
+        return max(b - a for a, b in zip([since, *times], times, strict=False))
+
+    def _wait_for_watchers(self) -> None:
+        written = self._acknowledged()
+        end = time.monotonic() + RECOVERY_SECONDS
+        while any(one.missing(written) for one in self._watchers):
+            assert time.monotonic() < end, [one.missing(written)[:3] for one in self._watchers]
+            time.sleep(0.1)
+
+    def _check(self) -> None:
+        assert not self._errors, self._errors
+        faults = [fault for one in self._watchers for fault in one.faults]
+        assert not faults, faults[:5]
+
+    def _summed(self, result: Result) -> Result:
+        result.acknowledged = self._acknowledged()
+        result.events = sum(len(one.seen) + len(one.deleted) for one in self._watchers)
+        result.streams = sum(one.streams for one in self._watchers)
+        result.conflicts = sum(one.conflicts for one in self._writers)
+        result.unknown = sum(one.unknown for one in self._writers)
+        return result
+
+
+def main(rounds: int) -> None:
+    """All faults, on loopback and, where that is possible, in network namespaces."""
+    seed = random.SystemRandom().randrange(10**6)
+    began = time.monotonic()
+    sys.stdout.write(f"seed {seed}\n")
+    for cut in (False, True):
+        if cut and not can_cut():
+            sys.stdout.write("no network namespaces here: nobody is cut off\n")
+            continue
+        result = run(rounds, seed, list(CUTS if cut else FAULTS), cut=cut)
+        sys.stdout.write("".join(f"{line}\n" for line in result.lines()))
+    sys.stdout.write(f"all is well after {time.monotonic() - began:.0f} s\n")

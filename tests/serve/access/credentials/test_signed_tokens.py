@@ -1,0 +1,27 @@
+"""Any text is a token in form, or is said not to be one."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.serve.access.credentials.signed_tokens import (
+    NotAToken,
+    decoded,
+    encoded,
+    parse_token,
+)
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[A-Za-z0-9_.\-]{0,40}", fullmatch=True))
+def test_any_text_is_a_token_or_is_not(text: str) -> None:
+    try:
+        token = parse_token(text)
+    except NotAToken:
+        return
+    assert isinstance(token.claims, dict)
+
+
+@given(st.binary(max_size=40))
+def test_what_is_encoded_is_decoded(data: bytes) -> None:
+    assert decoded(encoded(data)) == data
