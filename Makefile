@@ -9,6 +9,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 ON_ETCD := api apply clients defaulting mutating tables watch
 
 .PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
+.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook fuzz-lsp hostile vscode clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -74,6 +75,14 @@ fuzz-webhook: $(VENV)/.developed
 # Inputs that mean harm: each within its bounds of time and memory; then damaged ones, an hour or so.
 hostile: $(VENV)/.developed
 	$(BIN)/python -m tests.hostile --mutated 100000
+
+# 10,000 random edits of a file of policies, each answered as by a fresh analysis.
+fuzz-lsp: $(VENV)/.developed
+	$(BIN)/python -m tests.cli.language_server.random_edits --edits 10000
+
+# The extension for Visual Studio Code, editors/vscode/celadon.vsix.
+vscode:
+	cd editors/vscode && npm install --no-audit --no-fund --silent && npm run --silent package
 
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py

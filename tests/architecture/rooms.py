@@ -22,6 +22,7 @@ DOORS = {
     "celadon.cel.layout",
     "celadon.cel.libraries",
     "celadon.cel.tracing",
+    "celadon.cel.unfinished",
     "celadon.cel.value_functions",
     "celadon.kube",
     "celadon.kube.apply",

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from celadon.admission.lint import RULES, Settings
-from celadon.cli.linting.lint_run import LintInput, findings
+from celadon.cli.linting.lint_run import LintInput, LintSetup, findings
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.sources import Text
 from tests.admission.lint.linting import documents
 from tests.paths import ROOT
 
 MUTATIONS = int(os.environ.get("CELADON_MUTATIONS", "300"))
-LINT = Settings("1.36", ("1.30",))
+LINT = LintSetup(Settings("1.36", ("1.30",)), RULES)
 EXAMPLES = [
     *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").rglob("*.yaml"))),
     *(yaml.safe_dump_all(documents(rule.bad), sort_keys=False) for rule in RULES),
@@ -44,7 +44,7 @@ def check(text: str) -> None:
             given_input.documents.append(item)
         else:
             assert item.message
-    shown, _ = findings(given_input, LINT, RULES)
+    shown, _ = findings(given_input, LINT)
     lines = text.split("\n")
     for one in shown:
         assert one.located.message

@@ -481,3 +481,16 @@ def test_comments_that_silence_nothing(
 def test_where_an_unused_comment_stands(capsys: pytest.CaptureFixture[str]) -> None:
     text = policy("object.spec.replicas <= 5  # celadon: ignore[CEL025]")
     assert findings(capsys, text) == ["14:44 CEL099"]
+
+
+def test_the_layout_is_a_matter_only_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = policy("object.spec.replicas<=5")
+    line = text.split("\n").index("    expression: object.spec.replicas<=5") + 1
+    assert "CEL098" not in str(findings(capsys, text))
+    assert "CEL098" not in str(findings(capsys, text, "--select", "CEL0"))
+    assert findings(capsys, text, "--select", "unformatted") == [f"{line}:5 CEL098"]
+    quiet = text.replace("<=5", "<=5  # celadon: ignore[unformatted]")
+    assert findings(capsys, quiet, "--select", "CEL098") == []
+    assert findings(capsys, policy("object.spec.replicas <= 5"), "--select", "CEL098") == []

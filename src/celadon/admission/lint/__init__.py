@@ -9,20 +9,27 @@ before), then any family of rules; `table` has all rules in the order of their c
 
 from celadon.admission.lint.linter import chosen, lint
 from celadon.admission.lint.model.findings import Finding, Fix, Removal, Replacement, Severity, Spot
+from celadon.admission.lint.model.lint_memory import LintMemory
 from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.subjects import Settings
+from celadon.admission.lint.rules.expense_rules import LargeObject
 from celadon.admission.lint.rules.rule_table import RULES
+from celadon.admission.lint.typed_scopes import TypedScope, TypedScopes
 
 __all__ = [
     "RULES",
     "Finding",
     "Fix",
+    "LargeObject",
+    "LintMemory",
     "Removal",
     "Replacement",
     "Rule",
     "Settings",
     "Severity",
     "Spot",
+    "TypedScope",
+    "TypedScopes",
     "chosen",
     "lint",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from celadon.admission.lint.model.corrections import written_finding
 from celadon.admission.lint.model.findings import Finding
+from celadon.admission.lint.model.lint_memory import LintMemory
 from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.subjects import Settings
 from celadon.admission.lint.preparation import prepare
@@ -14,11 +15,15 @@ from celadon.admission.lint.rules.rule_table import RULES
 
 
 def lint(
-    documents: Sequence[Mapping[str, Any]], settings: Settings, rules: Sequence[Rule] = RULES
+    documents: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    rules: Sequence[Rule] = RULES,
+    memory: LintMemory | None = None,
 ) -> list[Finding]:
     """What the rules have against the documents, which have `apiVersion` and `kind`; those of other
-    groups are looked up. In the order of the documents, fields and positions."""
-    bundle = prepare(documents, settings)
+    groups are looked up. In the order of the documents, fields and positions. `memory` makes a run
+    over nearly the same documents cheap."""
+    bundle = prepare(documents, settings, memory)
     found = [finding for rule in rules for finding in rule.findings(bundle)]
     renamed = {one.document: one.renamed for one in bundle.registered if one.renamed}
     found = [written_finding(one, renamed.get(one.spot.document, ())) for one in found]

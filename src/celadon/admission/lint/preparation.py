@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
 from celadon.admission.lint.model.corrections import corrected
+from celadon.admission.lint.model.lint_memory import LintMemory, Prepared
 from celadon.admission.lint.model.matched_kinds import matched_kinds, operations_of
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
@@ -22,6 +24,7 @@ from celadon.admission.lint.model.subjects import (
 from celadon.admission.lint.trees.actual_types import ActualTypes
 from celadon.admission.lint.trees.flow import accesses
 from celadon.admission.lint.trees.written_fields import written_fields
+from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.api_validation.kind_validation import validate_create
 from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
 from celadon.admission.registration.decoding import RegistrationError, decode_object
@@ -42,43 +45,74 @@ from celadon.kube.schemas import Schema, custom_schemas
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 
 
-def prepare(documents: Sequence[Mapping[str, Json]], settings: Settings) -> Bundle:
-    """The documents of a run; their numbers are those of the findings."""
+def prepare(
+    documents: Sequence[Mapping[str, Json]], settings: Settings, memory: LintMemory | None = None
+) -> Bundle:
+    """The documents of a run; their numbers are those of the findings. What `memory` knows is not
+    made again."""
+    memory = memory or LintMemory()
     kinds = [metadata.gvk(one) for one in documents]
     definitions = [
         document
         for document, kind in zip(documents, kinds, strict=True)
         if kind[::2] == DEFINITION_KIND and _usable(document)
     ]
+    memory.begin((settings, definitions))
     catalog = known_resources()
     custom: dict[GroupVersionKind, Schema] = {}
     if definitions:
         catalog = catalog.with_crds(definitions)
         for definition in definitions:
             custom.update(custom_schemas(definition))
-    registered = []
+    preparer = _Preparer(Bundle(settings, catalog, custom=custom))
+    found: list[Prepared] = []
     others = []
     for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
         if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
-            registered.append(_registered(number, document, kind, settings))
+            make = partial(preparer.prepared, number, document, kind)
+            found.append(memory.prepared(document, number, make))
         else:
             others.append(document)
-    policies = [_policy(one, catalog, settings) for one in registered]
-    bindings = [_binding(one) for one in registered]
-    mutating = [_mutating(one, catalog, settings) for one in registered]
-    bundle = Bundle(
+    memory.end()
+    return Bundle(
         settings,
         catalog,
-        tuple(registered),
-        tuple(one for one in policies if one is not None),
-        tuple(one for one in bindings if one is not None),
-        tuple(one for one in mutating if one is not None),
+        tuple(one.registered for one in found),
+        tuple(one.policy for one in found if one.policy is not None),
+        tuple(one.binding for one in found if one.binding is not None),
+        tuple(one.mutating for one in found if one.mutating is not None),
         others,
         custom,
+        tuple((one.policy, mistake) for one in found if one.policy for mistake in one.mistakes),
+        tuple((one.policy, problem) for one in found if one.policy for problem in one.problems),
     )
-    checker = ActualTypes(bundle)
-    mistakes = tuple((case, one) for case in bundle.policies for one in checker.mistakes(case))
-    return replace(bundle, mistakes=mistakes)
+
+
+class _Preparer:
+    """Prepares one document after the other, by what the whole input defines."""
+
+    def __init__(self, definitions: Bundle) -> None:
+        self._settings = definitions.settings
+        self._catalog = definitions.catalog
+        self._actual = ActualTypes(definitions)
+        self._published = TypeChecker(
+            definitions.catalog, definitions.custom, definitions.settings.version
+        )
+
+    def prepared(
+        self, number: int, document: Mapping[str, Json], kind: GroupVersionKind
+    ) -> Prepared:
+        """Everything that can be known of it without the others."""
+        registered = _registered(number, document, kind, self._settings)
+        policy = _policy(registered, self._catalog, self._settings)
+        return Prepared(
+            registered,
+            policy,
+            _binding(registered),
+            _mutating(registered, self._catalog, self._settings),
+            () if policy is None else tuple(self._actual.mistakes(policy)),
+            () if policy is None else tuple(self._published.problems(policy.policy, 0)),
+        )
 
 
 def _usable(definition: Mapping[str, Json]) -> bool:

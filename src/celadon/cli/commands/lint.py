@@ -14,7 +14,6 @@ from celadon.cli.output import LintLooks
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
-    from celadon.admission.lint import Rule, Settings
     from celadon.cli.linting.lint_config import LintConfig
     from celadon.cli.linting.lint_report import LintReport
     from celadon.cli.linting.lint_run import LintInput, Shown
@@ -113,8 +112,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
-    from celadon.admission.lint import chosen
-    from celadon.cli.linting.comment_rule import EVERY_RULE
     from celadon.cli.linting.lint_config import unknown_rule
     from celadon.cli.linting.rule_pages import explanation, overview
     from celadon.cli.project_files.config_files import ConfigError
@@ -133,9 +130,8 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
-    rules = chosen(config.select, config.ignore, EVERY_RULE)
     with garbage_later() as loaded:
-        return _lint(options, config, rules, loaded)
+        return _lint(options, config, loaded)
 
 
 def _show(text: str) -> Exit:
@@ -197,21 +193,15 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
     return ""
 
 
-def _lint(
-    options: argparse.Namespace,
-    config: LintConfig,
-    rules: list[Rule],
-    loaded: Callable[[], None],
-) -> Exit:
+def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.linting.fixing import fixes
-    from celadon.cli.linting.lint_run import FileIgnores, findings, read
-    from celadon.cli.reading.sources import Exclusion
+    from celadon.cli.linting.lint_run import findings, read
+    from celadon.cli.linting.lint_setup import lint_setup
 
-    settings = _settings(config)
-    per_file = [FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores]
+    setup = lint_setup(config)
     given = read(options.paths, config.exclude)
     loaded()
-    shown, silenced = findings(given, settings, rules, per_file)
+    shown, silenced = findings(given, setup)
     fixed = 0
     if options.fix or options.diff:
         changed = fixes(given, [one.finding for one in shown if one.finding is not None])
@@ -222,7 +212,7 @@ def _lint(
             fixed += file.count
         if fixed:
             given = read(options.paths, config.exclude)
-            shown, silenced = findings(given, settings, rules, per_file)
+            shown, silenced = findings(given, setup)
     report = _report(given, shown, silenced, fixed, config)
     looks = LintLooks(options.no_color, options.quiet, options.statistics)
     output.show_lint(report, options.output, looks)
@@ -255,10 +245,3 @@ def _report(
         fixed,
         None if config.fail_on == "never" else Severity(config.fail_on),
     )
-
-
-def _settings(config: LintConfig) -> Settings:
-    from celadon.admission.lint import Settings
-
-    versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
-    return Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.admission.lint import RULES, Rule, Severity
+from celadon.cli.linting.layout_rule import UNFORMATTED
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_report import LocatedFinding
 
@@ -33,7 +34,7 @@ UNUSED_COMMENT: Final = Rule(
     lambda _: (),  # it is not about objects
 )
 
-EVERY_RULE: Final = (*RULES, UNUSED_COMMENT)
+EVERY_RULE: Final = (*RULES, UNFORMATTED, UNUSED_COMMENT)
 """All rules that users can name."""
 
 

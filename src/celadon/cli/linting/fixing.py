@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from celadon.admission.lint import Finding, Removal, Replacement
+from celadon.cli.laying_out.scalar_rewriting import Edit
 from celadon.cli.linting.lint_run import LintInput
 from celadon.cli.project_files.changed_file import ChangedFile, changed_file
 from celadon.cli.reading.documents import Document, chunk_start
@@ -26,37 +27,35 @@ _COMMA_BEFORE: Final = re.compile(r",\s*\Z")
 _COMMA_BEHIND: Final = re.compile(r"\s*,\s*")
 
 
-class _Edit(NamedTuple):
-    """The characters of a file from `start` to `end` become `text`."""
-
-    start: int
-    end: int
-    text: str
-
-
 def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:
     """The files that change; nothing is written."""
-    edits: dict[str, list[_Edit]] = {}
+    edits: dict[str, list[Edit]] = {}
     for finding in wanted:
         document = given.documents[finding.spot.document]
-        edit = _edit(document, finding)
-        text = given.texts[document.file]
-        base = None if edit is None else chunk_start(text, document)
-        if edit is not None and base is not None:
-            moved = _Edit(edit.start + base, edit.end + base, edit.text)
-            edits.setdefault(document.file, []).append(moved)
+        edit = fix_edit(given.texts[document.file], document, finding)
+        if edit is not None:
+            edits.setdefault(document.file, []).append(edit)
     changed = (_fixed(given.texts[file], found) for file, found in edits.items())
     return [one for one in changed if one is not None]
 
 
-def _edit(document: Document, finding: Finding) -> _Edit | None:
+def fix_edit(text: Text, document: Document, finding: Finding) -> Edit | None:
+    """What the fix of a finding does to the text of its file; None if it has none that is safe."""
+    edit = _edit(document, finding)
+    base = None if edit is None else chunk_start(text, document)
+    if edit is None or base is None:
+        return None
+    return Edit(edit.start + base, edit.end + base, edit.text)
+
+
+def _edit(document: Document, finding: Finding) -> Edit | None:
     wanted = finding.fix
     if isinstance(wanted, Replacement):
         return _replacement(document, wanted)
     return _removal(document, wanted) if isinstance(wanted, Removal) else None
 
 
-def _replacement(document: Document, wanted: Replacement) -> _Edit | None:
+def _replacement(document: Document, wanted: Replacement) -> Edit | None:
     path = wanted.spot.path.steps
     value = document.value_at(path)
     start = wanted.spot.offset or 0
@@ -66,7 +65,7 @@ def _replacement(document: Document, wanted: Replacement) -> _Edit | None:
     found = document.chunk.source_of((*document.path, *path), value, start, end)
     if found is None or document.chunk.text[slice(*found)] != wanted.old:
         return None
-    return _Edit(*found, _written(wanted.text, document, (*document.path, *path)))
+    return Edit(*found, _written(wanted.text, document, (*document.path, *path)))
 
 
 def _written(text: str, document: Document, path: Path) -> str:
@@ -76,7 +75,7 @@ def _written(text: str, document: Document, path: Path) -> str:
     return text.replace("'", "''") if document.chunk.style(path) == "'" else text
 
 
-def _removal(document: Document, wanted: Removal) -> _Edit | None:
+def _removal(document: Document, wanted: Removal) -> Edit | None:
     """Of one item of a list that has others."""
     path = wanted.spot.path.steps
     if document.chunk.is_json or not path:
@@ -94,18 +93,18 @@ def _removal(document: Document, wanted: Removal) -> _Edit | None:
         return _from_flow(text, item.start, item.end)
     start = text.rfind("\n", 0, item.start) + 1
     line = _OWN_LINE.match(text, start)
-    return None if line is None or item.end > line.end() else _Edit(start, line.end(), "")
+    return None if line is None or item.end > line.end() else Edit(start, line.end(), "")
 
 
-def _from_flow(text: str, start: int, end: int) -> _Edit:
+def _from_flow(text: str, start: int, end: int) -> Edit:
     before = _COMMA_BEFORE.search(text, 0, start)
     if before is not None:
-        return _Edit(before.start(), end, "")
+        return Edit(before.start(), end, "")
     behind = _COMMA_BEHIND.match(text, end)
-    return _Edit(start, end if behind is None else behind.end(), "")
+    return Edit(start, end if behind is None else behind.end(), "")
 
 
-def _fixed(text: Text, edits: Iterable[_Edit]) -> ChangedFile | None:
+def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
     content = text.content
     made = 0
     reached = len(content) + 1

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Final
 
-from celadon.admission.lint import Finding, Rule, Settings, lint
+from celadon.admission.lint import Finding, LintMemory, Rule, Settings, lint
 from celadon.cli.crashes import crash
+from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.comment_rule import UNUSED_COMMENT, unused_comments
+from celadon.cli.linting.layout_rule import UNFORMATTED, unformatted
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
@@ -70,13 +73,21 @@ class FileIgnores:
         return named and self.files.covers(file)
 
 
+@dataclass(frozen=True, slots=True)
+class LintSetup:
+    """The releases, the rules, and the rules that do not count in some files."""
+
+    settings: Settings
+    rules: tuple[Rule, ...]
+    per_file: tuple[FileIgnores, ...] = ()
+
+
 def findings(
-    given: LintInput,
-    settings: Settings,
-    rules: Sequence[Rule],
-    per_file: Sequence[FileIgnores] = (),
+    given: LintInput, setup: LintSetup, memory: LintMemory | None = None
 ) -> tuple[list[Shown], int]:
-    """What is to be shown, and how many findings comments silence."""
+    """What is to be shown, and how many findings comments silence. `memory` makes a run over nearly
+    the same files cheap."""
+    rules, per_file = setup.rules, setup.per_file
     names = {rule.code: rule.name for rule in rules}
     comments = {file: Comments(text.content) for file, text in given.texts.items()}
     for file, found in comments.items():
@@ -84,7 +95,7 @@ def findings(
     lines = {file: text.content.split("\n") for file, text in given.texts.items()}
     shown = []
     silenced = 0
-    for finding in _found(given, settings, rules):
+    for finding in _found(given, setup, memory):
         document = given.documents[finding.spot.document]
         line, column = place(document, finding)
         name, file = names[finding.code], document.file
@@ -108,6 +119,13 @@ def findings(
             lines[file][line - 1] if line <= len(lines[file]) else "",
         )
         shown.append(Shown(located, finding))
+    for file, text in given.texts.items() if UNFORMATTED in rules else ():
+        width = layout_config(Path.cwd()).line_width
+        for one in unformatted(text, width, lines[file]):
+            if comments[file].silence(one.code, one.name, one.line):
+                silenced += 1
+            elif not any(ignored.covers(file, one.code, one.name) for ignored in per_file):
+                shown.append(Shown(one))
     for file, said in comments.items():
         if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
             shown += map(Shown, unused_comments(file, said, lines[file], rules))
@@ -126,12 +144,13 @@ def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
             yield Problem(file, comment.line, f"a comment silences what is not there: {wrong}")
 
 
-def _found(given: LintInput, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
+def _found(given: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
     """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
     and the others are linted without it."""
+    settings, rules = setup.settings, setup.rules
     values = [one.value for one in given.documents]
     try:
-        return lint(values, settings, rules)
+        return lint(values, settings, rules, memory)
     except Exception:
         for number, document in enumerate(given.documents):
             alone = [value if i == number else _NOTHING for i, value in enumerate(values)]

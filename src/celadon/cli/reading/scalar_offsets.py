@@ -37,6 +37,27 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
     return last
 
 
+def value_offset(text: str, start: int, value: str, at: int) -> int:
+    """The way back: where a place in `text` is in the value. White space of the value counts as far
+    as it stands behind white space of the text."""
+    start = scalar_start(text, start)
+    passed = 0
+    end = start
+    for position, length in _characters(text, start):
+        if position + length > at:
+            break
+        passed += 1
+        end = position + length
+    offset = 0
+    while passed:
+        passed -= not value[offset].isspace()
+        offset += 1
+    if text[end:at].isspace():
+        while offset < len(value) and value[offset].isspace():
+            offset += 1
+    return offset
+
+
 def scalar_start(text: str, start: int) -> int:
     """Behind the anchor and the tag of a node."""
     found = _PROPERTIES.match(text, start)

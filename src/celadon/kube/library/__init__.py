@@ -19,7 +19,7 @@ from celadon.kube.library.networks.cidr import CIDR
 from celadon.kube.library.networks.ip import IP
 from celadon.kube.library.patch_values import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
-from celadon.kube.library.releases import environment, parse_version, previous_minor
+from celadon.kube.library.releases import environment, first_releases, parse_version, previous_minor
 from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "PatchObject",
     "PatchOperation",
     "environment",
+    "first_releases",
     "parse_version",
     "previous_minor",
     "unwrapped",

@@ -105,6 +105,21 @@ BLOCKS: Final = (
 """In the order in which they are loaded."""
 
 
+@cache
+def first_releases() -> Mapping[str, str]:
+    """The release in which each overload came, by its id, and each macro, by its name; nothing for
+    those that every release has."""
+    found: dict[str, str] = {}
+    for block in BLOCKS:
+        release = "" if block.introduced[1] == 0 else "{}.{}".format(*block.introduced)
+        for library in block.libraries:
+            ids = [one.id for function in library.functions for one in function.overloads]
+            for name in (*ids, *(macro.name for macro in library.macros)):
+                found.setdefault(name, release)
+    every = {macro.name for macro in _STANDARD.macros}
+    return {name: release for name, release in found.items() if release and name not in every}
+
+
 def parse_version(text: str) -> Minor:
     """Raises VersionError for what is not `major.minor`, or later than `LATEST`."""
     found = _VERSION.fullmatch(text)

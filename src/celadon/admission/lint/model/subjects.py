@@ -17,6 +17,7 @@ from celadon.admission.lint.model.corrections import Renamed
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.policy.typecheck import TypeProblem
 from celadon.admission.registration.decoding import RegistrationError
 from celadon.admission.registration.registration_types import (
     BindingSpec,
@@ -111,6 +112,8 @@ class Bundle:
     custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""
+    problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
+    """What the status controller's type check finds."""
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         """The schema of a kind, built in or defined in the input; None if nobody knows it."""

@@ -1,9 +1,9 @@
 """CEL070 to CEL079: what expressions cost.
 
 Two bounds are asked, and the lower one counts, since each is loose in its own way. The estimate
-knows the sizes of lists and texts that `_Large` gives it, but multiplies nested loops even where
-the inner lists share the size of the object. The bound of a program knows the total, but takes
-every character for a list item.
+knows the sizes of lists and texts that `LargeObject` gives it, but multiplies nested loops even
+where the inner lists share the size of the object. The bound of a program knows the total, but
+takes every character for a list item.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_INNER: Final = 20
 _ITEMS: Final = "@items"
 
 
-class _Large:
+class LargeObject:
     """The sizes in an object of so many characters."""
 
     def __init__(self, size: int) -> None:
@@ -63,7 +63,7 @@ def _cost(one: PolicyExpression, size: int) -> float:
     """What the expression may cost; 0 if it does not run."""
     if one.checked is None:
         return 0.0
-    least, estimated = one.env.estimate(one.checked, _Large(size))
+    least, estimated = one.env.estimate(one.checked, LargeObject(size))
     if least > policy_limits.PER_CALL_COST or estimated <= policy_limits.PER_CALL_COST:
         return float(least)
     if not any(map(_is_nested, walk(one.checked.root))):

@@ -11,7 +11,6 @@ from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_offset
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
-from celadon.admission.policy.typecheck import TypeChecker
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import Issue
 from celadon.cel.syntax import (
@@ -51,23 +50,23 @@ def _for_kinds(case: PolicyCase, kinds: tuple[GroupVersionKind, ...]) -> str:
 
 def _status_warnings(bundle: Bundle) -> Iterator[Report]:
     """What the status controller will say, unless it is true, too."""
-    checker = TypeChecker(bundle.catalog, bundle.custom, bundle.settings.version)
     true = {
         (case.document, mistake.expression.path, mistake.issue.offset)
         for case, mistake in bundle.mistakes
     }
-    for case in bundle.policies:
-        expressions = {one.path: one for one in case.expressions}
-        seen = set()
-        for problem in checker.problems(case.policy, 0):
-            expression = expressions[problem.path]
-            if expression.checked is None:
-                continue
-            for issue in problem.issues:
-                key = (case.document, problem.path, issue.offset)
-                if key not in true and key not in seen:
-                    seen.add(key)
-                    yield _status_warning(case, expression, problem.kind, issue)
+    expressions = {
+        (case.document, one.path): one for case in bundle.policies for one in case.expressions
+    }
+    seen = set()
+    for case, problem in bundle.problems:
+        expression = expressions[case.document, problem.path]
+        if expression.checked is None:
+            continue
+        for issue in problem.issues:
+            key = (case.document, problem.path, issue.offset)
+            if key not in true and key not in seen:
+                seen.add(key)
+                yield _status_warning(case, expression, problem.kind, issue)
 
 
 def _status_warning(

@@ -1,0 +1,64 @@
+"""`celadon lsp`: a language server for CEL in YAML."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from celadon.cli.language_server.lsp_adapter import CeladonServer
+
+_PROGRAM: Final = "celadon lsp"
+_PORTS: Final = range(1, 65536)
+
+DESCRIPTION: Final = """\
+Serve an editor: diagnostics as of `celadon lint`, hover, completion, signatures, definitions,
+rename, fixes, layout as of `celadon fmt`, costs, and the tests of policies. Editors start it and
+talk to it over standard input and output; docs/editors.md says how each of them is set up.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon lsp
+  celadon lsp --tcp 127.0.0.1:7777
+
+needs pygls: pip install 'celadon[lsp]'
+
+exit codes:
+  0  the editor has ended the session
+  2  wrong usage, or pygls is not installed
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon lsp --help` shows."""
+    parser.add_argument(
+        "--stdio", action="store_true", help="talk over standard input and output (the default)"
+    )
+    parser.add_argument(
+        "--tcp", metavar="HOST:PORT", help="wait for one editor to connect there instead"
+    )
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Serve until the editor goes."""
+    if importlib.util.find_spec("pygls") is None:
+        return output.usage_error(_PROGRAM, "`pygls` is not installed: pip install 'celadon[lsp]'")
+    if options.tcp is None:
+        _server().start_io()
+        return Exit.OK
+    host, _, port = options.tcp.rpartition(":")
+    if not host or not port.isdecimal() or int(port) not in _PORTS:
+        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` must be HOST:PORT")
+    _server().start_tcp(host.strip("[]"), int(port))
+    return Exit.OK
+
+
+def _server() -> CeladonServer:
+    from celadon.cli.language_server.lsp_adapter import language_server
+
+    return language_server()

@@ -1,0 +1,370 @@
+"""The protocol: requests of an editor to calls of the functions beside, and answers back.
+
+Nothing is decided here. All work is done in the order in which the editor asks, in one thread: an
+answer is about the text as it was when it was asked for. Diagnostics follow a change at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Final
+
+from lsprotocol import types as lsp
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from celadon import __version__
+from celadon.admission.lint import Severity, TypedScope
+from celadon.cli.language_server import margin_notes, variable_names
+from celadon.cli.language_server.code_actions import CodeAction, code_actions
+from celadon.cli.language_server.completions import Sort, completions
+from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
+from celadon.cli.language_server.hovers import hover
+from celadon.cli.language_server.signatures import signatures
+from celadon.cli.language_server.text_positions import Position, Span
+from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
+from celadon.cli.laying_out.layout_config import layout_config
+from celadon.cli.linting.lint_config import find_config
+from celadon.cli.linting.lint_setup import lint_setup
+from celadon.cli.project_files.config_files import ConfigError
+from celadon.cli.reading.sources import EXTENSIONS
+
+RUN_TESTS: Final = "celadon.runTests"
+_SOURCE: Final = "celadon"
+_SEVERITIES: Final = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+    Severity.INFO: lsp.DiagnosticSeverity.Information,
+}
+_SORTS: Final = {
+    Sort.FIELD: lsp.CompletionItemKind.Field,
+    Sort.VARIABLE: lsp.CompletionItemKind.Variable,
+    Sort.FUNCTION: lsp.CompletionItemKind.Function,
+    Sort.MACRO: lsp.CompletionItemKind.Snippet,
+    Sort.NAMESPACE: lsp.CompletionItemKind.Module,
+    Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
+}
+
+
+class CeladonServer(LanguageServer):
+    """One editor's server. `folder` is the root of its workspace."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "celadon", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
+        )
+        self.folder = str(Path.cwd())
+        self.files = _workspace(Path.cwd())
+        self.diagnoses: dict[str, list[Diagnosis]] = {}
+        self.shown: dict[str, list[lsp.Diagnostic]] = {}
+
+    def open_folder(self, folder: str) -> None:
+        """Read a workspace."""
+        self.folder = folder
+        try:
+            self.files = _workspace(Path(folder))
+            self.files.load(folder, find_config(Path(folder)).exclude)
+        except ConfigError as error:
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
+
+    def size(self) -> int:
+        """Of objects that costs are told for."""
+        return self.files.setup.settings.large_object
+
+    def spot(self, uri: str, position: lsp.Position) -> tuple[EditedFile, ExpressionSpot] | None:
+        """The expression at a place."""
+        file = self.files.files.get(_path(uri))
+        spot = None if file is None else expression_at(file, _inner(position))
+        return None if file is None or spot is None else (file, spot)
+
+    def scopes(self, spot: ExpressionSpot) -> list[TypedScope]:
+        """What an expression may name."""
+        return self.files.scopes().at(spot.document.value, spot.path)
+
+    def publish(self) -> None:
+        """Show what is wrong, where that has changed."""
+        self.diagnoses = self.files.diagnoses()
+        for path in self.shown.keys() | self.diagnoses.keys():
+            now = [_diagnostic(path, one) for one in self.diagnoses.get(path, [])]
+            if now != self.shown.get(path, []):
+                self.text_document_publish_diagnostics(
+                    lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=now)
+                )
+            self.shown[path] = now
+
+
+def _workspace(folder: Path) -> Workspace:
+    """Empty, with the configuration of a folder. Raises `ConfigError`."""
+    return Workspace(lint_setup(find_config(folder)), layout_config(folder))
+
+
+def _path(uri: str) -> str:
+    return uris.to_fs_path(uri) or uri
+
+
+def _uri(path: str) -> str:
+    return uris.from_fs_path(path) or path
+
+
+def _inner(position: lsp.Position) -> Position:
+    return Position(position.line, position.character)
+
+
+def _span(one: lsp.Range) -> Span:
+    return Span(_inner(one.start), _inner(one.end))
+
+
+def _range(span: Span) -> lsp.Range:
+    return lsp.Range(lsp.Position(*span.start), lsp.Position(*span.end))
+
+
+def _diagnostic(path: str, one: Diagnosis) -> lsp.Diagnostic:
+    place = lsp.Location(_uri(path), _range(one.span))
+    helps = [lsp.DiagnosticRelatedInformation(place, one.help)] if one.help else None
+    return lsp.Diagnostic(
+        range=_range(one.span),
+        message=one.message,
+        related_information=helps,
+        severity=_SEVERITIES[one.severity],
+        code=one.code or None,
+        source=_SOURCE,
+    )
+
+
+def _text_edits(edits: list[TextEdit]) -> list[lsp.TextEdit]:
+    return [lsp.TextEdit(_range(one.span), one.text) for one in edits]
+
+
+def language_server() -> CeladonServer:
+    """A server with all that it can do, not started yet."""
+    server = CeladonServer()
+    for register in (_follow_files, _answer_about_expressions, _answer_about_files, _run_tests):
+        register(server)
+    return server
+
+
+def _follow_files(server: CeladonServer) -> None:
+    @server.feature(lsp.INITIALIZED)
+    def begin(_: lsp.InitializedParams) -> None:
+        folder = server.workspace.root_path
+        if folder:
+            server.open_folder(folder)
+        for uri, document in server.workspace.text_documents.items():
+            server.files.change(_path(uri), document.source)
+        server.publish()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        changed(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def edited(params: lsp.DidChangeTextDocumentParams) -> None:
+        changed(params.text_document.uri)
+
+    def changed(uri: str) -> None:
+        if _path(uri).endswith(EXTENSIONS):
+            server.files.change(_path(uri), server.workspace.get_text_document(uri).source)
+            server.publish()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        server.files.close(_path(params.text_document.uri))
+        server.publish()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        reloaded([params.text_document.uri])
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
+        reloaded([one.uri for one in params.changes])
+
+    def reloaded(changed_uris: list[str]) -> None:
+        for uri in changed_uris:
+            if _path(uri).endswith(EXTENSIONS):
+                server.files.reload(_path(uri))
+        for uri, document in server.workspace.text_documents.items():
+            if uri in changed_uris:
+                server.files.change(_path(uri), document.source)
+        server.publish()
+
+
+def _answer_about_expressions(server: CeladonServer) -> None:
+    @server.feature(
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?"])
+    )
+    def complete(params: lsp.CompletionParams) -> lsp.CompletionList | None:
+        found = server.spot(params.text_document.uri, params.position)
+        if found is None:
+            return None
+        _, spot = found
+        offers = completions(spot.text, spot.offset, server.scopes(spot))
+        if offers is None:
+            return None
+        typed = spot.offset - offers.start
+        start = lsp.Position(params.position.line, params.position.character - typed)
+        where = lsp.Range(start, params.position)
+        items = [
+            lsp.CompletionItem(
+                one.label,
+                kind=_SORTS[one.sort],
+                detail=one.detail or None,
+                documentation=_markdown(one.doc) if one.doc else None,
+                text_edit=lsp.TextEdit(where, one.label),
+            )
+            for one in offers.offers
+        ]
+        return lsp.CompletionList(is_incomplete=False, items=items)
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
+        found = server.spot(params.text_document.uri, params.position)
+        if found is None:
+            return None
+        file, spot = found
+        one = hover(spot.text, spot.offset, server.scopes(spot), server.size())
+        if one is None:
+            return None
+        placed = spot.span(one.start, one.end)
+        where = None if placed is None else _range(file.lines.span(*placed))
+        return lsp.Hover(_markdown(one.markdown), where)
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","])
+    )
+    def helped(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        found = server.spot(params.text_document.uri, params.position)
+        one = None
+        if found is not None:
+            one = signatures(found[1].text, found[1].offset, server.scopes(found[1]))
+        if one is None:
+            return None
+        listed = [
+            lsp.SignatureInformation(
+                it.label,
+                documentation=it.doc or None,
+                parameters=[lsp.ParameterInformation(label) for label in it.parameters],
+            )
+            for it in one.signatures
+        ]
+        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=one.argument)
+
+
+def _markdown(text: str) -> lsp.MarkupContent:
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+
+
+def _answer_about_files(server: CeladonServer) -> None:
+    def file_of(uri: str) -> EditedFile | None:
+        return server.files.files.get(_path(uri))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def define(params: lsp.DefinitionParams) -> lsp.Location | None:
+        file = file_of(params.text_document.uri)
+        span = file and variable_names.definition(file, _inner(params.position))
+        return lsp.Location(params.text_document.uri, _range(span)) if span else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    def refer(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        file = file_of(params.text_document.uri)
+        spans = variable_names.occurrences(file, _inner(params.position)) if file else []
+        return [lsp.Location(params.text_document.uri, _range(one)) for one in spans]
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare(params: lsp.PrepareRenameParams) -> lsp.Range | None:
+        file = file_of(params.text_document.uri)
+        found = file and variable_names.variable_at(file, _inner(params.position))
+        return _range(found.span) if found else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
+    def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        file = file_of(params.text_document.uri)
+        if file is None:
+            return None
+        try:
+            edits = variable_names.renaming(file, _inner(params.position), params.new_name)
+        except variable_names.NoVariableName as error:
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
+            return None
+        return lsp.WorkspaceEdit({params.text_document.uri: _text_edits(edits)})
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+    )
+    def act(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        path = _path(params.text_document.uri)
+        file = server.files.files.get(path)
+        if file is None:
+            return []
+        found = code_actions(file, server.diagnoses.get(path, []), _span(params.range))
+        return [_action(params.text_document.uri, one) for one in found]
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def lay_out(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        path = _path(params.text_document.uri)
+        return _text_edits(server.files.layout_edits(path)) if path in server.files.files else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
+    def lay_out_range(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
+        path = _path(params.text_document.uri)
+        if path not in server.files.files:
+            return []
+        return _text_edits(server.files.layout_edits(path, _span(params.range)))
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    def hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        file = file_of(params.text_document.uri)
+        if file is None:
+            return []
+        scopes = server.files.scopes()
+        found = margin_notes.cost_hints(file, _span(params.range), scopes, server.size())
+        return [
+            lsp.InlayHint(lsp.Position(*one.position), one.text, padding_left=True) for one in found
+        ]
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
+    def lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        file = file_of(params.text_document.uri)
+        tests = margin_notes.test_files(server.folder)
+        found = margin_notes.test_lenses(file, tests) if file else []
+        return [
+            lsp.CodeLens(
+                _range(Span(one.position, one.position)),
+                lsp.Command(f"run the tests of {one.policy}", RUN_TESTS, arguments=list(one.files)),
+            )
+            for one in found
+        ]
+
+
+def _action(uri: str, one: CodeAction) -> lsp.CodeAction:
+    return lsp.CodeAction(
+        one.title,
+        kind=lsp.CodeActionKind.QuickFix,
+        diagnostics=[_diagnostic(_path(uri), one.diagnosis)],
+        is_preferred=one.is_fix or None,
+        edit=lsp.WorkspaceEdit({uri: _text_edits([one.edit])}),
+    )
+
+
+def _run_tests(server: CeladonServer) -> None:
+    @server.command(RUN_TESTS)
+    async def run(*files: str) -> dict[str, object]:
+        """Another process runs them: its output is none of the protocol's."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "celadon", "test", "--no-color", *files),
+            cwd=server.folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        text = output.decode("utf-8", "replace").rstrip()
+        passed = process.returncode == 0
+        sort = lsp.MessageType.Info if passed else lsp.MessageType.Error
+        server.window_log_message(lsp.LogMessageParams(sort, text))
+        last = text.rpartition("\n")[2]
+        server.window_show_message(lsp.ShowMessageParams(sort, last))
+        return {"exitCode": process.returncode, "output": text}
