@@ -36,6 +36,7 @@ FOUND_BEFORE = (
     "[0u].transformList(object, c, null).map(list, has(object.s), 1u).exists(e1, true)",
     "dyn(0).startsWith('')",
     "object.?s.optMap(names, object.o.s).hasValue()",
+    "uint(-(object.l.first().value()))",
 )
 
 

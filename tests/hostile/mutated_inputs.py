@@ -25,7 +25,7 @@ from celadon.cli.main import main
 from celadon.goyaml import read_yaml
 from tests.faults.hostile_reviews import Damage
 from tests.hostile.confinement import SIGNS
-from tests.hostile.hostile_case import MOST_MEGABYTES
+from tests.hostile.hostile_case import MOST_BYTES, MOST_MEGABYTES
 from tests.paths import ROOT
 
 COMMAND: Final = "command.json"
@@ -70,7 +70,8 @@ class Mutations:
         self._dice = random.Random(seed)
         self._documents = documents()
         self._damage = Damage(self._documents, seed)
-        self._bodies = self._damage.bodies(sys.maxsize)
+        bodies = self._damage.bodies(sys.maxsize)
+        self._small = (body for body in bodies if len(body) <= MOST_BYTES)
 
     def run(self, folder: Path, count: int, seconds: float) -> Iterator[Answered]:
         """Runs so many, one by one, with their files in a folder. None may take more than so many
@@ -83,7 +84,7 @@ class Mutations:
         dice = self._dice
         damaged, whole = str(folder / "damaged.json"), str(folder / "whole.json")
         for _ in range(count):
-            Path(damaged).write_bytes(next(self._bodies))
+            Path(damaged).write_bytes(next(self._small))
             others = dice.sample(self._documents, 2)
             Path(whole).write_text("\n".join(map(json.dumps, others)), encoding="utf-8")
             yield dice.choice(

@@ -172,9 +172,8 @@ def test_long_and_short_subjects_get_the_same_answer(pattern: str) -> None:
         assert bool(compiled.search_fn(padded)) is bool(compile(f"(?:{pattern})").find(padded))
 
 
-def test_compiling_is_cached_unless_the_pattern_is_long() -> None:
+def test_short_patterns_are_kept() -> None:
     assert compile("a+b") is compile("a+b")
-    assert compile("a" * 3000) is not compile("a" * 3000)
 
 
 def test_repr_names_the_source() -> None:
@@ -197,3 +196,13 @@ def test_threads_may_share_a_pattern() -> None:
     for thread in threads:
         thread.join()
     assert answers == [True] * 4
+
+
+def test_long_patterns_are_kept_within_bounds() -> None:
+    first, *others = ("x" * 300_000 + str(number) for number in range(4))
+    kept = compile(first)
+    assert compile(first) is kept
+    for other in others:
+        compile(other)
+    assert compile(others[-1]) is compile(others[-1])
+    assert compile(first) is not kept

@@ -39,6 +39,11 @@ SCALAR_CLASSES: Mapping[Kind, type] = {
 }
 _CLASSES: Mapping[Kind, type] = {**SCALAR_CLASSES, Kind.LIST: list}
 
+#: Operators on operands of one kind, of which they also return one, but for times.
+_ARITHMETIC = frozenset(
+    {syntax.ADD, syntax.SUBTRACT, syntax.MULTIPLY, syntax.DIVIDE, syntax.MODULO, syntax.NEGATE}
+)
+
 #: Kinds of values that come out of an attribute as they went in.
 SETTLED_KINDS = frozenset(
     {*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.LIST, Kind.MAP}
@@ -129,12 +134,30 @@ class Context:
         return CONSTRUCTORS.get(type_name, dict)
 
     def _returned(self, node: Call) -> type | None:
-        """The class that all overloads a call may come to return."""
+        """The class that all overloads a call may come to return. Operators take what comes,
+        whichever overload was resolved, and return what is right for that."""
         function, ids = self.function(node), self.overload_ids(node)
         if function is None or not ids:
             return None
         kinds = {o.result.kind for o in function.overloads if o.id in ids}
-        return _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
+        found = _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
+        if node.function in _ARITHMETIC and not self._has_operand_of(node, found):
+            return None
+        return found
+
+    def _has_operand_of(self, node: Expr, kind: type | None) -> bool:
+        """Is one operand in a row of operators surely of this class? No operator mixes it with
+        another, so that the result is of it, too."""
+        while isinstance(node, Call) and node.function in _ARITHMETIC:
+            node, *others = node.args
+            if any(self._is_plainly(other, kind) for other in others):
+                return True
+        return self._is_plainly(node, kind)
+
+    def _is_plainly(self, node: Expr, kind: type | None) -> bool:
+        """Without looking into further rows, which may be nested deeply."""
+        is_row = isinstance(node, Call) and node.function in _ARITHMETIC
+        return self.certain(node) is kind if not is_row or self.is_constant(node) else False
 
     def function(self, node: Call) -> Function | None:
         """The declaration behind a call; None for a function that nobody declared (unchecked

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["RegexError", "compile"]
 
-# Patterns from requests can be long and never come back; those from policies are short. Of the long
-# ones only the last is kept, for it is mostly asked for several times in a row: is it one at all,
-# does a text match it.
 _MAX_CACHED_LENGTH = 2000
+"""Patterns from requests can be long and never come back; those from policies are short."""
+_MOST_KEPT = 1_000_000
+"""Characters of the long patterns that are kept, together: those of one hostile input, in which
+each is asked for several times. Compiled they take some seventy bytes for each."""
+_LONG: dict[str, Pattern] = {}
 
 
 # A policy of one megabyte may have thousands of patterns; those of most clusters are far fewer.
@@ -29,9 +31,13 @@ def _compile_cached(pattern: str) -> Pattern:
     return _compiled(pattern)
 
 
-@lru_cache(maxsize=1)
 def _compile_long(pattern: str) -> Pattern:
-    return _compiled(pattern)
+    found = _LONG.get(pattern)
+    if found is None:
+        found = _LONG[pattern] = _compiled(pattern)
+        while len(_LONG) > 1 and sum(map(len, _LONG)) > _MOST_KEPT:
+            _LONG.pop(next(iter(_LONG)), None)
+    return found
 
 
 def compile(pattern: str) -> Pattern:

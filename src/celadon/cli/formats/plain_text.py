@@ -57,8 +57,7 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
     changed = {}
     for name in _field_names(value.__class__):
         found = getattr(value, name)
-        plain = _plain(found, name)
-        if plain != found:
+        if found and found is not True and (plain := _plain(found, name)) != found:
             changed[name] = plain
     return dataclasses.replace(value, **changed) if changed else value
 
