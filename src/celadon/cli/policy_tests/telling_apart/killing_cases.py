@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.cli.checking.questions import identity
+from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.altering.alterations import Alteration
 from celadon.cli.policy_tests.case_results import CaseOutcome, Status
 from celadon.cli.policy_tests.case_running import run_case
@@ -26,7 +27,7 @@ from celadon.cli.policy_tests.telling_apart.policy_stages import Stage
 from celadon.cli.policy_tests.telling_apart.quoted_expressions import for_altered
 from celadon.cli.policy_tests.telling_apart.request_pool import Generated
 from celadon.cli.policy_tests.telling_apart.written_expectations import telling_expectations
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import is_policy_test, read_test
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
