@@ -125,7 +125,7 @@ def _expected(result: CaseResult) -> str | Json:
     outcome = result.outcome
     assert outcome is not None
     verdict = outcome.verdict.value
-    said = [one.message for one in (*outcome.deciding, *outcome.ignored)]
+    said = [one.message for one in outcome.deciding] + [one.message for one in outcome.ignored]
     return {verdict: said[0]} if said and verdict in ("deny", "warn", "audit", "error") else verdict
 
 
