@@ -8,7 +8,8 @@ COMPARISONS: Final = "## Further comparisons"
 """Written by hand."""
 SERVER_PART: Final = "## The API server"
 WEBHOOK_PART: Final = "## The webhook"
-PARTS: Final = (COMPARISONS, SERVER_PART, WEBHOOK_PART)
+MUTANTS_PART: Final = "## Mutants of policies"
+PARTS: Final = (COMPARISONS, MUTANTS_PART, SERVER_PART, WEBHOOK_PART)
 """Headings, in the order in which they stand."""
 
 

@@ -143,6 +143,14 @@ def test_what_no_case_comes_to_is_not_the_same(tmp_path: Path) -> None:
     assert mutants(path).score < 100
 
 
+def test_an_object_whose_name_the_server_makes(tmp_path: Path) -> None:
+    """It can be created, not updated: of what the search asks, that is left out."""
+    made = config_map(x="1")
+    made["metadata"] = {"generateName": "cm-", "namespace": "default"}
+    path = limit(tmp_path, f"int({SAID}) < 5", {"object": made, "expect": "admit"})
+    assert mutants(path).count(Fate.SURVIVED)
+
+
 def test_what_does_not_compile_is_no_mutant(tmp_path: Path) -> None:
     expression = "'a' + object.metadata.name != 'ax'"
     found = of_expressions(limit(tmp_path, expression, asked("admit", x="1")))

@@ -37,6 +37,7 @@ from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.kube import StatusError
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -122,15 +123,13 @@ class Bench:
 
     def sent(self, case: Case) -> Sent | None:
         """The request of a case as mutating policies have left it, before anybody judges it; None
-        for what cannot be asked. Errors of our own are raised."""
+        for what cannot be asked, or is refused for its form. Errors of our own are raised."""
         setting = self.setting(case)
-        found = ask(
-            case.object,
-            _question(case),
-            setting.world.catalog,
-            _olds(case),
-            setting.prepare,
-        )
+        olds, catalog = _olds(case), setting.world.catalog
+        try:
+            found = ask(case.object, _question(case), catalog, olds, setting.prepare)
+        except StatusError:
+            return None
         if isinstance(found, Problem) or strictly_refused(found) is not None:
             return None
         after, said = self._asking(setting).mutated(found)
