@@ -8,8 +8,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 
-.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
-.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook fuzz-lsp hostile vscode clean
+.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'

@@ -103,7 +103,7 @@ class Session:
     async def end(self) -> None:
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        await self.client.stop()
+        await self.client.stop()  # type: ignore[no-untyped-call]
 
 
 def at(before: str) -> lsp.Position:
