@@ -21,7 +21,7 @@ site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
 
-test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed
+test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
@@ -130,6 +130,14 @@ $(VENV)/.etcd: tools/install_etcd.py $(BIN)/python
 web/node_modules/.installed: web/package.json web/package-lock.json
 	@cd web && npm ci --silent && touch node_modules/.installed || \
 	  echo "not installed: the packages of the playground's page" >&2
+
+# Shells whose completion is tested; only where packages can be installed without asking.
+.PHONY: shells
+shells:
+	@command -v zsh >/dev/null && command -v fish >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends zsh fish; } \
+	    >/dev/null 2>&1 || echo "not installed: zsh and fish" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

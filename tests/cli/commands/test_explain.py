@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser import needs_browser, seen
-from tests.cli.files import run
+from tests.cli.files import Json, config_map, run, write
 
 POLICY: dict[str, Any] = {
     "apiVersion": "admissionregistration.k8s.io/v1",
@@ -282,3 +282,51 @@ def test_pages_in_a_browser(
     assert found.document.count("<details") == out.count("<details")
     assert "few-keys" in found.document
     assert found.picture.stat().st_size > 20_000
+
+
+def _hook(name: str, kind: str, expression: str) -> Json:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [
+            {
+                "name": f"{name}.example.com",
+                "clientConfig": {"url": "https://example.com/"},
+                "rules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["configmaps"],
+                    }
+                ],
+                "matchConditions": [{"name": "asks", "expression": expression}],
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+            }
+        ],
+    }
+
+
+def test_match_conditions_of_webhooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = write(
+        tmp_path / "hooks.yaml",
+        _hook("first", "Mutating", "object.data.x == 'ok'"),
+        _hook("second", "Validating", "object.data.x != 'ok'"),
+    )
+    about = write(tmp_path / "cm.yaml", config_map(x="ok"))
+    _, out, _ = run(capsys, "explain", "-f", given, about)
+    lines = [line.strip() for line in out.splitlines()]
+    assert "mutating webhook first.example.com: gets the request" in lines
+    assert "validating webhook second.example.com: does not get the request" in lines
+    assert "matchConditions[0] `asks`: false" in lines
+    _, out, _ = run(capsys, "explain", "-f", given, about, "-o", "json")
+    (found,) = json.loads(out)["objects"]
+    (first,), (second,) = found["mutatingWebhooks"], found["validatingWebhooks"]
+    assert (first["asked"], first["configuration"], first["failurePolicy"]) == (
+        True,
+        "first",
+        "Fail",
+    )
+    assert second["matchConditions"][0]["text"] == "object.data.x != 'ok'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,11 +43,36 @@ def test_a_command() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
 def test_fish_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "celadon.fish"
     path.write_text(fish_script(every_command()), encoding="utf-8")
     subprocess.run(["fish", "--no-execute", path], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("celadon simu", {"simulate-bootstrap"}),
+        ("celadon replay --out", {"--output"}),
+        ("celadon completion ", {"bash", "fish", "zsh"}),
+        ("celadon simulate-bootstrap -o ", {"json", "text"}),
+    ],
+)
+def test_a_tab(line: str, wanted: set[str], tmp_path: Path) -> None:
+    path = tmp_path / "celadon.fish"
+    path.write_text(fish_script(every_command()), encoding="utf-8")
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", 'source $argv[1]; complete -C "$argv[2]"', path, line],
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert {row.partition("\t")[0] for row in done.stdout.splitlines()} == wanted
 
 
 def test_every_command_and_option() -> None:

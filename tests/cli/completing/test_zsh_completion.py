@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -43,11 +44,52 @@ def test_a_command() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
 def test_zsh_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "_celadon"
     path.write_text(zsh_script(every_command()), encoding="utf-8")
     subprocess.run(["zsh", "-n", path], check=True)
+
+
+SESSION = r"""
+zmodload zsh/zpty
+zpty shell zsh -i
+zpty -r shell seen '*READY>*'
+zpty -w -n shell "$LINE"$'\t'
+zpty -r shell seen "*$WANTED*"
+zpty -d shell
+"""
+"""Types a line and a tab into an interactive shell, and waits for what is wanted to be shown."""
+SET_UP = """\
+PROMPT='READY>'
+fpath=($ZDOTDIR $fpath)
+autoload -Uz compinit
+compinit -u -D
+bindkey '^I' complete-word
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("celadon simu", "celadon simulate-bootstrap"),
+        ("celadon replay --out", "celadon replay --output"),
+        ("celadon completion f", "celadon completion fish"),
+        ("celadon test im", "celadon test import"),
+    ],
+)
+def test_a_tab(line: str, wanted: str, tmp_path: Path) -> None:
+    (tmp_path / "_celadon").write_text(zsh_script(every_command()), encoding="utf-8")
+    (tmp_path / ".zshrc").write_text(SET_UP, encoding="utf-8")
+    here = {"ZDOTDIR": str(tmp_path), "HOME": str(tmp_path), "TERM": "vt100"}
+    subprocess.run(  # waits for what is wanted, or in vain
+        ["zsh", "-f", "-c", SESSION],
+        env={**here, "PATH": os.environ["PATH"], "LINE": line, "WANTED": wanted},
+        check=True,
+        timeout=60,
+    )
 
 
 def test_every_command_and_option() -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from celadon.admission.explanation import Explanation, explain
+from celadon.admission.explanation import (
+    Explanation,
+    HookExplanation,
+    explain,
+    explain_hooks,
+)
+from celadon.cli.checking.asking.webhook_documents import webhook_documents
 from celadon.cli.checking.check_report import ObjectResult, Report
 from celadon.cli.checking.check_run import ANEW, EngineMakers, check
 from celadon.cli.checking.given.check_inputs import CheckInputs
@@ -15,12 +21,15 @@ from celadon.records import dataclass
 @dataclass(frozen=True, slots=True)
 class ExplainedObject:
     """What was judged, and why. `mutation` is None where no mutating policies are given. An
-    object that is refused before validating policies see it is explained as they would see it."""
+    object that is refused before validating policies see it is explained as they would see it, and
+    so is it to all webhooks: as mutating ones have left it."""
 
     number: int
     judged: Judged
     mutation: Explanation | None
     validation: Explanation
+    mutating_hooks: tuple[HookExplanation, ...] = ()
+    validating_hooks: tuple[HookExplanation, ...] = ()
 
     @property
     def result(self) -> ObjectResult:
@@ -38,6 +47,12 @@ def explained_objects(
     from 1 or by what is known of them."""
     found: list[ExplainedObject] = []
     count = 0
+    version = given.settings.version
+    webhooks = webhook_documents(given.manifests.existing, version)
+    hooks = [
+        webhooks.hooks(version, mutating=mutating) if webhooks.count else None
+        for mutating in (True, False)
+    ]
 
     def look(judged: Judged) -> None:
         nonlocal count
@@ -46,7 +61,11 @@ def explained_objects(
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
-            validation = explain(judged.engine, judged.asked.request, judged.world)
-            found.append(ExplainedObject(count, judged, mutation, validation))
+            request, world = judged.asked.request, judged.world
+            validation = explain(judged.engine, request, world)
+            mutating, validating = (
+                () if one is None else explain_hooks(one, request, world) for one in hooks
+            )
+            found.append(ExplainedObject(count, judged, mutation, validation, mutating, validating))
 
     return check(given, step, look, makers), found

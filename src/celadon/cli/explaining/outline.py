@@ -17,6 +17,7 @@ from celadon.admission.explanation import (
     CaseExplanation,
     Explanation,
     ExpressionRun,
+    HookExplanation,
     MatchReason,
     ParamLookup,
     Part,
@@ -77,9 +78,11 @@ def outline(explained: ExplainedObject) -> Item:
         lines.append(str(result.place))
     refused = result.state in (State.DENIED, State.INVALID)
     items = [*_answer(explained)]
-    for one in (explained.mutation, explained.validation):
-        if one is not None:
-            items += _explanation(one)
+    if explained.mutation is not None:
+        items += _explanation(explained.mutation)
+    items += (_hook(one, "mutating webhook") for one in explained.mutating_hooks)
+    items += _explanation(explained.validation)
+    items += (_hook(one, "validating webhook") for one in explained.validating_hooks)
     style = Style.BAD if refused else Style.WARNING if result.warnings else Style.GOOD
     return Item(result.title, result.state.value, style, tuple(lines), items=tuple(items))
 
@@ -143,6 +146,23 @@ def _worst(items: list[Item]) -> Style:
         if style in styles:
             return style
     return Style.IDLE
+
+
+def _hook(found: HookExplanation, kind: str) -> Item:
+    """Whether a webhook gets the request, and why; nobody is asked for that."""
+    items = [match_item(found.match, "rules"), *map(condition_item, found.conditions)]
+    items += map(budget_item, found.budgets)
+    label = f"{kind} {found.hook.name}"
+    if found.refusal is not None:
+        said = f"the request is refused: {found.refusal}"
+        return Item(label, said, Style.BAD, items=tuple(items))
+    if found.asked:
+        return Item(label, "gets the request", Style.GOOD, items=tuple(items))
+    if found.ignored:
+        said = f"does not get the request, for an error that is ignored: {found.ignored}"
+        return Item(label, said, Style.WARNING, items=tuple(items))
+    opens = found.match.hit is not None
+    return Item(label, "does not get the request", Style.IDLE, items=tuple(items), opens=opens)
 
 
 def _error(decision: Decision, policy: PolicyExplanation) -> Item:

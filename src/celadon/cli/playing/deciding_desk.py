@@ -92,7 +92,7 @@ class Desk:
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
-        told = request_details(found, around, state.release)
+        told = request_details(found)
         told |= self._remarks_of(state, around, inputs.policies.validating)
         return self._with_changes(state, told)
 

@@ -1,7 +1,7 @@
 """Why a request was decided as it was, and what else is to be said of it.
 
-The explanation is that of `celadon explain`, with the webhooks and the rules of custom resources
-beside the policies; costs are those of its expressions.
+The explanation is that of `celadon explain`, with the rules of custom resources beside policies and
+webhooks; costs are those of its expressions.
 """
 
 from __future__ import annotations
@@ -15,27 +15,21 @@ from celadon.admission.explanation import (
     Budget,
     CaseExplanation,
     Explanation,
-    HookExplanation,
-    explain_hooks,
 )
 from celadon.cel import EvaluationError
 from celadon.cel.tracing import TraceRecorder
-from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
 from celadon.cli.explaining.annotated_source import traced
 from celadon.cli.explaining.explained_objects import ExplainedObject
 from celadon.cli.explaining.outline import (
     Item,
     Style,
     budget_item,
-    condition_item,
-    match_item,
     outline,
 )
 from celadon.cli.explaining.value_texts import brief
 from celadon.cli.formats.check_data import filled
 from celadon.cli.formats.object_diffs import diff_lines
 from celadon.cli.playing.item_trees import item_tree
-from celadon.cli.reading.documents import Document
 from celadon.kube.custom import AskedRule
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET
 
@@ -44,48 +38,17 @@ _MOST_RULES: Final = 200
 _ROOM: Final = 80
 
 
-def request_details(
-    explained: Sequence[ExplainedObject], documents: Sequence[Document], release: str
-) -> dict[str, Any]:
-    """Trees, costs and changes of each object of the request; `documents` may have webhooks."""
-    webhooks = webhook_documents(documents, release)
+def request_details(explained: Sequence[ExplainedObject]) -> dict[str, Any]:
+    """Trees, costs and changes of each object of the request."""
     trees = []
     for one in explained:
         item = outline(one)
-        more = (*_hooks(one, webhooks, release), *_rules(one))
-        trees.append(item_tree(replace(item, items=(*item.items, *more))))
+        trees.append(item_tree(replace(item, items=(*item.items, *_rules(one)))))
     return {
         "explanation": trees,
         "costs": [cost for one in explained for cost in _costs(one)],
         "mutations": [one for each in explained for one in _mutations(each)],
     }
-
-
-# --- webhooks ---------------------------------------------------------------------------------
-
-
-def _hooks(one: ExplainedObject, webhooks: WebhookDocuments, release: str) -> Iterator[Item]:
-    request, world = one.judged.asked.request, one.judged.world
-    for mutating in (True, False) if webhooks.count else ():
-        hooks = webhooks.hooks(release, mutating=mutating)
-        kind = "mutating webhook" if mutating else "validating webhook"
-        for found in explain_hooks(hooks, request, world):
-            yield _hook(found, kind)
-
-
-def _hook(found: HookExplanation, kind: str) -> Item:
-    items = [match_item(found.match, "rules"), *map(condition_item, found.conditions)]
-    items += map(budget_item, found.budgets)
-    label = f"{kind} {found.hook.name}"
-    if found.refusal is not None:
-        said = f"the request is refused: {found.refusal}"
-        return Item(label, said, Style.BAD, items=tuple(items))
-    if found.asked:
-        return Item(label, "gets the request", Style.GOOD, items=tuple(items))
-    if found.ignored:
-        said = f"does not get the request, for an error that is ignored: {found.ignored}"
-        return Item(label, said, Style.WARNING, items=tuple(items))
-    return Item(label, "does not get the request", Style.IDLE, items=tuple(items))
 
 
 # --- rules of custom resources ----------------------------------------------------------------

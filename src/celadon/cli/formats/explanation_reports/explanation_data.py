@@ -19,7 +19,7 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.explanation import Explanation, ExpressionRun
+from celadon.admission.explanation import Explanation, ExpressionRun, HookExplanation
 from celadon.admission.mutating import Change
 from celadon.admission.registration import (
     MutatingAdmissionPolicy,
@@ -55,8 +55,26 @@ def _object(one: ExplainedObject) -> dict[str, Any]:
         "request": _request(one.validation.request),
         "mutating": None if one.mutation is None else _explanation(one.mutation),
         "validating": _explanation(one.validation),
+        "mutatingWebhooks": [_hook(found) for found in one.mutating_hooks],
+        "validatingWebhooks": [_hook(found) for found in one.validating_hooks],
     }
     return _filled(found)
+
+
+def _hook(one: HookExplanation) -> Any:  # noqa: ANN401 - JSON
+    return _filled(
+        {
+            "name": one.hook.name,
+            "configuration": one.hook.configuration,
+            "failurePolicy": "Ignore" if one.hook.ignores_failures else "Fail",
+            "asked": one.asked,
+            "match": _data(one.match),
+            "matchConditions": _data(one.conditions),
+            "budgets": _data(one.budgets),
+            "ignored": one.ignored,
+            "refusal": "" if one.refusal is None else str(one.refusal),
+        }
+    )
 
 
 def _explanation(one: Explanation) -> Any:  # noqa: ANN401 - JSON

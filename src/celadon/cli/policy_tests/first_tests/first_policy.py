@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -20,8 +20,6 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
 from celadon.records import dataclass
-
-_DEFINITION: Final = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def _definitions(file: str, policy: Document) -> Iterator[Document]:
         if isinstance(text, Problem):
             continue
         for one in DocumentReader().read(text):
-            if isinstance(one, Problem) or one.value["kind"] != _DEFINITION:
+            if isinstance(one, Problem) or one.value["kind"] != "CustomResourceDefinition":
                 continue
             if shape_problem(one) is None and one.value_at(("spec", "group")) in groups:
                 yield one

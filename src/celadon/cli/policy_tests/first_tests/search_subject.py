@@ -19,7 +19,6 @@ from celadon.kube.catalogue import Catalog, Resource
 from celadon.records import dataclass
 
 _RULES: Final = frozenset({"validations", "mutations"})
-_MESSAGE: Final = "messageExpression"
 _MOST_KINDS: Final = 3
 
 
@@ -88,7 +87,7 @@ def _rules(policy: Policy, version: str) -> tuple[tuple[Rule, ...], ReadPlaces]:
     for one in policy_expressions(policy, version):
         section, index = one.source.path.steps[1:3]
         root = None if one.program is None else one.program.checked.ast.root
-        if one.source.path.steps[-1] == _MESSAGE:
+        if one.source.path.steps[-1] == "messageExpression":
             continue
         if section in _RULES:
             rules.append((one.text, one.source.path.text, [] if root is None else [root]))

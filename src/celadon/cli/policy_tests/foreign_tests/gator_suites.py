@@ -25,12 +25,13 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 ENGINE: Final = "K8sNativeValidation"
 _GROUP: Final = "test.gatekeeper.sh/"
 _CONSTRAINTS: Final = "constraints.gatekeeper.sh"
 _VERSION: Final = "v1beta1"
-_REGISTRATION: Final = "admissionregistration.k8s.io/v1"
+_REGISTRATION: Final = f"{ADMISSION_REGISTRATION}/v1"
 _SUITE_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "tests", "skip"})
 _TEST_FIELDS: Final = frozenset({"name", "template", "constraint", "cases", "skip"})
 _CASE_FIELDS: Final = frozenset({"name", "object", "assertions", "inventory", "skip"})
