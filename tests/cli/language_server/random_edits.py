@@ -14,7 +14,7 @@ from celadon.cli.language_server.code_actions import code_actions
 from celadon.cli.language_server.completions import completions
 from celadon.cli.language_server.expression_spots import expression_at
 from celadon.cli.language_server.hovers import hover
-from celadon.cli.language_server.signatures import signatures
+from celadon.cli.language_server.signature_help import signatures
 from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import Workspace
 from celadon.cli.linting.lint_config import LintConfig

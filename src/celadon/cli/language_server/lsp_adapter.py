@@ -22,7 +22,7 @@ from celadon.cli.language_server.code_actions import CodeAction, code_actions
 from celadon.cli.language_server.completions import Sort, completions
 from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
 from celadon.cli.language_server.hovers import hover
-from celadon.cli.language_server.signatures import signatures
+from celadon.cli.language_server.signature_help import signatures
 from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
 from celadon.cli.laying_out.layout_config import layout_config
@@ -140,8 +140,13 @@ def _text_edits(edits: list[TextEdit]) -> list[lsp.TextEdit]:
 def language_server() -> CeladonServer:
     """A server with all that it can do, not started yet."""
     server = CeladonServer()
-    for register in (_follow_files, _answer_about_expressions, _answer_about_files, _run_tests):
-        register(server)
+    _follow_files(server)
+    _complete(server)
+    _answer_about_expressions(server)
+    _answer_about_variables(server)
+    _change_files(server)
+    _annotate_files(server)
+    _run_tests(server)
     return server
 
 
@@ -191,7 +196,7 @@ def _follow_files(server: CeladonServer) -> None:
         server.publish()
 
 
-def _answer_about_expressions(server: CeladonServer) -> None:
+def _complete(server: CeladonServer) -> None:
     @server.feature(
         lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?"])
     )
@@ -218,6 +223,8 @@ def _answer_about_expressions(server: CeladonServer) -> None:
         ]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
+
+def _answer_about_expressions(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
         found = server.spot(params.text_document.uri, params.position)
@@ -256,7 +263,7 @@ def _markdown(text: str) -> lsp.MarkupContent:
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
 
 
-def _answer_about_files(server: CeladonServer) -> None:
+def _answer_about_variables(server: CeladonServer) -> None:
     def file_of(uri: str) -> EditedFile | None:
         return server.files.files.get(_path(uri))
 
@@ -290,6 +297,8 @@ def _answer_about_files(server: CeladonServer) -> None:
             return None
         return lsp.WorkspaceEdit({params.text_document.uri: _text_edits(edits)})
 
+
+def _change_files(server: CeladonServer) -> None:
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
@@ -313,6 +322,11 @@ def _answer_about_files(server: CeladonServer) -> None:
         if path not in server.files.files:
             return []
         return _text_edits(server.files.layout_edits(path, _span(params.range)))
+
+
+def _annotate_files(server: CeladonServer) -> None:
+    def file_of(uri: str) -> EditedFile | None:
+        return server.files.files.get(_path(uri))
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
