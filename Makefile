@@ -9,6 +9,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 ON_ETCD := api apply clients defaulting mutating tables watch
 
 .PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode clean
+.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-etcd bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -96,6 +97,10 @@ bench: $(VENV)-bench/.installed
 # The API server under load, beside a bare handler of the same HTTP server; three minutes.
 bench-server: $(VENV)/.developed
 	$(BIN)/python -m bench.server --write
+
+# Durable creates on etcd, beside etcd alone and SQLite; three minutes.
+bench-etcd: $(VENV)/.developed $(VENV)/.etcd
+	$(BIN)/python -m bench.etcd
 
 # The webhook under load, beside a kopf handler and a FastAPI endpoint; two minutes.
 bench-webhook: $(VENV)-bench/.webhooks

@@ -16,3 +16,10 @@ def test_all_are_there() -> None:
 def test_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if "t" in name else name)
     assert missing_package() == "`cryptography` is not installed: pip install 'celadon[serve]'"
+
+
+def test_etcd_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert missing_package(on_etcd=True) == ""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else name)
+    assert missing_package() == ""
+    assert missing_package(on_etcd=True) == ("`grpc` is not installed: pip install 'celadon[etcd]'")

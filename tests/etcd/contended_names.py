@@ -89,6 +89,7 @@ class Writer:
             except TROUBLE:
                 self.unknown += 1
                 time.sleep(0.05)
+        self.client.leave()
 
     def _write(self, name: str) -> None:
         path = f"{CONFIGMAPS}/{name}"

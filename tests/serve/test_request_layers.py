@@ -100,3 +100,35 @@ def test_who_comes_when_the_house_is_full_comes_back_later() -> None:
     assert answer.code == 429
     assert answer.body == b"Too many requests, please try again later.\n"
     assert dict(answer.headers)["Retry-After"] == "1"
+
+
+class Apart:
+    """Counts how often somebody waits for what others have written."""
+
+    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.waits = 0
+        monkeypatch.setattr(running.server.objects, "synced", self._synced)
+
+    async def _synced(self) -> None:
+        self.waits += 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "waits"),
+    [
+        ("GET", MAPS, 1),
+        ("GET", f"{MAPS}/one", 1),
+        ("GET", f"{MAPS}?resourceVersion=", 1),
+        ("GET", f"{MAPS}?resourceVersion=0", 0),
+        ("GET", f"{MAPS}?resourceVersion=1", 0),
+        ("DELETE", f"{MAPS}/one?resourceVersion=1", 1),
+        ("GET", "/readyz", 0),
+        ("GET", "/version", 0),
+    ],
+)
+def test_who_must_see_what_others_have_written(
+    running: Running, monkeypatch: pytest.MonkeyPatch, method: str, path: str, waits: int
+) -> None:
+    apart = Apart(running, monkeypatch)
+    ask(running, method, path)
+    assert apart.waits == waits

@@ -129,6 +129,13 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
         ),
         (["--enable-admission-plugins", "EventRateLimit"], "`EventRateLimit` is not supported"),
         (["--admission-control-config-file", "/nonexistent"], "`/nonexistent`: No such file"),
+        (["--etcd-servers", "x", "--credentials", "c"], "`x` is not http://HOST:PORT"),
+        (["--etcd-servers", "http://x"], "`--etcd-servers` needs `--credentials`"),
+        (["--etcd-servers", "http://x", "--data", "d"], "two places for the same objects"),
+        (
+            ["--etcd-servers", "http://x", "--credentials", "c", "--etcd-keyfile", "k"],
+            "`--etcd-certfile` and `--etcd-keyfile` belong together",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -103,3 +103,37 @@ def test_nobody_waits_for_controllers_that_do_not_run() -> None:
         await controllers.stop()
 
     asyncio.run(scenario())
+
+
+def test_led_controllers_begin_anew_with_each_term() -> None:
+    everywhere, led = Watcher(), Watcher()
+    terms: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def leading(work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await terms.get()
+            working = asyncio.ensure_future(work())
+            await terms.get()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def scenario() -> None:
+        shelf = Shelf()
+        await shelf.create("first")
+        controllers = Controllers(shelf.objects, [everywhere], [led], leading)
+        controllers.start()
+        try:
+            await controllers.settled()
+            assert (everywhere.done, led.done) == (["first"], [])
+            for done in (["first"], ["first", "first"]):
+                terms.put_nowait(True)
+                for _ in range(50):
+                    await asyncio.sleep(0)
+                await controllers.settled()
+                assert led.done == done
+                terms.put_nowait(False)
+            assert everywhere.done == ["first"]
+        finally:
+            await controllers.stop()
+
+    asyncio.run(scenario())

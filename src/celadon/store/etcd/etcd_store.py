@@ -193,12 +193,13 @@ class EtcdStore:
         if revision < known:  # the data is an older copy now
             await self._mirror.begin()
             self._client.leave()  # so that `_follow` goes on behind what is loaded
-        try:
-            await self._reached(revision, ATTEMPT_SECONDS)
-        except ServiceUnavailable:
-            if self._keyspace.revision == known:
-                self._client.leave()
-            raise
+        while (came := self._keyspace.revision) < revision:
+            try:
+                await self._reached(revision, ATTEMPT_SECONDS)
+            except ServiceUnavailable:
+                if self._keyspace.revision == came:  # else it only has a lot to send
+                    self._client.leave()
+                    raise
         self._heard = self._loop.time()
         return revision
 
