@@ -54,5 +54,6 @@ def test_lists_and_what_cannot_be_read() -> None:
     items = '{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod"}]}'
     found = imported({"list.json": items, "bad.yaml": "a: ["})
     assert found["panes"] == {"object": "apiVersion: v1\nkind: Pod\n"}
-    (problem,) = found["problems"]  # type: ignore[misc]
-    assert str(problem).startswith("bad.yaml:2: ")
+    problems = found["problems"]
+    assert isinstance(problems, list)
+    assert str(problems[0]).startswith("bad.yaml:2: ")

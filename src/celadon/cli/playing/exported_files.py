@@ -8,13 +8,14 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.formats.object_diffs import yaml_text
+from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.playing.pane_reading import PaneReader
 from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of
-from celadon.cli.policy_tests.written_tests.file_format import API_VERSION, KIND
+from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.reading.problems import Problem
 from celadon.kube import metadata
 
