@@ -58,6 +58,7 @@ async function look() {
     pictured.add(mode);
     await pictures(mode);
   }
+  await completes(entries);
   await links();
   await keyboard();
   const before = processorSeconds();
@@ -160,6 +161,21 @@ async function links() {
   })) {
     await changing(() => page.evaluate((hash) => { location.hash = hash; }, broken));
     seen.links[name] = await page.innerText("#banner");
+  }
+}
+
+/** A field of the object, and one behind a dot in an expression. */
+async function completes(entries) {
+  seen.completions = {};
+  for (const [group, text] of [["request", "spec:\n  hostN"], ["policies", "# object.spec.contai"]]) {
+    await changing(() => page.selectOption("#gallery", entries[1]));
+    await page.locator(`#editor-${group} .cm-content`).click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.insertText(`${text}`);
+    await page.keyboard.press("Control+Space");
+    await page.locator(`#editor-${group} .cm-tooltip-autocomplete`).waitFor();
+    seen.completions[group] = await page.locator(`#editor-${group} .cm-completionLabel`).allInnerTexts();
+    await page.keyboard.press("Escape");
   }
 }
 
