@@ -167,11 +167,13 @@ async function links() {
 /** A field of the object, and one behind a dot in an expression. */
 async function completes(entries) {
   seen.completions = {};
-  for (const [group, text] of [["request", "spec:\n  hostN"], ["policies", "# object.spec.contai"]]) {
+  for (const [group, text, above] of [["request", "  hostN", "spec:\n\n"], ["policies", "# object.spec.contai", "\n"]]) {
     await changing(() => page.selectOption("#gallery", entries[1]));
     await page.locator(`#editor-${group} .cm-content`).click();
     await page.keyboard.press("Control+Home");
-    await page.keyboard.insertText(`${text}`);
+    await page.keyboard.insertText(above);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.insertText(text);
     await page.keyboard.press("Control+Space");
     await page.locator(`#editor-${group} .cm-tooltip-autocomplete`).waitFor();
     seen.completions[group] = await page.locator(`#editor-${group} .cm-completionLabel`).allInnerTexts();
