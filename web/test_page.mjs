@@ -59,7 +59,7 @@ async function look() {
     await pictures(mode);
   }
   await completes(entries);
-  await links();
+  await links(entries.at(-1));
   await keyboard();
   const before = processorSeconds();
   seen.warm = await firstVerdict(() => page.reload());
@@ -144,7 +144,12 @@ async function accessibility(where) {
   await session.detach();
 }
 
-async function links() {
+async function links(entry) {
+  const earlier = await page.evaluate(() => location.hash);
+  await page.selectOption("#gallery", entry);
+  await page.waitForSelector("#verdict-body pre");
+  await page.waitForFunction((earlier) => location.hash !== earlier, earlier);
+  await explained(await count("#results", "explained") - 1);
   const before = await page.innerText("#verdict-body");
   const fragment = await page.evaluate(() => location.hash);
   const texts = await page.$$eval("[role=tab]", (all) => all.length);
