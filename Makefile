@@ -8,8 +8,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 
-.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode clean
-.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-etcd bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
+.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -34,6 +33,10 @@ conformance-etcd: $(VENV)/.developed $(VENV)/.etcd
 	folder="$${CELADON_SHARED:-../shared}/conformance"; for part in $(ON_ETCD); do \
 	  $(BIN)/python -m tests.serve.replaying --store etcd --jobs 4 "$$folder/$$part" || exit 1; \
 	done
+
+# Recorded policies asked of the playground, check, the library, serve and the webhook; ten minutes.
+decisions: $(VENV)/.developed web/node_modules/.installed
+	$(BIN)/python -m tests.recorded.one_decision
 
 # Every recorded policy explained, each part of each expression evaluated alone; ten minutes.
 explained: $(VENV)/.developed
@@ -137,7 +140,6 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	  echo "not installed: the packages of the playground's page" >&2
 
 # Shells whose completion is tested; only where packages can be installed without asking.
-.PHONY: shells
 shells:
 	@command -v zsh >/dev/null && command -v fish >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && \

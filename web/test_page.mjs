@@ -58,7 +58,8 @@ async function look() {
     pictured.add(mode);
     await pictures(mode);
   }
-  await links();
+  await completes(entries);
+  await links(entries.at(-1));
   await keyboard();
   const before = processorSeconds();
   seen.warm = await firstVerdict(() => page.reload());
@@ -143,7 +144,12 @@ async function accessibility(where) {
   await session.detach();
 }
 
-async function links() {
+async function links(entry) {
+  const earlier = await page.evaluate(() => location.hash);
+  await page.selectOption("#gallery", entry);
+  await page.waitForSelector("#verdict-body pre");
+  await page.waitForFunction((earlier) => location.hash !== earlier, earlier);
+  await explained(await count("#results", "explained") - 1);
   const before = await page.innerText("#verdict-body");
   const fragment = await page.evaluate(() => location.hash);
   const texts = await page.$$eval("[role=tab]", (all) => all.length);
@@ -160,6 +166,23 @@ async function links() {
   })) {
     await changing(() => page.evaluate((hash) => { location.hash = hash; }, broken));
     seen.links[name] = await page.innerText("#banner");
+  }
+}
+
+/** A field of the object, and one behind a dot in an expression. */
+async function completes(entries) {
+  seen.completions = {};
+  for (const [group, text, above] of [["request", "  hostN", "spec:\n\n"], ["policies", "# object.spec.contai", "\n"]]) {
+    await changing(() => page.selectOption("#gallery", entries[1]));
+    await page.locator(`#editor-${group} .cm-content`).click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.insertText(above);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.insertText(text);
+    await page.keyboard.press("Control+Space");
+    await page.locator(`#editor-${group} .cm-tooltip-autocomplete`).waitFor();
+    seen.completions[group] = await page.locator(`#editor-${group} .cm-completionLabel`).allInnerTexts();
+    await page.keyboard.press("Escape");
   }
 }
 

@@ -127,6 +127,13 @@ def test_the_keyboard_is_enough_and_verdicts_are_heard(seen: Any) -> None:
     assert seen["heard"].startswith(("Denied. ", "Value "))
 
 
+def test_fields_are_completed(seen: Any) -> None:
+    found = seen["completions"]
+    assert "hostNetwork" in found["request"]
+    assert "replicas" not in found["request"]
+    assert "containers" in found["policies"]
+
+
 def test_every_mode_was_pictured(seen: Any, pictures: Path) -> None:
     assert {one.name for one in pictures.glob("*.png")} == {
         f"{mode}-{shape}.png" for mode in MODES for shape in SHAPES

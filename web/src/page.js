@@ -3,6 +3,7 @@
 // On every keystroke the worker is asked for the verdict; while it is at work no second question is
 // sent, only the last state is kept. Once nobody types, it is asked for the details.
 
+import { completer } from "./completion.js";
 import { Editors } from "./editors.js";
 import { element } from "./elements.js";
 import { MODES, panesOf, RELEASES } from "./modes.js";
@@ -30,7 +31,7 @@ worker.onmessage = ({ data: { id, answer } }) => {
 
 let state = { version: 1, mode: "validating", release: "1.36", operation: "CREATE", panes: {} };
 const selected = {};
-const editors = new Editors(state.panes, typed, () => null);
+const editors = new Editors(state.panes, typed, completer(ask, () => state));
 let asking = false;
 let changed = false;
 let timer = 0;

@@ -23,6 +23,8 @@ def test_every_question_has_its_answer() -> None:
     assert asked("details", STATE)["explanation"][0]["text"] == "denied"
     assert "policy.policytest.yaml" in asked("files", STATE)["files"]
     assert asked("import", {"a.yaml": POLICY})["mode"] == "validating"
+    place = {"state": STATE, "apiVersion": "v1", "kind": "Pod", "path": ["metadata"]}
+    assert {"label": "name", "detail": "string"} in asked("complete", place)["completions"]
 
 
 def test_a_state_that_is_none_is_said() -> None:

@@ -56,4 +56,4 @@ def test_lists_and_what_cannot_be_read() -> None:
     assert found["panes"] == {"object": "apiVersion: v1\nkind: Pod\n"}
     problems = found["problems"]
     assert isinstance(problems, list)
-    assert [str(one)[:12] for one in problems] == ["bad.yaml:2: "]
+    assert str(problems[0]).startswith("bad.yaml:2: ")

@@ -18,7 +18,7 @@ _DESK: Final = Desk()
 
 
 def answer(question: str, given: str) -> str:
-    """`question` is one of `verdict`, `details`, `files` and `import`."""
+    """`question` is one of `verdict`, `details`, `files`, `import` and `complete`."""
     try:
         found = _QUESTIONS[question](json.loads(given))
     except StateError as error:
@@ -40,6 +40,13 @@ def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     return dict(imported(given))
 
 
+def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    from celadon.cli.playing.schema_completions import completions  # late: on demand
+
+    place = str(given["apiVersion"]), str(given["kind"]), list(map(str, given["path"]))
+    return {"completions": completions(state_of(given["state"]), *place)}
+
+
 def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
     return lambda given: ask(state_of(given))
 
@@ -49,4 +56,5 @@ _QUESTIONS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
     "details": _asked(_DESK.details),
     "files": _files,
     "import": _imported,
+    "complete": _completions,
 }

@@ -65,9 +65,8 @@ class Desk:
         """What a server would say: `report` is that of `celadon check -o json`. In the mode of
         expressions, the value."""
         if state.mode is Mode.EXPRESSION:
-            from celadon.cli.playing.bare_expressions import (
-                expression_verdict,
-            )  # late: see below
+            # late: as what explains requests, below
+            from celadon.cli.playing.bare_expressions import expression_verdict
 
             return expression_verdict(state, self._panes)
         inputs = self.inputs(state)
@@ -78,9 +77,8 @@ class Desk:
     def details(self, state: State) -> dict[str, Any]:
         """Why, what lint says, and what another release would say."""
         if state.mode is Mode.EXPRESSION:
-            from celadon.cli.playing.bare_expressions import (
-                expression_details,
-            )  # late: see below
+            # late: as what explains requests, below
+            from celadon.cli.playing.bare_expressions import expression_details
 
             return self._with_changes(state, expression_details(state, self._panes))
         inputs = self.inputs(state)

@@ -95,26 +95,6 @@ def state_of(given: Json) -> State:
     )
 
 
-def state_data(state: State) -> dict[str, Json]:
-    """The way back; what has its default is left out."""
-    found: dict[str, Json] = {
-        "version": FORMAT,
-        "mode": state.mode.value,
-        "release": state.release,
-        "operation": state.operation.value,
-    }
-    if state.compared:
-        found["compared"] = state.compared
-    if state.subresource:
-        found["subresource"] = state.subresource
-    if state.dry_run:
-        found["dryRun"] = True
-    if state.field_validation != request_options.STRICT:
-        found["fieldValidation"] = state.field_validation
-    found["panes"] = {pane.value: text for pane, text in state.panes.items() if text}
-    return found
-
-
 _Chosen = TypeVar("_Chosen", bound=enum.Enum)
 
 
