@@ -6,14 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-<<<<<<< HEAD
 ON_ETCD := api apply clients defaulting mutating tables watch
 
-.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean
-.PHONY: demo test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook fuzz-lsp hostile vscode clean
-=======
-.PHONY: demo site test conformance decisions explained check coverage mutants packs man bench bench-server bench-webhook soak fuzz fuzz-webhook hostile clean
->>>>>>> 3c7b1ad2 (make decisions asks all recorded policies everywhere; the visit tries completion)
+.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile clean fuzz-lsp vscode decisions
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -33,17 +28,15 @@ test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.instal
 conformance: $(VENV)/.developed
 	$(BIN)/python -m tests.recorded
 
-<<<<<<< HEAD
 # The same in process, with the objects in etcd; a quarter of an hour.
 conformance-etcd: $(VENV)/.developed $(VENV)/.etcd
 	folder="$${CELADON_SHARED:-../shared}/conformance"; for part in $(ON_ETCD); do \
 	  $(BIN)/python -m tests.serve.replaying --store etcd --jobs 4 "$$folder/$$part" || exit 1; \
 	done
-=======
+
 # Recorded policies asked of the playground, check, the library, serve and the webhook; ten minutes.
 decisions: $(VENV)/.developed web/node_modules/.installed
 	$(BIN)/python -m tests.recorded.one_decision
->>>>>>> 3c7b1ad2 (make decisions asks all recorded policies everywhere; the visit tries completion)
 
 # Every recorded policy explained, each part of each expression evaluated alone; ten minutes.
 explained: $(VENV)/.developed

@@ -9,7 +9,7 @@ from celadon.admission import TypeChecker
 from celadon.admission.lint import RULES, Settings
 from celadon.cli.checking.policy_set import PolicySet, validating_policies
 from celadon.cli.formats.lint_data import finding_data
-from celadon.cli.linting.lint_run import LintInput, findings
+from celadon.cli.linting.lint_run import LintInput, LintSetup, findings
 from celadon.cli.playing.pane_reading import is_definition
 from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.documents import Document
@@ -46,7 +46,7 @@ def _lint(documents: Sequence[Document], state: State) -> list[dict[str, Any]]:
     names = {one.file for one in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
     given = LintInput(texts, list(documents), [])
-    shown, _ = findings(given, Settings(state.release), RULES)
+    shown, _ = findings(given, LintSetup(Settings(state.release), RULES))
     return [finding_data(one.located) for one in shown]
 
 
