@@ -42,6 +42,11 @@ COMMANDS: Final = (
     Command("init", "write a first project", "celadon.cli.commands.setting_up.init"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("lsp", "serve an editor", "celadon.cli.commands.editing.lsp"),
+    Command(
+        "playground",
+        "try policies out in a browser",
+        "celadon.cli.commands.editing.playground",
+    ),
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
