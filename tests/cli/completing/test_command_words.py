@@ -34,6 +34,7 @@ FREE = {
     "PERCENT",
     "REGEX",
     "SECONDS",
+    "URLS",
     "USER",
     "[NAMESPACE/]NAME",
 }
