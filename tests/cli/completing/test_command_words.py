@@ -9,6 +9,7 @@ from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.release_option import VERSIONS
 
 FREE = {
+    "ADDRESS",
     "COLUMNS",
     "CONFIG",
     "DURATION",
@@ -32,8 +33,11 @@ FREE = {
     "PATTERN",
     "PATTERN:RULE[,RULE]",
     "PERCENT",
+    "PORT",
+    "PREFIX",
     "REGEX",
     "SECONDS",
+    "URLS",
     "USER",
     "[NAMESPACE/]NAME",
 }
