@@ -95,9 +95,7 @@ def test_a_store(copy: Copy) -> None:
     )
     copy.insert(door, '    "open_memory",\n', '    "open_scratch",\n')
     conftest = "tests/store/conftest.py"
-    copy.replace(
-        conftest, "import open_memory, open_sqlite", "import open_memory, open_scratch, open_sqlite"
-    )
+    copy.replace(conftest, "import Store, open_memory,", "import Store, open_memory, open_scratch,")
     copy.insert(
         conftest,
         '    "memory": lambda folder: open_memory(),\n',
