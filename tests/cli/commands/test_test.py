@@ -101,7 +101,7 @@ def test_the_examples(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     monkeypatch.chdir(ROOT)
     code, out, err = run(capsys, "test", "examples", "--strict")
     assert (code, err) == (0, ""), out
-    assert out.endswith("27 passed\n")
+    assert out.endswith("51 passed\n")
 
 
 def test_nothing_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
