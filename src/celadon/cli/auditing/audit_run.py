@@ -16,7 +16,7 @@ from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
 from celadon.cli.auditing.object_audit import AuditSettings
-from celadon.cli.auditing.source_survey import Survey, source_auditor
+from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import policy_notices
@@ -55,12 +55,14 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     found = looked_up(inputs.blocks(), lookups_of(sets))
     documents = tuple(one for one in found if isinstance(one, Document))
     engine = validating_engine(sets.validating, settings.version)
-    source = source_auditor(Survey(documents), audit.given, sets, engine, settings)
+    survey = Survey(documents)
+    source = looked_up_in(survey, audit.given, settings)
+    auditor = source_auditor(survey, source, sets, engine, settings)
     findings = Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
-    for one in audited_in_order(inputs.blocks, source.auditor.block, workers):
+    for one in audited_in_order(inputs.blocks, auditor.block, workers):
         take(audit, findings, one)
         audit.step(findings.objects, one.read_bytes / total if total else 1.0)
     return finished(audit, findings, source.existing)

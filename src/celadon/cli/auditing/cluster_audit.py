@@ -12,7 +12,7 @@ from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished, take
 from celadon.cli.auditing.cluster_objects import listed_resources, pages, path_of
 from celadon.cli.auditing.object_audit import ObjectAuditor
-from celadon.cli.auditing.source_survey import Survey, source_auditor
+from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.policy_set import validating_engine
 from celadon.cli.reading.problems import Problem
 from celadon.kube.catalogue import Resource
@@ -36,11 +36,12 @@ async def _audited(audit: Audit, client: ClusterClient) -> AuditReport:
     settings = audit.settings
     survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
-    source = source_auditor(survey, audit.given, audit.sets, engine, settings)
+    source = looked_up_in(survey, audit.given, settings)
+    auditor = source_auditor(survey, source, audit.sets, engine, settings)
     findings = Findings(problems=[*audit.manifests.problems, *problems, *source.problems])
-    resources = concerned_resources(source.auditor, survey)
+    resources = concerned_resources(auditor, survey)
     for number, resource in enumerate(resources, 1):
-        async for one in audited_pages(client, resource, source.auditor):
+        async for one in audited_pages(client, resource, auditor):
             take(audit, findings, one)
             audit.step(findings.objects, number / len(resources))
     return finished(audit, findings, source.existing)

@@ -7,6 +7,7 @@ from typing import Any
 from celadon.admission import Engine, ObjectWorld
 from celadon.cli.auditing.audit_lookups import given_objects, lookups_of, preparation
 from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
@@ -26,37 +27,37 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceAuditor:
-    """Ready to audit the objects of one source. `existing` is what policies can look up."""
+class LookedUp:
+    """What policies can look up: as it was found (`existing`), and as a server has it (`objects`),
+    with what is wrong with others."""
 
-    auditor: ObjectAuditor
     existing: tuple[JsonObject, ...]
+    objects: tuple[JsonObject, ...]
     problems: tuple[Problem, ...]
+    prepare: Prepare
 
 
-def source_auditor(
-    survey: Survey,
-    given: tuple[Document, ...],
-    sets: PolicySets,
-    engine: Engine,
-    settings: AuditSettings,
-) -> SourceAuditor:
+def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSettings) -> LookedUp:
     """`given` is what was given with the policies, and counts like what is in the source."""
     documents = (*survey.documents, *given)
     prepare = preparation(
         documents, settings.user, settings.now, settings.version, defaulting=settings.defaulting
     )
     objects, problems = given_objects(documents, prepare)
-    world = ObjectWorld(
-        [*survey.objects, *objects], implicit_namespaces=True, catalog=survey.catalog
-    )
-    auditor = ObjectAuditor(
+    existing = (*survey.objects, *(one.value for one in documents))
+    return LookedUp(existing, (*survey.objects, *objects), tuple(problems), prepare)
+
+
+def source_auditor(
+    survey: Survey, found: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
+) -> ObjectAuditor:
+    """Ready to audit the objects of a source."""
+    world = ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
+    return ObjectAuditor(
         engine,
         world,
-        prepare,
+        found.prepare,
         sets.validating,
         settings,
         wants_namespaces=lookups_of(sets).namespaces,
     )
-    existing = (*survey.objects, *(one.value for one in documents))
-    return SourceAuditor(auditor, existing, tuple(problems))

@@ -15,8 +15,7 @@ from celadon.cli.auditing.audit_findings import Findings, Violation
 from celadon.cli.auditing.audit_inputs import Input, given_inputs
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished
-from celadon.cli.auditing.source_survey import source_auditor
-from celadon.cli.checking.policy_set import validating_engine
+from celadon.cli.auditing.source_survey import looked_up_in
 from celadon.cli.fleets.finished_work import key_of
 from celadon.cli.fleets.fleet_file import Source
 from celadon.cli.fleets.fleet_parts import Part
@@ -75,8 +74,6 @@ class _Running:
         self._job = given.engine.share(job)
         self._reports: dict[str, AuditReport] = {}
         self._objects = self._kept = 0
-        audit = self._audit
-        self._engine = validating_engine(audit.sets.validating, audit.settings.version)
 
     def results(self) -> Iterator[tuple[Task, Findings | Failure]]:
         """What comes of each part, in order."""
@@ -132,13 +129,7 @@ class _Running:
 
     def _finish(self, source: _Source) -> None:
         audit = self._audit
-        ready = source_auditor(
-            source.surveyed.survey,
-            audit.manifests.beside,
-            audit.sets,
-            self._engine,
-            audit.settings,
-        )
+        ready = looked_up_in(source.surveyed.survey, audit.manifests.beside, audit.settings)
         source.findings.problems += ready.problems
         report = finished(replace(audit, strict=False), source.findings, ready.existing)
         self._reports[source.name] = report

@@ -13,15 +13,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from celadon.admission import Engine
 from celadon.cli.auditing.audit_findings import Findings
 from celadon.cli.auditing.audit_inputs import Input, Inputs, given_inputs
 from celadon.cli.auditing.audit_lookups import lookups_of
 from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import SnapshotObjects
-from celadon.cli.auditing.object_audit import AuditSettings
-from celadon.cli.auditing.source_survey import SourceAuditor, Survey, source_auditor
+from celadon.cli.auditing.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import PolicySets, policy_sets, validating_engine
@@ -29,7 +29,9 @@ from celadon.cli.fleets.fleet_file import Source
 from celadon.cli.fleets.fleet_parts import Part, ResourcePart, part_blocks, surveyed_inputs
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
-from celadon.webhook.cluster import ClusterClient, ClusterError
+
+if TYPE_CHECKING:
+    from celadon.webhook.cluster import ClusterClient
 
 T = TypeVar("T")
 _Given = Input | SnapshotObjects | Problem
@@ -66,13 +68,14 @@ def surveyed(job: Job, source: Source) -> SurveyedSource:
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.cli.auditing.cluster_audit import concerned_resources, surveyed_cluster
     from celadon.serve.outgoing import KubeconfigError
+    from celadon.webhook.cluster import ClusterError
 
     try:
         survey, found = _asked(source, lambda client: surveyed_cluster(client, wanted))
     except (ClusterError, KubeconfigError) as error:
         return SurveyedSource(source, problems=(Problem("", 0, str(error)),))
     whole = SurveyedSource(source, survey=survey, problems=tuple(found))
-    resources = concerned_resources(_auditor(job, whole).auditor, survey)
+    resources = concerned_resources(_auditor(job, whole), survey)
     return replace(whole, parts=tuple(ResourcePart(one.gvr) for one in resources))
 
 
@@ -95,7 +98,7 @@ def _readable(one: _Given) -> _Given:
 
 def audited(job: Job, source: SurveyedSource, part: Part) -> Findings:
     """What comes of the objects of a part, with everything that is worth reporting."""
-    auditor = _auditor(job, source).auditor.anew()
+    auditor = _auditor(job, source).anew()
     findings = Findings()
     if not isinstance(part, ResourcePart):
         inputs = _snapshot(source.source) if source.source.snapshot else source.inputs
@@ -120,6 +123,7 @@ def audited(job: Job, source: SurveyedSource, part: Part) -> Findings:
 def _asked(source: Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
     """The answer of a cluster. Raises ClusterError, KubeconfigError."""
     from celadon.serve.outgoing import given_cluster
+    from celadon.webhook.cluster import ClusterClient
 
     path = Path(source.kubeconfig) if source.kubeconfig else None
     location = given_cluster(path, source.context, os.environ, time.time)
@@ -145,7 +149,7 @@ def _engine(job: Job) -> Engine:
 
 
 @functools.lru_cache(maxsize=2)
-def _auditor(job: Job, source: SurveyedSource) -> SourceAuditor:
-    return source_auditor(
-        source.survey, job.manifests.beside, _sets(job), _engine(job), job.settings
-    )
+def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
+    survey = source.survey
+    found = looked_up_in(survey, job.manifests.beside, job.settings)
+    return source_auditor(survey, found, _sets(job), _engine(job), job.settings)
