@@ -124,10 +124,10 @@ class ObjectAuditor:
         self._reader = DocumentReader()
         self._kept = 0
 
-    def anew(self) -> ObjectAuditor:
-        """One that has kept nothing yet, and knows what this one knows."""
+    def anew(self, most: int) -> ObjectAuditor:
+        """One that knows what this one knows, and keeps so many violations."""
         other = copy.copy(self)
-        other._kept = 0
+        other._kept = self._settings.limit - most
         return other
 
     def block(self, block: Block) -> Findings:

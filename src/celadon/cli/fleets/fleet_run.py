@@ -101,7 +101,10 @@ class _Running:
             shared = given.engine.share(found)
             for part in found.parts:
                 about = (source, part)
-                yield Task(audited, (self._job, shared, part), about, key_of(task.key, part))
+                # What is kept by now can only become more: no part is asked for too little.
+                most = self._audit.settings.limit - self._kept
+                arguments = (self._job, shared, part, most)
+                yield Task(audited, arguments, about, key_of(task.key, part))
 
     def take(self, source: _Source, part: Part, result: Findings | Failure) -> None:
         """Puts what was found behind what was found before."""

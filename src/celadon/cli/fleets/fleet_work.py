@@ -96,14 +96,14 @@ def _readable(one: _Given) -> _Given:
     return one
 
 
-def audited(job: Job, source: SurveyedSource, part: Part) -> Findings:
-    """What comes of the objects of a part, with everything that is worth reporting."""
-    auditor = _auditor(job, source).anew()
+def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
+    """What comes of the objects of a part, with no more than so many violations."""
+    auditor = _auditor(job, source).anew(most)
     findings = Findings()
     if not isinstance(part, ResourcePart):
         inputs = _snapshot(source.source) if source.source.snapshot else source.inputs
         for block in part_blocks(inputs, part):
-            findings.add(auditor.block(block), job.settings.limit)
+            findings.add(auditor.block(block), most)
         return findings
     from celadon.cli.auditing.cluster_audit import audited_pages
 
@@ -114,7 +114,7 @@ def audited(job: Job, source: SurveyedSource, part: Part) -> Findings:
 
     async def pages(client: ClusterClient) -> None:
         async for one in audited_pages(client, resource, auditor):
-            findings.add(one, job.settings.limit)
+            findings.add(one, most)
 
     _asked(source.source, pages)
     return findings
