@@ -71,10 +71,10 @@ def test_all_forms_of_files(
     assert found == OBJECTS
 
 
-NUMBERS = re.compile(r"[-+]?[0-9._]*[eE][-+]?[0-9._]+")
-"""What Go's YAML takes for numbers and quotes as a text, and PyYAML does not."""
+UNQUOTED = re.compile(r"[-+]?[0-9._]*[eE][-+]?[0-9._]+|[yYnN]")
+"""What Go's YAML takes for numbers or booleans and quotes as a text, and PyYAML does not."""
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20).filter(
-    lambda text: NUMBERS.fullmatch(text) is None
+    lambda text: UNQUOTED.fullmatch(text) is None
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | TEXTS,
