@@ -106,10 +106,7 @@ counts.
 def markdown(compared: Compared) -> str:
     """The part of the page."""
     method = _METHOD.format(size=compared.review_bytes, connections=CONNECTIONS)
-    measured = (
-        f"Measured with {machine()}, two cores, and a load average of "
-        f"{os.getloadavg()[0]:.0f}: far "
-        "above 2, other things had most of the processor, and latencies are theirs.\n"
-    )
+    load = f"{os.getloadavg()[0]:.0f}"
+    measured = f"Measured with {machine()}, two cores, and a load average of {load}.\n"
     lines = [f"{WEBHOOK_PART}\n", measured, *table(compared), "", method]
     return "\n".join(lines)
