@@ -22,6 +22,7 @@ from tests.cli.auditing.dumps import Json, json_lines, kubectl_json, written
 from tests.cli.files import Celadon, binding, policy, run, write
 from tests.cli.files import config_map as manifest
 from tests.cli.fleets.fleets import config_map, fleet_file, report, written_fleet
+from tests.paths import ROOT
 
 
 def found(told: Any) -> list[tuple[str, str]]:
@@ -164,6 +165,22 @@ def test_an_audit_goes_on_where_it_was_stopped(
     (tmp_path / "b.jsonl").write_bytes(json_lines([config_map("b"), config_map("new")]))
     _, told = report(celadon, tmp_path, *state)
     assert found(told) == [("a", "a"), ("b", "b"), ("b", "new")]
+
+
+def test_reading_a_snapshot_does_not_make_it_another(
+    tmp_path: Path, celadon: Celadon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "p.json", policy(), binding())
+    snapshot = tmp_path / "etcd.db"
+    snapshot.write_bytes((ROOT / "examples/audit/etcd.db").read_bytes())
+    written_fleet(tmp_path, [{"name": "s", "etcdSnapshot": "etcd.db"}])
+    state = ("--state", str(tmp_path / "state"), "--jobs", "1")
+    first = report(celadon, tmp_path, *state)
+    assert first[1]["summary"]["objects"] > 0
+    about = os.stat(snapshot)
+    os.utime(snapshot, ns=(about.st_atime_ns + 10**9, about.st_mtime_ns))  # as reading does
+    monkeypatch.setattr(fleet_run, "audited", None)
+    assert report(celadon, tmp_path, *state) == first
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any, Final
 from uuid import uuid4
+from weakref import WeakSet
 
 from celadon.cli.fleets.ordered_work import Engine
 from celadon.cli.worker_pipes import possible_workers
@@ -120,11 +121,11 @@ class _DaskCluster:
         except (OSError, ValueError) as error:
             raise EngineError(f"no scheduler of Dask at {address}: {error}") from None
         self._executor = self._client.get_executor(pure=False)
-        self._shared: list[_Scattered] = []
+        self._shared: WeakSet[_Scattered] = WeakSet()
 
     def share(self, value: object) -> object:
         scattered = _Scattered(value, self._scattered(value))
-        self._shared.append(scattered)
+        self._shared.add(scattered)
         return scattered
 
     def _scattered(self, value: object) -> Any:  # noqa: ANN401 - a future of Dask
@@ -146,7 +147,7 @@ class _DaskCluster:
 
 
 class _Scattered:
-    """A value in the memory of workers."""
+    """A value in the memory of workers, for as long as somebody here may give out work with it."""
 
     def __init__(self, value: object, future: Any) -> None:  # noqa: ANN401 - a future of Dask
         self.value, self.future = value, future

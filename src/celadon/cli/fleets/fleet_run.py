@@ -147,9 +147,10 @@ def _identity(job: Job) -> Sequence[object]:
 
 def _state(source: Source) -> Iterator[object]:
     """Of dumps and snapshots, what changes when they do."""
-    if source.snapshot and os.path.exists(source.snapshot):
-        yield os.stat(source.snapshot)
-    for one in given_inputs(source.dumps).inputs:
-        yield one
-        if isinstance(one, Input) and one.is_file:
-            yield os.stat(one.name).st_mtime_ns
+    dumps = given_inputs(source.dumps).inputs
+    yield from dumps
+    files = [one.name for one in dumps if isinstance(one, Input) and one.is_file]
+    for file in (*files, source.snapshot):
+        if os.path.exists(file):
+            about = os.stat(file)
+            yield about.st_size, about.st_mtime_ns
