@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 EXPLAIN_FORMATS: Final = ("text", "json", "html")
 LINT_FORMATS: Final = ("text", "json", "sarif", "github", "junit")
 AUDIT_FORMATS: Final = ("table", "json", "jsonl", "sarif", "junit", "html", "policyreport")
-REPLAY_FORMATS: Final = ("table", "json")
+REPLAY_FORMATS: Final = ("table", "json", "html")
 BOOTSTRAP_FORMATS: Final = ("text", "json")
 FORMATS: Final = ("table", "json", "yaml", "github", "junit", "sarif")
 TEST_FORMATS: Final = ("text", "json", "junit", "github", "tap")
@@ -234,10 +234,15 @@ def show_explanations(found: Sequence[ExplainedObject], format: str, *, no_color
 
 def show_replay(report: ReplayReport, format: str, *, no_color: bool, verbosity: int) -> None:
     """A replay in one of `REPLAY_FORMATS`."""
-    from celadon.cli.formats.audits import replay_data
-
     if format == "json":
+        from celadon.cli.formats.audits import replay_data
+
         write(replay_data.render_json(report))
+        return
+    if format == "html":
+        from celadon.cli.formats.audits import replay_html
+
+        write(replay_html.render(report))
         return
     from celadon.cli.formats.audits import replay_human
     from celadon.cli.formats.check_human import Look

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.admission import VALIDATION_FAILURE
 from tests.cli.files import binding, config_map, policy, run, write
-from tests.cli.replaying.events import PACKED, Json, as_gke, event, lines
+from tests.cli.replaying.events import PACKED, Json, as_gke, event, failure, lines
 
 Capture = pytest.CaptureFixture[str]
 RULE = {
@@ -253,14 +253,6 @@ def test_custom_resources_without_their_definition(capsys: Capture) -> None:
     assert found["would"]["byPolicy"][0]["name"] == "limit"
     bare = event(objectRef=about, requestObject=None, responseObject=None)
     assert reasons(replayed(capsys, bare)) == {"kind": 1}
-
-
-def failure(*names: str) -> Json:
-    rows = [
-        {"message": "no", "policy": name, "binding": f"{name}-b", "validationActions": ["Audit"]}
-        for name in names
-    ]
-    return {VALIDATION_FAILURE: json.dumps(rows)}
 
 
 def test_what_did_happen(capsys: Capture) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from celadon.admission import VALIDATION_FAILURE
 from tests.cli.files import config_map
 
 Json = dict[str, Any]
@@ -37,6 +38,15 @@ def event(verb: str = "create", name: str = "a", x: str = "no", **members: Any) 
     }
     made |= members
     return {key: value for key, value in made.items() if value is not None}
+
+
+def failure(*names: str) -> Json:
+    """Annotations that say that these policies audited."""
+    rows = [
+        {"message": "no", "policy": name, "binding": f"{name}-b", "validationActions": ["Audit"]}
+        for name in names
+    ]
+    return {VALIDATION_FAILURE: json.dumps(rows)}
 
 
 def lines(values: Sequence[Any]) -> str:

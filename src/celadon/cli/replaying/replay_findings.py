@@ -7,6 +7,7 @@ the first and the last time and a few examples, so a log may be of any length.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
@@ -91,6 +92,11 @@ class Sightings:
             if name not in known and len(known) >= _MOST_GROUPS:
                 name = _OTHERS
             known.setdefault(name, Sighted()).add(one)
+
+
+def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, Sighted]]:
+    """Those with the most times first; all of them for None."""
+    return sorted(groups.items(), key=lambda one: (-one[1].count, one[0]))[:most]
 
 
 @dataclass(slots=True)

@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from tests.browser import needs_browser, seen
+from tests.browser import beyond, needs_browser, seen
 from tests.cli.formats.audits.audited import audited
+from tests.cli.formats.audits.page_text import read_page
 
-_VOID = {"meta", "link", "br"}
-
-
-class Page(HTMLParser):
-    """The text of a page; fails where elements do not nest."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.names: set[str] = set()
-        self.links: list[str] = []
-        self.said: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.add(tag)
-        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.said.append(data)
+Patch = pytest.MonkeyPatch
+Capture = pytest.CaptureFixture[str]
 
 
-def test_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     _, out = audited(tmp_path, monkeypatch, capsys, "html", "--summary-by", "namespace")
-    page = Page()
-    page.feed(out)
-    assert (page.open, page.links) == ([], ["data:,"])
-    assert "script" not in page.names
+    page = read_page(out)
     assert "b" not in page.names
-    text = "".join(page.said)
-    assert "ConfigMap default/bad<b>" in text
-    assert "By namespace" in text
-    assert "policy `idle` matched none of the objects" in text
+    assert "ConfigMap default/bad<b>" in page.text
+    assert "By namespace" in page.text
+    assert "policy `idle` matched none of the objects" in page.text
+    assert "d.jsonl:3: " in page.text
+    assert '<td class="n deny" data-head="Denied">1</td>' in out
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    _, out = audited(tmp_path, monkeypatch, capsys, "html", "--max-results", "1")
+    assert "and 2 more" in read_page(out).text
 
 
 @pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("dark", [False, True])
-def test_in_a_browser(
-    dark: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_in_a_browser(dark: bool, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     _, out = audited(tmp_path, monkeypatch, capsys, "html", "--summary-by", "namespace")
     found = seen(out, tmp_path, dark=dark)
     assert "CONSOLE" not in found.log
     assert found.document.count("<tr>") == out.count("<tr>") > 6
     assert "ConfigMap default/bad&lt;b&gt;" in found.document
     assert found.picture.stat().st_size > 20_000
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("width", [500, 800])
+def test_fits_the_screen(width: int, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    _, out = audited(tmp_path, monkeypatch, capsys, "html", "--summary-by", "namespace")
+    assert beyond(out, tmp_path, width) == 0

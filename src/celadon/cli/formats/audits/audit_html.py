@@ -2,75 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.cli.auditing.audit_findings import Tally
-from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.formats.html_page import page
+from celadon.cli.auditing.audit_findings import Tally, Violation
+from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport
+from celadon.cli.formats.audits.report_pages import (
+    Cell,
+    all_remarks,
+    effect,
+    named,
+    number,
+    report_page,
+    said,
+    table,
+    tiles,
+    told,
+)
 
-_STYLE: Final = """
-:root{color-scheme:light dark;--ink:#222;--line:#ddd;--deny:#a40000;--warn:#8a5a00;--audit:#005a8a}
-@media (prefers-color-scheme:dark){:root{--ink:#dfe4ea;--line:#333b45;--deny:#ff8f85;--warn:#e3b341;
---audit:#7fb7e8}}
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;
-color:var(--ink)}
-table{border-collapse:collapse;width:100%;margin:0 0 2rem}
-th,td{border-bottom:1px solid var(--line);padding:.3rem .6rem;text-align:left;vertical-align:top;
-overflow-wrap:anywhere}
-th,td.deny,td.warn,td.audit{white-space:nowrap}td.n,th.n{text-align:right}
-.deny{color:var(--deny);font-weight:600}.warn{color:var(--warn)}.audit{color:var(--audit)}
-code{font-size:13px}"""
 _NUMBERS: Final = ("Matched", "Denied", "Warned", "Audited", "Errors")
 
 
 def render(report: AuditReport) -> str:
     """The whole document."""
-    return page("celadon audit", _STYLE, "\n".join(_body(report)))
+    return report_page("celadon audit", _parts(report))
 
 
-def _body(report: AuditReport) -> Iterator[str]:
+def _parts(report: AuditReport) -> Iterator[str]:
     total = report.total
     yield "<h1>Audit</h1>"
-    yield (
-        f"<p>{report.objects} objects, {total.matched} matched by policies: "
-        f"{total.denied} would be denied, {total.warned} warned about, {total.audited} audited on "
-        f"{escape(report.operation)}.</p>"
-    )
+    yield f"<p>What policies would say on {told(report.operation)} of what exists.</p>"
+    counts = [
+        ("objects", report.objects, ""),
+        ("matched by policies", total.matched, ""),
+        ("would be denied", total.denied, "deny"),
+        ("only warned about", total.warned, "warn"),
+        ("only audited", total.audited, "audit"),
+    ]
+    yield tiles(counts)
     yield "<h2>Policies</h2>"
-    yield _tallies("Policy", [(one.name, one.tally) for one in report.policies])
+    yield table(("Policy", *_NUMBERS), (_policy(one) for one in report.policies))
     if report.groups:
-        yield f"<h2>By {escape(report.summary_by)}</h2>"
-        yield _tallies(report.summary_by, report.groups)
-    yield "<h2>Violations</h2>"
-    rows = (
-        f'<tr><td class="{one.effect}">{one.effect}</td><td>{escape(one.policy)}</td>'
-        f"<td>{escape(one.object.title)}<br><code>{escape(str(one.object.place))}</code></td>"
-        f"<td>{escape(one.message)}<br><code>{escape(f'{one.rule} {one.field}')}</code></td></tr>"
-        for one in report.violations
-    )
-    yield _table("<th>Effect</th><th>Policy</th><th>Object</th><th>Message</th>", rows)
+        yield f"<h2>By {told(report.summary_by)}</h2>"
+        groups = ([named(name), *_numbers(tally)] for name, tally in report.groups)
+        yield table((report.summary_by, *_NUMBERS), groups)
+    if report.violations:
+        yield "<h2>Violations</h2>"
+        heads = ("Effect", "Object", "Policy", "Message")
+        yield table(heads, (_violation(one) for one in report.violations))
     if report.omitted:
-        yield f"<p>and {report.omitted} more</p>"
-    said = [f"{one.place} {one.message}" for one in report.policy_errors]
-    said += [f"{one.place} {one.message}" for one in report.notices]
-    said += [problem.text() for problem in report.problems]
-    if said:
-        yield "<h2>Also</h2>"
-        yield "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in said) + "</ul>"
+        yield f"<p>and {report.omitted:,} more</p>"
+    yield from all_remarks(report.policy_errors, report.notices, report.problems)
 
 
-def _tallies(head: str, rows: Sequence[tuple[str, Tally]]) -> str:
-    heads = "".join(f'<th class="n">{one}</th>' for one in _NUMBERS)
-    return _table(f"<th>{escape(head)}</th>{heads}", (_tally(name, one) for name, one in rows))
+def _policy(policy: AuditedPolicy) -> Sequence[Cell]:
+    actions = ", ".join(policy.actions) or "no binding"
+    return [named(policy.name, policy.place, actions), *_numbers(policy.tally)]
 
 
-def _tally(name: str, one: Tally) -> str:
-    numbers = (one.matched, one.denied, one.warned, one.audited, one.errors)
-    cells = "".join(f'<td class="n">{number}</td>' for number in numbers)
-    return f"<tr><td>{escape(name)}</td>{cells}</tr>"
+def _numbers(one: Tally) -> list[Cell]:
+    effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
+    return [number(one.matched), *(number(*each) for each in effects), number(one.errors, "deny")]
 
 
-def _table(head: str, rows: Iterable[str]) -> str:
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+def _violation(one: Violation) -> Sequence[Cell]:
+    policy = f"{one.policy}/{one.binding}" if one.binding else one.policy
+    rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
+    return [
+        effect(one.effect),
+        named(one.object.title, one.object.place),
+        said(policy),
+        said(one.message, rule),
+    ]

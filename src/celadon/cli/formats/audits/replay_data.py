@@ -20,6 +20,7 @@ from celadon.cli.replaying.replay_findings import (
     ReplayReport,
     Sighted,
     Sightings,
+    largest,
 )
 
 
@@ -67,10 +68,7 @@ def _sightings(found: Sightings) -> dict[str, Any]:
         **_sighted(found.total),
         **{
             f"by{by.capitalize()}": [
-                {"name": name, **_sighted(one)}
-                for name, one in sorted(
-                    found.groups[by].items(), key=lambda one: (-one[1].count, one[0])
-                )
+                {"name": name, **_sighted(one)} for name, one in largest(found.groups[by], None)
             ]
             for by in BY
         },

@@ -8,7 +8,13 @@ from typing import Final
 from celadon.cli.formats.audits.audit_human import EFFECT_STYLES
 from celadon.cli.formats.check_human import Look, notice_lines, plural, policy_error_lines
 from celadon.cli.replaying.logged_requests import Undecidable
-from celadon.cli.replaying.replay_findings import BY, ReplayReport, Sighted, Sightings
+from celadon.cli.replaying.replay_findings import (
+    BY,
+    ReplayReport,
+    Sighted,
+    Sightings,
+    largest,
+)
 
 _SHOWN: Final = 20
 _HEAD: Final = ("DENIED", "WARNED", "AUDITED", "FIRST", "LAST")
@@ -49,8 +55,7 @@ def _examples(one: Sighted, look: Look) -> Iterator[str]:
 
 
 def _largest(groups: dict[str, Sighted], look: Look) -> list[tuple[str, Sighted]]:
-    found = sorted(groups.items(), key=lambda one: (-one[1].count, one[0]))
-    return found if look.verbosity > 0 else found[:_SHOWN]
+    return largest(groups, None if look.verbosity > 0 else _SHOWN)
 
 
 def _table(head: str, groups: dict[str, Sighted], look: Look) -> list[str]:
