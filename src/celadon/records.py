@@ -3,8 +3,11 @@
 The standard library's `dataclass` writes six functions for each frozen class as texts and compiles
 every one of them, 1.5 ms where everything else about a class takes 0.02: with three hundred
 classes, two fifths of what a command computed before it began to work. Here all classes share
-their functions (comparison, hash, representation), and only `__init__` is made for each, by the
-standard library.
+their functions (comparison, hash, representation), and nothing is compiled for a class with slots:
+its `__init__` is that of a model with as many fields, made once by the standard library, with the
+names of its own fields in place of the model's (`_initializer`). Classes without slots, and those
+with anything that only the standard library knows (`__post_init__`, class variables, fields that
+are no arguments), are made by it.
 
 For type checkers this is the standard library's `dataclass`: they refuse whoever assigns to a
 field of a frozen class. Nothing does while a program runs, so such objects are also made as fast
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
     import dataclasses
+    from dataclasses import MISSING, Field
+    from functools import cache
     from operator import attrgetter
     from reprlib import recursive_repr
+    from types import CellType, FunctionType
 
     def dataclass(*, frozen=False, slots=False, eq=True, kw_only=False):
         """As `dataclasses.dataclass`, with what this package needs of its options."""
@@ -28,7 +34,8 @@ else:
 
         def decorate(cls):
             own = cls.__dict__
-            made = standard(cls)
+            known = _known_fields(cls, kw_only) if slots else None
+            made = standard(cls) if known is None else _slotted(cls, known, kw_only)
             if "__repr__" not in own:
                 made.__repr__ = _represented
             if eq and "__eq__" not in own:
@@ -38,6 +45,96 @@ else:
             return made
 
         return decorate
+
+    def _known_fields(cls, kw_only):
+        """The fields of the class by name, its bases' among them; None if there is something about
+        them, or about the class, that only the standard library knows."""
+        fields = {}
+        for base in cls.__mro__[:0:-1]:
+            fields.update(base.__dict__.get("__dataclass_fields__", {}))
+        for name, annotation in cls.__annotations__.items():
+            if annotation.__class__ is not str or "Var" in annotation or "KW_ONLY" in annotation:
+                return None
+            fields[name] = _field(name, annotation, cls.__dict__.get(name, MISSING), kw_only)
+        plain = all(one.init and one.kw_only == kw_only for one in fields.values())
+        if not plain or not _ordered(fields, kw_only) or hasattr(cls, "__post_init__"):
+            return None
+        return fields
+
+    def _field(name, annotation, given, kw_only):
+        made = given if given.__class__ is Field else dataclasses.field(default=given)
+        made.name, made.type, made._field_type = name, annotation, dataclasses._FIELD
+        if made.kw_only is MISSING:
+            made.kw_only = kw_only
+        return made
+
+    def _ordered(fields, kw_only):
+        """Whether no field without a default follows one with, and no default can be changed."""
+        optional = [_is_optional(one) for one in fields.values()]
+        return (kw_only or optional == sorted(optional)) and all(
+            one.default.__class__.__hash__ for one in fields.values()
+        )
+
+    def _is_optional(field):
+        return field.default is not MISSING or field.default_factory is not MISSING
+
+    def _slotted(cls, fields, kw_only):
+        """The class anew, with slots for what its bases have none for."""
+        namespace = {name: one for name, one in cls.__dict__.items() if name not in fields}
+        namespace.pop("__dict__", None)
+        namespace.pop("__weakref__", None)
+        taken = {name for base in cls.__mro__ for name in base.__dict__.get("__slots__", ())}
+        namespace["__slots__"] = tuple(name for name in fields if name not in taken)
+        namespace["__dataclass_fields__"] = fields
+        namespace["__dataclass_params__"] = _model(0).__dataclass_params__
+        namespace.setdefault("__match_args__", () if kw_only else tuple(fields))
+        namespace.setdefault("__init__", _initializer(cls, tuple(fields.values()), kw_only))
+        made = type(cls)(cls.__name__, cls.__bases__, namespace)
+        made.__qualname__ = cls.__qualname__
+        return made
+
+    @cache
+    def _model(count, factories=(), *, kw_only=False):
+        """A dataclass of fields `f0`, `f1`, ..., all with a default; in place of their factories
+        those of `factories` have their names."""
+        given = {f"f{n}": {"default": None} for n in range(count)}
+        given |= {f"f{n}": {"default_factory": f"f{n}"} for n in factories}
+        fields = [(name, object, dataclasses.field(**one)) for name, one in given.items()]
+        return dataclasses.make_dataclass("Model", fields, eq=False, repr=False, kw_only=kw_only)
+
+    def _initializer(cls, fields, kw_only):
+        """The model's function with the names, factories and defaults of these fields."""
+        factories = tuple(n for n, one in enumerate(fields) if one.default_factory is not MISSING)
+        model = _model(len(fields), factories, kw_only=kw_only).__init__
+        code, names = model.__code__, {f"f{n}": one.name for n, one in enumerate(fields)}
+        made = FunctionType(
+            code.replace(
+                co_names=tuple(names.get(name, name) for name in code.co_names),
+                co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+            ),
+            model.__globals__,
+            closure=tuple(_filled(cell, fields) for cell in model.__closure__ or ()),
+        )
+        made.__qualname__ = f"{cls.__qualname__}.__init__"
+        made.__annotations__ = {one.name: one.type for one in fields} | {"return": None}
+        marks = (model.__kwdefaults__ or {}).values() if kw_only else model.__defaults__ or ()
+        defaults = _defaults(fields, marks)
+        made.__kwdefaults__ = defaults if kw_only else None
+        made.__defaults__ = None if kw_only else tuple(defaults.values())
+        return made
+
+    def _filled(cell, fields):
+        """What the function reads from outside: a factory, where the model has a name."""
+        name = cell.cell_contents
+        return CellType(fields[int(name[1:])].default_factory) if name.__class__ is str else cell
+
+    def _defaults(fields, marks):
+        """By name; a mark tells the function that a factory is to be asked."""
+        return {
+            one.name: mark if one.default is MISSING else one.default
+            for one, mark in zip(fields, marks, strict=True)
+            if _is_optional(one)
+        }
 
     @recursive_repr()
     def _represented(self):

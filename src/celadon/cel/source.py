@@ -13,12 +13,14 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
+from celadon.patterns import late_pattern
+
 DEFAULT_DESCRIPTION = "<input>"
 
 #: The offset of what cel-go's parser made up in place of something it could not read.
 NOWHERE = -1
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class Source:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Final
+
+from celadon.patterns import late_pattern
 
 VERSIONS: Final = tuple(f"1.{minor}" for minor in range(30, 38))
 DEFAULT_VERSION: Final = "1.36"
-_VERSION: Final = re.compile(r"v?(1\.\d+)(?:\..*)?")
+_VERSION: Final = late_pattern(r"v?(1\.\d+)(?:\..*)?")
 
 
 def kubernetes_version(text: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from celadon.goyaml.yaml_limits import MAX_DEPTH
 from celadon.goyaml.yaml_scalars import WORDS, NotJsonError, resolve_plain
+from celadon.patterns import late_pattern
 
 
 class UnusualError(Exception):
@@ -39,7 +40,7 @@ _ITEM_VALUE: Final = 12  # - value
 _ITEM_FLOW: Final = 13  # - []
 _REST: Final = 14  # nothing of these: the rest of the value above, perhaps
 
-_STRANGE: Final = re.compile(
+_STRANGE: Final = late_pattern(
     r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 # The first character of plain text: none that YAML gives a meaning, or a dash that is no item and a
@@ -51,7 +52,7 @@ _QUOTED: Final = r"\"[^\"\\\n]*\"|'(?:[^'\n]|'')*'"
 _FLOW_ITEM: Final = rf"(?:{_QUOTED}|[A-Za-z0-9_./][A-Za-z0-9_./-]*)"
 _FLOW_LIST: Final = rf"\[[ ]*(?:{_FLOW_ITEM}[ ]*(?:,[ ]*{_FLOW_ITEM}[ ]*)*)?\]|\{{[ ]*\}}"
 _VALUE: Final = rf"(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW_LIST})"
-_LINE: Final = re.compile(
+_LINE: Final = late_pattern(
     rf"""(?P<indent>[ ]*)
     (?: (?P<dash>-[ ]+)? (?P<key>[A-Za-z_][A-Za-z0-9_./-]{{0,200}}|"[^"\\\n]{{1,200}}") :
         (?: [ ]+ (?: {_VALUE} | (?P<text>[|>][+-]?) ) )?
@@ -60,20 +61,20 @@ _LINE: Final = re.compile(
     (?: (?:^|[ ]+) \#[^\n]* | [ ]* )""",
     re.VERBOSE,
 )
-_BEGINNING: Final = re.compile(
+_BEGINNING: Final = late_pattern(
     r"""(?P<indent>[ ]*) (?P<dash>-[ ]+)? (?P<key>[A-Za-z_][A-Za-z0-9_./-]{0,200}) :
     [ ]+ (?P<begun>\"[^\"\\\n]*|'(?:[^'\n]|'')*)""",
     re.VERBOSE,
 )
 _REST_OF: Final = {
-    "'": re.compile(r"(?P<text>(?:[^'\n]|'')*)(?P<end>'[ ]*)?"),
-    '"': re.compile(r"(?P<text>[^\"\\\n]*)(?P<end>\"[ ]*)?"),
+    "'": late_pattern(r"(?P<text>(?:[^'\n]|'')*)(?P<end>'[ ]*)?"),
+    '"': late_pattern(r"(?P<text>[^\"\\\n]*)(?P<end>\"[ ]*)?"),
 }
-_REST_OF_PLAIN: Final = re.compile(
+_REST_OF_PLAIN: Final = late_pattern(
     r"[ ]*(?P<text>[^\s:#](?:[^\s:#]|:(?=[^\s])|(?<=[^\s])\#|[ ]+(?=[^\s#]))*)[ ]*"
 )
-_LINE_ENDS: Final = re.compile(r"\n+")
-_FLOW_ITEMS: Final = re.compile(_FLOW_ITEM)
+_LINE_ENDS: Final = late_pattern(r"\n+")
+_FLOW_ITEMS: Final = late_pattern(_FLOW_ITEM)
 
 _Line = tuple[int, int, int, str, Any]
 """Indentation, indentation behind the dash (if any), kind, key, value."""

@@ -11,7 +11,6 @@ in a twentieth of the time.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final, NoReturn
 
 import yaml
@@ -21,8 +20,9 @@ from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.goyaml.yaml_scalars import integer_or_double
+from celadon.patterns import late_pattern
 
-_ONLY_YAML_KNOWS: Final = re.compile(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
+_ONLY_YAML_KNOWS: Final = late_pattern(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
 """What the two read differently: tabs and escapes, and a key on a line before its colon."""
 
 _LONGEST_KEY: Final = 512

@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from celadon.patterns import late_pattern
+
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
 
@@ -32,12 +34,12 @@ _NOT_JSON: Final = frozenset(
     sign + word for word in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")
 ) | {".nan", ".NaN", ".NAN"}
 
-_INTEGER: Final = re.compile(
+_INTEGER: Final = late_pattern(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)|0([0-7]+)|(0|[1-9][0-9]*))"
 )
 _BASES: Final = (16, 8, 2, 8, 10)
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DECIMAL_PARTS: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
+_FLOAT: Final = late_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DECIMAL_PARTS: Final = late_pattern(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
 _NUMBER_START: Final = frozenset("0123456789+-.")
 _LONGEST_EXACT: Final = 20
 """More characters than any integer of 64 bits has; longer ones are read as doubles at once."""

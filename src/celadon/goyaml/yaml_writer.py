@@ -7,7 +7,6 @@ be written plain because they would be read as something else. As `goyaml.v2/{en
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cmp_to_key
@@ -16,16 +15,17 @@ from typing import Any, Final
 import yaml
 
 from celadon.goyaml.yaml_scalars import NotJsonError, resolve_plain
+from celadon.patterns import late_pattern
 
 _DUMPER: Final = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 _BOTH: Final = (True, True)
-_BASE_60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_TIME: Final = re.compile(
+_BASE_60: Final = late_pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_TIME: Final = late_pattern(
     r"([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
     r"(?:[Tt]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
     r"| ([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?)?"
 )
-_NUMBER: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
+_NUMBER: Final = late_pattern(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
 _POSITIONAL: Final = range(-4, 6)
 """Powers of ten that strconv `FormatFloat(v, 'g', -1, 64)` writes without an exponent."""
 

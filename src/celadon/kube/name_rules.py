@@ -8,8 +8,9 @@ them. Lengths are counted in bytes of UTF-8 even where the text says "characters
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from celadon.patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63
 DNS1123_SUBDOMAIN_MAX_BYTES: Final = 253
@@ -24,17 +25,17 @@ _QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE: Final = "(" + _QUALIFIED + ")?"
 _CONDITION_REASON: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 
-_LABEL_PATTERN: Final = re.compile(_LABEL)
-_SUBDOMAIN_PATTERN: Final = re.compile(_SUBDOMAIN)
-_LABEL_1035_PATTERN: Final = re.compile(_LABEL_1035)
-_QUALIFIED_PATTERN: Final = re.compile(_QUALIFIED)
-_VALUE_PATTERN: Final = re.compile(_VALUE)
-_GOOD_LABEL: Final = re.compile("[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_GOOD_NAME: Final = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL_PATTERN: Final = late_pattern(_LABEL)
+_SUBDOMAIN_PATTERN: Final = late_pattern(_SUBDOMAIN)
+_LABEL_1035_PATTERN: Final = late_pattern(_LABEL_1035)
+_QUALIFIED_PATTERN: Final = late_pattern(_QUALIFIED)
+_VALUE_PATTERN: Final = late_pattern(_VALUE)
+_GOOD_LABEL: Final = late_pattern("[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_GOOD_NAME: Final = late_pattern("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 """What is neither too long nor wrong in another way: nearly everything, found out at once."""
 
-_CONDITION_REASON_PATTERN: Final = re.compile(_CONDITION_REASON)
-_CEL_IDENTIFIER_PATTERN: Final = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
+_CONDITION_REASON_PATTERN: Final = late_pattern(_CONDITION_REASON)
+_CEL_IDENTIFIER_PATTERN: Final = late_pattern("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 def _regex_message(text: str, pattern: str, *examples: str) -> str:

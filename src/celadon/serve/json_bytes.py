@@ -9,7 +9,6 @@ kinds that cannot have such numbers; of an answer of 700 bytes, `json.dumps` tak
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +16,7 @@ import msgspec
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.kube.go import escaped_html, json_text
+from celadon.patterns import late_pattern
 
 WITH_ANY_NUMBERS: Final = frozenset(
     {
@@ -41,7 +41,7 @@ _ESCAPES: Final = {
     b"\xe2\x80\xa8": b"\\u2028",
     b"\xe2\x80\xa9": b"\\u2029",
 }
-_TO_ESCAPE: Final = re.compile(b"[<>&]|\xe2\x80[\xa8\xa9]")
+_TO_ESCAPE: Final = late_pattern(b"[<>&]|\xe2\x80[\xa8\xa9]")
 
 
 def has_exact_numbers(resource: Resource) -> bool:

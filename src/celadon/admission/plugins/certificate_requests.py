@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 from typing import Final
 
-_PEM: Final = re.compile(
+from celadon.patterns import late_pattern
+
+_PEM: Final = late_pattern(
     r"-----BEGIN CERTIFICATE REQUEST-----(?P<body>[^-]*)-----END CERTIFICATE REQUEST-----"
 )
 _SEQUENCE: Final = 0x30

@@ -16,6 +16,7 @@ import re
 from typing import NamedTuple
 
 from celadon.cel.parsing import tokens
+from celadon.patterns import late_pattern
 
 _SKIP = r"(?:[ \t\r\n\f]++|//[^\n]*+)*+"
 _ESCAPE = (
@@ -37,7 +38,7 @@ _HEX = r"0x[0-9a-fA-F]++"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
 
 #: Group numbers say what matched; see `_KIND_OF_GROUP`. Group 1 are texts that decide themselves.
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     rf"{_SKIP}(?:"
     rf"({_NAME}(?![\"'])|&&|\|\||[=!<>]=|[\[\]{{}}(),\-!?:+*/%<>]|\.(?![0-9]))"
     rf"|({_QUOTED})"
@@ -65,7 +66,7 @@ _KIND_OF_TEXT: dict[str, str] = {text: text for text in tokens.FIXED}
 
 _BEGUN_ESCAPE = r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?"
 #: The longest beginning of some token, where no token is.
-_BEGUN = re.compile(
+_BEGUN = late_pattern(
     rf'"(?:[^\\"\n\r]|{_ESCAPE})*+(?:{_BEGUN_ESCAPE})?'
     rf"|'(?:[^\\'\n\r]|{_ESCAPE})*+(?:{_BEGUN_ESCAPE})?"
     r"|`[A-Za-z0-9_.\-/ ]*+"

@@ -11,6 +11,7 @@ import re
 from celadon.cel.parsing import tokens
 from celadon.cel.syntax import LiteralValue
 from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.patterns import late_pattern
 
 INVALID_INT = "invalid int literal"
 INVALID_UINT = "invalid uint literal"
@@ -22,7 +23,7 @@ INVALID_CODE_POINT = "invalid unicode code point"
 _MAX_DIGITS = 20
 
 _MAX_CODE_POINT = 0x10FFFF
-_ESCAPE = re.compile(r"\\(?:x(..)|X(..)|u(....)|U(........)|([0-3]..)|(.))", re.DOTALL)
+_ESCAPE = late_pattern(r"\\(?:x(..)|X(..)|u(....)|U(........)|([0-3]..)|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {
     "a": "\a",
     "b": "\b",
@@ -37,7 +38,7 @@ _SIMPLE_ESCAPES = {
     "`": "`",
     "?": "?",
 }
-_CARRIAGE_RETURN = re.compile("\r\n?")
+_CARRIAGE_RETURN = late_pattern("\r\n?")
 
 
 class LiteralError(Exception):

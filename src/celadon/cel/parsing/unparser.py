@@ -9,7 +9,6 @@ Texts are made from the leaves upwards, without recursion.
 
 from __future__ import annotations
 
-import re
 from typing import assert_never
 
 from celadon.cel import syntax
@@ -33,6 +32,7 @@ from celadon.cel.syntax import (
     children,
 )
 from celadon.cel.values.numbers import Uint
+from celadon.patterns import late_pattern
 
 
 class UnparseError(CelError):
@@ -43,9 +43,9 @@ _BINARY = {one.function: (one.strength, one.sign) for one in BINARY}
 _LOGIC = {one.function: (one.strength, one.sign) for one in LOGIC}
 _UNARY_SIGNS: dict[str, str] = {syntax.NEGATE: "-", syntax.LOGICAL_NOT: "!"}
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUALIFIED = re.compile(rf"\.?{_NAME.pattern}(?:\.{_NAME.pattern})*")
-_ESCAPABLE = re.compile(r"[A-Za-z0-9_.\-/ ]+")
+_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUALIFIED = late_pattern(rf"\.?{_NAME.pattern}(?:\.{_NAME.pattern})*")
+_ESCAPABLE = late_pattern(r"[A-Za-z0-9_.\-/ ]+")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 

@@ -27,6 +27,7 @@ from celadon.cel.values.times.timestamps import (
     parse_timestamp,
     timestamp_overflow,
 )
+from celadon.patterns import late_pattern
 
 INVALID_UTF8 = "invalid UTF-8 in bytes, cannot convert to string"
 _BOOLS = {
@@ -36,17 +37,17 @@ _BOOLS = {
 #: So many digits are an int64.
 _SURE_DIGITS = 18
 # Zeros stay out of the groups: Python refuses to read integers of thousands of digits.
-_SIGNED = re.compile(r"([+-]?)0*([0-9]{1,19})")
-_UNSIGNED = re.compile(r"0*([0-9]{1,20})")
+_SIGNED = late_pattern(r"([+-]?)0*([0-9]{1,19})")
+_UNSIGNED = late_pattern(r"0*([0-9]{1,20})")
 _DIGITS = r"[0-9](?:_?[0-9])*"
-_DECIMAL = re.compile(
+_DECIMAL = late_pattern(
     rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 )
 _HEX_DIGITS = r"[0-9a-fA-F](?:_?[0-9a-fA-F])*"
-_HEXADECIMAL = re.compile(
+_HEXADECIMAL = late_pattern(
     rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}"
 )
-_NAMED_DOUBLES = re.compile(r"nan|[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
+_NAMED_DOUBLES = late_pattern(r"nan|[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
 
 
 def _fail(target: Type) -> NoReturn:

@@ -7,7 +7,6 @@ which most texts tell in their first bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -18,10 +17,11 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text, read
 from celadon.goyaml import UnreadableError
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _TEXT: Final = rb'"([^"\\\x00-\x1f]*)"'
-_HEAD: Final = re.compile(
+_HEAD: Final = late_pattern(
     rb"[ \t\r\n]*\{\s*(?:"
     rb'"apiVersion"\s*:\s*' + _TEXT + rb'\s*,\s*"kind"\s*:\s*' + _TEXT + rb"|"
     rb'"kind"\s*:\s*' + _TEXT + rb'\s*,\s*"apiVersion"\s*:\s*' + _TEXT + rb")"

@@ -9,7 +9,6 @@ written anywhere; links, devices and whatever else a tar may hold are passed ove
 
 from __future__ import annotations
 
-import re
 import tarfile
 from collections.abc import Iterator
 from typing import BinaryIO, Final
@@ -18,11 +17,12 @@ from celadon.cli.auditing.audit_blocks import Block, Piece, PieceBlock
 from celadon.cli.auditing.object_streams import Position
 from celadon.cli.reading.input_limits import MAX_DOCUMENT_CHARACTERS
 from celadon.cli.reading.problems import Problem
+from celadon.patterns import late_pattern
 
 MAX_MEMBERS: Final = 10_000_000
 _MEMBERS: Final = 250
 _BLOCK_BYTES: Final = 8 << 20
-_OBJECT: Final = re.compile(
+_OBJECT: Final = late_pattern(
     r"(?:\./)?resources/(?P<resource>[^/]+)/(?:namespaces/[^/]+/|cluster/)[^/]+\.json"
 )
 _TAR_MAGIC: Final = (257, b"ustar")

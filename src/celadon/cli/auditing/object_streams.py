@@ -16,20 +16,21 @@ from celadon.cli.auditing.audit_blocks import Block, LineBlock, Piece, PieceBloc
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES, MAX_LIST_CHARACTERS
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import decoded
+from celadon.patterns import late_pattern
 
 CHUNK: Final = 1 << 19
 """Bytes that are read at once, and about as many make a block."""
 _PEEKED: Final = 1 << 16
 _PIECES: Final = 250
-_DOCUMENT_END: Final = re.compile(rb"\}[ \t\r]*$")
-_JSON_LIST: Final = re.compile(
+_DOCUMENT_END: Final = late_pattern(rb"\}[ \t\r]*$")
+_JSON_LIST: Final = late_pattern(
     rb'\{\r?\n {4}"apiVersion": "[^"\n]*",\r?\n {4}"items": \[\r?\n(?= {8}\{\r?\n)'
 )
-_JSON_ITEM_END: Final = re.compile(rb"^ {8}\},?\r?\n", re.MULTILINE)
-_YAML_LIST: Final = re.compile(rb"(?:---\r?\n)?apiVersion: [^\n]*\nitems:\r?\n(?=- )")
-_YAML_ITEM: Final = re.compile(rb"^(?=- )", re.MULTILINE)
-_YAML_END: Final = re.compile(rb"^(?=[^\s#-])", re.MULTILINE)
-_ITEM_MARGIN: Final = re.compile(rb"^(?:- |  )", re.MULTILINE)
+_JSON_ITEM_END: Final = late_pattern(rb"^ {8}\},?\r?\n", re.MULTILINE)
+_YAML_LIST: Final = late_pattern(rb"(?:---\r?\n)?apiVersion: [^\n]*\nitems:\r?\n(?=- )")
+_YAML_ITEM: Final = late_pattern(rb"^(?=- )", re.MULTILINE)
+_YAML_END: Final = late_pattern(rb"^(?=[^\s#-])", re.MULTILINE)
+_ITEM_MARGIN: Final = late_pattern(rb"^(?:- |  )", re.MULTILINE)
 
 Position = Callable[[], int]
 """How many bytes of all inputs have been read."""

@@ -21,7 +21,6 @@ from __future__ import annotations
 import enum
 import functools
 import pkgutil
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -31,6 +30,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import read_yaml
 from celadon.kube import User
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 TABLES: Final = (
@@ -44,7 +44,7 @@ TABLES: Final = (
 )
 
 """In the order in which a cluster comes up."""
-_WORD: Final = re.compile(r"<([a-z-]+)>")
+_WORD: Final = late_pattern(r"<([a-z-]+)>")
 _SPREAD: Final = "+"
 _OPERATIONS: Final = {
     "create": Operation.CREATE,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli.completing.command_words import CommandWords, OptionWords, Paths, Values
+from celadon.patterns import late_pattern
 
-_SPECIAL: Final = re.compile(r"([\\:\[\]])")
+_SPECIAL: Final = late_pattern(r"([\\:\[\]])")
 _FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Any, Final
 
 from celadon.cli.reading import sources
@@ -11,8 +10,9 @@ from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.json_text import read_json
 from celadon.cli.reading.problems import Problem
 from celadon.goyaml import UnreadableError
+from celadon.patterns import late_pattern
 
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class BindingError(Exception):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
 from celadon.cli.checking.check_report import ObjectResult, Report
 from celadon.cli.formats.object_diffs import yaml_text
+from celadon.patterns import late_pattern
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+_UNSAFE: Final = late_pattern(r"[^A-Za-z0-9._-]")
 
 
 def write_mutated(report: Report, folder: str) -> list[Path]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar, cast
 
+from celadon.patterns import late_pattern
+
 Reported = TypeVar("Reported")
-_COMMAND: Final = re.compile(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
+_COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
 
 
 def one_line(text: str) -> str:

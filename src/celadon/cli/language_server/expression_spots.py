@@ -8,7 +8,6 @@ the line in quotes.
 from __future__ import annotations
 
 import json
-import re
 from typing import Final
 
 from celadon.cli.language_server.text_positions import Position
@@ -17,9 +16,10 @@ from celadon.cli.laying_out.expression_fields import expression_fields
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.scalar_offsets import value_offset
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_KEYED: Final = re.compile(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]+(.*))?")
+_KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]+(.*))?")
 _EXPRESSIONS: Final = frozenset({"expression", "messageExpression", "valueExpression", "rule"})
 
 

@@ -18,9 +18,10 @@ from celadon.cli.language_server.function_docs import (
     functions_of,
     macro_doc,
 )
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_WORD: Final = late_pattern(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)

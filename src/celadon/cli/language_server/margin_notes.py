@@ -15,10 +15,11 @@ from celadon.cli.language_server.workspace_files import EditedFile
 from celadon.cli.reading.sources import EXTENSIONS, is_test_file
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _POLICIES: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
-_POLICY_FILES: Final = re.compile(r"^policies:", re.MULTILINE)
+_POLICY_FILES: Final = late_pattern(r"^policies:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,11 @@ from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import EditedFile, TextEdit
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _VARIABLES: Final = "variables"
-_USE: Final = re.compile(
+_USE: Final = late_pattern(
     r"//[^\n]*"
     r"|[rR](?:\"{3}.*?\"{3}|'{3}.*?'{3}|\"[^\"\n]*\"|'[^'\n]*')"
     r"|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"

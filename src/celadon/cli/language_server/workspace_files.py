@@ -7,7 +7,6 @@ answer is that of a fresh analysis.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
@@ -23,9 +22,10 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text, expand, is_test_file, read
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_WORD: Final = re.compile(r"\.?\??[A-Za-z_]\w*|\S")
+_WORD: Final = late_pattern(r"\.?\??[A-Za-z_]\w*|\S")
 MAX_FILES: Final = 2000
 """Files of a workspace that are read; open ones always are."""
 

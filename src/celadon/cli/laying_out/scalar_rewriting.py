@@ -11,22 +11,22 @@ a scalar with a comment behind it, which would be about another line otherwise.
 from __future__ import annotations
 
 import json
-import re
 from typing import Final, NamedTuple
 
 from celadon.cel.layout import UNLIMITED, laid_out
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.scalar_offsets import scalar_start
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _STEP: Final = 2
-_KEY: Final = re.compile(r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^\s#]*)[ ]*:")
-_COMMENT_BEHIND: Final = re.compile(r"[ \t]+#")
-_BLOCK: Final = re.compile(r"[|>][^\n]*\n")
+_KEY: Final = late_pattern(r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^\s#]*)[ ]*:")
+_COMMENT_BEHIND: Final = late_pattern(r"[ \t]+#")
+_BLOCK: Final = late_pattern(r"[|>][^\n]*\n")
 _BREAKS: Final = frozenset("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\ufeff")
 """Characters that some reader of lines takes for an end of one, or leaves out."""
-_NOT_PLAIN: Final = re.compile(r":(?:[ \t]|\Z)|[ \t]#|\A[,\[\]{}#&*!|>'\"%@`]|\A[-?:](?:\s|\Z)")
+_NOT_PLAIN: Final = late_pattern(r":(?:[ \t]|\Z)|[ \t]#|\A[,\[\]{}#&*!|>'\"%@`]|\A[-?:](?:\s|\Z)")
 _FLOW_MARKS: Final = frozenset(",[]{}")
 
 

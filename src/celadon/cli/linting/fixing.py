@@ -10,7 +10,6 @@ both kinds, stays as it is.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -21,10 +20,11 @@ from celadon.cli.project_files.changed_file import ChangedFile, changed_file
 from celadon.cli.reading.documents import Document, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.sources import Text
+from celadon.patterns import late_pattern
 
-_OWN_LINE: Final = re.compile(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
-_COMMA_BEFORE: Final = re.compile(r",\s*\Z")
-_COMMA_BEHIND: Final = re.compile(r"\s*,\s*")
+_OWN_LINE: Final = late_pattern(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
+_COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
+_COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
 def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:

@@ -10,14 +10,14 @@ Rules go by their code, the beginning of it, or their name; several are separate
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_COMMENT: Final = re.compile(r"(?:#|//)\s*celadon:\s*ignore(-file)?(?![\w-])(?:\[([^\]]*)\])?")
-_ONLY_COMMENT: Final = re.compile(r"\s*(?:#|//)")
+_COMMENT: Final = late_pattern(r"(?:#|//)\s*celadon:\s*ignore(-file)?(?![\w-])(?:\[([^\]]*)\])?")
+_ONLY_COMMENT: Final = late_pattern(r"\s*(?:#|//)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
-_CONTENT: Final = re.compile(r"^[ \t]*([^#\s])", re.MULTILINE)
-_LIST_KIND: Final = re.compile(r"""["']?kind["']?[ ]*:[ ]*["']?[A-Za-z]*List\b""")
+_SEPARATOR: Final = late_pattern(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
+_CONTENT: Final = late_pattern(r"^[ \t]*([^#\s])", re.MULTILINE)
+_LIST_KIND: Final = late_pattern(r"""["']?kind["']?[ ]*:[ ]*["']?[A-Za-z]*List\b""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ beginning: the thousandth item of a list costs as much as the item, not as the l
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.cli.reading.json_places import Path, places
+from celadon.patterns import late_pattern
 
-_KEY: Final = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*')
+_KEY: Final = late_pattern(r'"(?:[^"\\]|\\.)*"\s*:\s*')
 
 _ITEM_DEPTH: Final = 2
 """So far the first walk looks, which is along the whole document: to `items[7]`."""

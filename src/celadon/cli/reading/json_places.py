@@ -7,17 +7,17 @@ only when a line must be shown to somebody.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import field
 from typing import Final
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN: Final = late_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass(frozen=True, slots=True)

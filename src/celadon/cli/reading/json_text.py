@@ -9,7 +9,6 @@ in Go).
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -24,10 +23,11 @@ from celadon.goyaml import (
     whole,
 )
 from celadon.kube.go import merged_members, quote
+from celadon.patterns import late_pattern
 
-_SPACE: Final = re.compile(r"[ \t\n\r]*")
-_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SPACE: Final = late_pattern(r"[ \t\n\r]*")
+_SURROGATE_ESCAPE: Final = late_pattern(r"\\u[dD][89a-fA-F]")
+_SURROGATE: Final = late_pattern("[\ud800-\udfff]")
 
 
 class _DuplicateKeyError(ValueError):

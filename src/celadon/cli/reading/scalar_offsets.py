@@ -12,15 +12,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_PROPERTIES: Final = re.compile(r"(?:[&!][^\s]*\s+)*")
-_HEADER: Final = re.compile(r"[|>][^\n]*\n?")
-_DOUBLE: Final = re.compile(
+from celadon.patterns import late_pattern
+
+_PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*\s+)*")
+_HEADER: Final = late_pattern(r"[|>][^\n]*\n?")
+_DOUBLE: Final = late_pattern(
     r"\\(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<e>.|\n))|[^\\]",
     re.DOTALL,
 )
 _SPACES: Final = frozenset("nrtvfNLP_ \n\t")
 """What stands for white space behind a backslash."""
-_HALVES: Final = re.compile(r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HALVES: Final = late_pattern(r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
 
 def source_offset(text: str, start: int, value: str, offset: int) -> int:

@@ -18,12 +18,13 @@ from typing import BinaryIO, Final
 
 from celadon.cli.reading.input_limits import MAX_FILE_BYTES
 from celadon.cli.reading.problems import Problem
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 EXTENSIONS: Final = (".yaml", ".yml", ".json")
-_TEST_FILES: Final = re.compile(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
+_TEST_FILES: Final = late_pattern(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
 """What files are called that `celadon test` runs."""
 _GLOB_CHARACTERS: Final = frozenset("*?[")
 _BYTE_ORDER_MARKS: Final = (
@@ -50,7 +51,7 @@ class Exclusion:
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         joined = "|".join(fnmatch.translate(os.path.normpath(one)) for one in patterns)
-        self._match = re.compile(joined).match if joined else None
+        self._match = late_pattern(joined).match if joined else None
 
     def covers(self, path: str) -> bool:
         """Whether it is left out."""

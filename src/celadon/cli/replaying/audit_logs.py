@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,14 +20,15 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN, STDIN_CLOSED, STDIN_NAME, expand
 from celadon.cli.replaying.cloud_wrappers import LoggedEvent, events_in
 from celadon.goyaml import UnreadableError
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _GZIP: Final = b"\x1f\x8b"
 _NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")
-_DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d")
-_NUMBERED: Final = re.compile(r"\.log\.(\d+)(?:\.gz)?$")
+_DATED: Final = late_pattern(r"\d{4}-?\d\d-?\d\d")
+_NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
 """What logrotate and others put behind the name, a date perhaps."""
-_STAMP: Final = re.compile(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+_STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
 """What exports of CloudWatch put before each line."""
 
 

@@ -40,9 +40,10 @@ from celadon.cli.replaying.replay_findings import Occurrence, ReplayFindings
 from celadon.goyaml import UnreadableError
 from celadon.kube import GroupVersionKind
 from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
+from celadon.patterns import late_pattern
 
 _REFUSED: Final = 400
-_DENIAL: Final = re.compile(
+_DENIAL: Final = late_pattern(
     r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
 )
 

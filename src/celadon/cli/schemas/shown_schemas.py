@@ -7,7 +7,6 @@ stand for their items, as in `kubectl explain`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Any, Final
@@ -16,9 +15,10 @@ from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import Resource, custom_resources, known_resources
 from celadon.kube.go import json_text
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, custom_schemas
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_VERSION: Final = late_pattern(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
 
 

@@ -17,6 +17,7 @@ from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_duration import DurationError, parse_duration
 from celadon.kube.library.named_formats import FORMATS as NAMED
 from celadon.kube.validation import text_rules
+from celadon.patterns import late_pattern
 
 _HEX: Final = "[0-9a-f]"
 
@@ -45,7 +46,7 @@ def _is_uri(text: str) -> bool:
 
 
 _MAC_DIGITS: Final = frozenset({12, 16, 40})
-_EMAIL: Final = re.compile(
+_EMAIL: Final = late_pattern(
     r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*"
     r"@[^\s@<>,;:\"()\[\]\\]+>?"
 )
@@ -108,7 +109,7 @@ def _is_isbn13(text: str) -> bool:
     return sum(int(digit) * (3 if i % 2 else 1) for i, digit in enumerate(digits)) % 10 == 0
 
 
-_CARD: Final = re.compile(
+_CARD: Final = late_pattern(
     "(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|(222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]"
     "|2720)[0-9]{12}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}"
     r"|(?:2131|1800|35\d{3})\d{11}|6[27][0-9]{14})"

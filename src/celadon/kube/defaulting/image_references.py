@@ -8,21 +8,22 @@ a valid host name, as long as it is a valid path component.
 from __future__ import annotations
 
 import functools
-import re
 from typing import Final
+
+from celadon.patterns import late_pattern
 
 _COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _DOMAIN_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = late_pattern(
     rf"(?:{_DOMAIN}/)?(?P<path>{_COMPONENT}(?:/{_COMPONENT})*)"
     r"(?::(?P<tag>[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?"
     r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*)"
     r":(?P<digest>[0-9a-fA-F]{32,}))?"
 )
-_IDENTIFIER: Final = re.compile("[a-f0-9]{64}")
+_IDENTIFIER: Final = late_pattern("[a-f0-9]{64}")
 _DIGEST_LENGTHS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
-_LOWER_HEX: Final = re.compile("[a-f0-9]*")
+_LOWER_HEX: Final = late_pattern("[a-f0-9]*")
 _MAX_PATH: Final = 255
 _MAX_REFERENCE: Final = 4096
 """Longer texts than this cannot name an image (domain, path, tag and digest are bounded)."""

@@ -11,12 +11,13 @@ import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
 
 _CHARACTER: Final = "[A-Za-z0-9+/]"
-_WELL_FORMED: Final = re.compile(
+_WELL_FORMED: Final = late_pattern(
     f"(?:{_CHARACTER}{{4}})*(?:{_CHARACTER}{{2}}==|{_CHARACTER}{{3}}=)?"
 )
-_QUANTUM: Final = re.compile(f"(?:[\r\n]*{_CHARACTER}){{4}}")
+_QUANTUM: Final = late_pattern(f"(?:[\r\n]*{_CHARACTER}){{4}}")
 _BREAKS: Final = "\r\n"
 
 

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
 
 _SECOND: Final = 1_000_000_000
 _UNITS: Final = (
@@ -23,7 +23,7 @@ _UNITS: Final = (
     (7 * 24 * 3600 * _SECOND, ("w", "wk", "week")),
 )
 """Of each unit the last name stands for everything that begins with it."""
-_PART: Final = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_PART: Final = late_pattern(r"([0-9]+)\s*([A-Za-zµ]+)")
 
 
 class DurationError(MalformedText):

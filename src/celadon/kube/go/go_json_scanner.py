@@ -6,17 +6,17 @@ Latin-1 character of its value.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
 
 _SPACE: Final = b" \t\r\n"
 _HEX: Final = b"0123456789abcdefABCDEF"
 _DIGITS: Final = b"0123456789"
 _ESCAPES: Final = b'"\\/bfnrt'
 _LITERALS: Final = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
-_PLAIN_TEXT: Final = re.compile(rb'[^"\\\x00-\x1f]*')
+_PLAIN_TEXT: Final = late_pattern(rb'[^"\\\x00-\x1f]*')
 _END: Final = "unexpected end of JSON input"
 MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""

@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from celadon.kube.go.go_text import quote
+from celadon.patterns import late_pattern
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_DIGITS: Final = re.compile(r"[0-9]+", re.ASCII)
+_INTEGER: Final = late_pattern(r"[+-]?[0-9]+", re.ASCII)
+_DIGITS: Final = late_pattern(r"[0-9]+", re.ASCII)
 _MOST_DIGITS: Final = 64
 """Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
 

@@ -6,8 +6,9 @@ And what it takes for white space at their ends.
 from __future__ import annotations
 
 import json
-import re
 from typing import Final
+
+from celadon.patterns import late_pattern
 
 _NAMED_ESCAPES: Final = {
     "\a": "\\a",
@@ -20,7 +21,7 @@ _NAMED_ESCAPES: Final = {
     "\\": "\\\\",
     '"': '\\"',
 }
-_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+_PLAIN: Final = late_pattern(r"[ !#-\[\]-~]*")
 _HTML: Final = {
     ord("<"): "\\u003c",
     ord(">"): "\\u003e",
@@ -28,7 +29,7 @@ _HTML: Final = {
     0x2028: "\\u2028",
     0x2029: "\\u2029",
 }
-_HTML_CHARS: Final = re.compile("[<>&\u2028\u2029]")
+_HTML_CHARS: Final = late_pattern("[<>&\u2028\u2029]")
 
 _WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -14,20 +14,21 @@ from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.patterns import late_pattern
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
 
-_CANONICAL: Final = re.compile(
+_CANONICAL: Final = late_pattern(
     r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))",
     re.ASCII,
 )
-_FRACTION: Final = re.compile(r"[.,]\d+", re.ASCII)
-_MICRO_FRACTION: Final = re.compile(r"[.,]\d{6}", re.ASCII)
-_ZONE: Final = re.compile(r"[+-](\d\d):(\d\d)", re.ASCII)
-_YEAR: Final = re.compile(r"\d{4}", re.ASCII)
-_TWO_DIGITS: Final = re.compile(r"\d\d", re.ASCII)
-_ONE_OR_TWO_DIGITS: Final = re.compile(r"\d\d?", re.ASCII)
+_FRACTION: Final = late_pattern(r"[.,]\d+", re.ASCII)
+_MICRO_FRACTION: Final = late_pattern(r"[.,]\d{6}", re.ASCII)
+_ZONE: Final = late_pattern(r"[+-](\d\d):(\d\d)", re.ASCII)
+_YEAR: Final = late_pattern(r"\d{4}", re.ASCII)
+_TWO_DIGITS: Final = late_pattern(r"\d\d", re.ASCII)
+_ONE_OR_TWO_DIGITS: Final = late_pattern(r"\d\d?", re.ASCII)
 
 _ELEMENTS: Final = (
     ("2006", _YEAR),

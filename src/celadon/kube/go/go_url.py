@@ -8,12 +8,12 @@ accessors of `URL` give text, with U+FFFD for each such byte.
 from __future__ import annotations
 
 import enum
-import re
 from dataclasses import replace
 from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 #: More parameters make the whole query unreadable (GODEBUG `urlmaxqueryparams`).
@@ -21,12 +21,12 @@ MAX_QUERY_PARAMETERS: Final = 10_000
 
 _LETTERS_AND_DIGITS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _UNRESERVED: Final = frozenset(_LETTERS_AND_DIGITS + b"-_.~")
-_SCHEME: Final = re.compile(rb"([a-zA-Z][a-zA-Z0-9+.\-]*):")
-_CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
-_ESCAPE: Final = re.compile(rb"%[0-9a-fA-F]{2}")
-_LONE_BYTE: Final = re.compile("([\udc80-\udcff])")
+_SCHEME: Final = late_pattern(rb"([a-zA-Z][a-zA-Z0-9+.\-]*):")
+_CONTROL: Final = late_pattern(rb"[\x00-\x1f\x7f]")
+_ESCAPE: Final = late_pattern(rb"%[0-9a-fA-F]{2}")
+_LONE_BYTE: Final = late_pattern("([\udc80-\udcff])")
 _USERINFO: Final = frozenset(_LETTERS_AND_DIGITS + b"-._:~!$&'()*+,;=%@")
-_PORT: Final = re.compile(rb":[0-9]*")
+_PORT: Final = late_pattern(rb":[0-9]*")
 #: What may stand in a written path or fragment besides what printing leaves alone.
 _VALID_ENCODED: Final = frozenset(b"!$&'()*+,;=:@[]%")
 

@@ -12,15 +12,16 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
-_SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
-_DICT_KEY: Final = re.compile(r"'([^']*)'")
+_SLICE: Final = late_pattern(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
+_DICT_KEY: Final = late_pattern(r"'([^']*)'")
 _BOOLEANS: Final = {"true": True, "false": False}
-_FILTER: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)")
-_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
-_ESCAPE: Final = re.compile(
+_FILTER: Final = late_pattern(r"([^!<>=]+)([!<>=]+)(.+)")
+_NUMBER: Final = late_pattern(r"[+-]?(\d+\.?\d*|\.\d+)")
+_ESCAPE: Final = late_pattern(
     r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{3})"
 )
 _NAMED_ESCAPES: Final = {

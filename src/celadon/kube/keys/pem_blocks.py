@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-_BLOCK: Final = re.compile(
+from celadon.patterns import late_pattern
+
+_BLOCK: Final = late_pattern(
     rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
     rb"(?P<headers>(?:[^\n:]+:[^\n]*\n)*)"
     rb"(?P<body>(?:(?!-----)[^\n]*\n)*?)"

@@ -31,19 +31,20 @@ from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import value_types
 from celadon.kube.library.signatures import function, method
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _FORMAT: Final = value_types.NAMED_FORMAT
 
-_UUID: Final = re.compile(
+_UUID: Final = late_pattern(
     "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE
 )
-_BASE64: Final = re.compile(
+_BASE64: Final = late_pattern(
     "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
 )
-_DATE: Final = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_DATE: Final = late_pattern("([0-9]{4})-([0-9]{2})-([0-9]{2})")
 #: Upstream means a decimal point, but takes any character before the fraction.
-_TIME: Final = re.compile(
+_TIME: Final = late_pattern(
     "([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
 )
 _TIME_LIMITS: Final = ("23", "59", "59")

@@ -10,7 +10,6 @@ The table goes back to the beginning; releases from 1.29 to `LATEST` are meant t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
@@ -33,6 +32,7 @@ from celadon.kube.library import (
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs.language_costs import charged
 from celadon.kube.library.networks import cidr, ip, urls
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 Minor = tuple[int, int]
@@ -42,7 +42,7 @@ LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 DEFAULT: Final = "1.36"
 """The release that is meant where nobody says which."""
 
-_VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+_VERSION: Final = late_pattern(r"([0-9]{1,4})\.([0-9]{1,4})")
 
 
 class VersionError(MalformedText):

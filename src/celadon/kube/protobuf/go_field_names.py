@@ -6,8 +6,9 @@ Fields that upstream names in no such way keep the name made by these rules.
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from celadon.patterns import late_pattern
 
 _INITIALISMS: Final = frozenset(
     {
@@ -18,7 +19,7 @@ _INITIALISMS: Final = frozenset(
 )
 """Words that Go writes in capitals (the plural of one keeps its small s)."""
 
-_LEADING: Final = re.compile("[a-z]+")
+_LEADING: Final = late_pattern("[a-z]+")
 
 
 def go_field_name(name: str, type_: str) -> str:

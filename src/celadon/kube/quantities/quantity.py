@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import decimal
 import enum
-import re
 from collections.abc import Callable
 from dataclasses import field, replace
 from decimal import Decimal
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 MIN_INT64: Final = -(1 << 63)
@@ -62,11 +62,11 @@ _NUMERIC: Final = "unable to parse numeric part of quantity"
 _SUFFIX: Final = "unable to parse quantity's suffix"
 
 #: Unlike the pattern that the error text shows, digits are not required.
-_PARTS: Final = re.compile(
+_PARTS: Final = late_pattern(
     r"(?P<number>(?P<sign>[+-]?)0*(?P<digits>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)"
     r"(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
 )
-_EXPONENT: Final = re.compile(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
+_EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
 
 class QuantityError(MalformedText):

@@ -11,11 +11,12 @@ import re
 from typing import Final
 
 from celadon.cel import RESERVED
+from celadon.patterns import late_pattern
 
 _REPLACED: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
-_NAME: Final = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*", re.ASCII)
-_SPECIAL: Final = re.compile(r"__|[./-]")
+_NAME: Final = late_pattern(r"[A-Za-z_./-][A-Za-z0-9_./-]*", re.ASCII)
+_SPECIAL: Final = late_pattern(r"__|[./-]")
 
 
 def escape(name: str) -> str | None:

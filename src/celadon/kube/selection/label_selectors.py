@@ -8,7 +8,6 @@ texts follow k8s.io/apimachinery `pkg/labels` and `pkg/apis/meta/v1`.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, aggregate
 from celadon.kube.go.go_text import quote
 from celadon.kube.name_rules import label_value, qualified_name
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 
@@ -44,7 +44,7 @@ _POSITIVE: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUA
 _NEGATIVE: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 _PRESENCE: Final = frozenset({Operator.EXISTS, Operator.DOES_NOT_EXIST})
 _ORDER: Final = frozenset({Operator.GREATER_THAN, Operator.LESS_THAN})
-_INTEGER: Final = re.compile("[+-]?[0-9]+")
+_INTEGER: Final = late_pattern("[+-]?[0-9]+")
 
 _OBJECT_OPERATORS: Final = {
     "In": Operator.IN,

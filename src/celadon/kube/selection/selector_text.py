@@ -6,7 +6,6 @@ where an operator stands, an empty list holds the empty string, and `a=` compare
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube.fieldpath import ROOT
@@ -20,6 +19,7 @@ from celadon.kube.selection.label_selectors import (
     key_error,
     requirement,
 )
+from celadon.patterns import late_pattern
 
 
 class _Parser:
@@ -35,7 +35,7 @@ class _Parser:
         ">": Operator.GREATER_THAN,
         "<": Operator.LESS_THAN,
     }
-    TOKEN: Final = re.compile(r"==|!=|[=!(),><]|\0|[^=!(),>< \t\r\n\0]+\0?")
+    TOKEN: Final = late_pattern(r"==|!=|[=!(),><]|\0|[^=!(),>< \t\r\n\0]+\0?")
 
     def __init__(self, text: str) -> None:
         self.tokens = self._scan(text)

@@ -6,7 +6,6 @@ an annotation that stands beside its field must say the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -22,6 +21,7 @@ from celadon.kube.well_known_values import (
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
+from celadon.patterns import late_pattern
 
 _OF_PROFILES: Final = (SECCOMP_OF_POD, SECCOMP_OF_CONTAINER, APPARMOR_OF_CONTAINER)
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
@@ -30,7 +30,7 @@ RUNTIME_DEFAULT: Final = "runtime/default"
 UNCONFINED: Final = "unconfined"
 DOCKER_DEFAULT: Final = "docker/default"
 _NOTES: Final = METADATA.child("annotations")
-_INT32: Final = re.compile("0|-[0-9]+|[1-9][0-9]*")
+_INT32: Final = late_pattern("0|-[0-9]+|[1-9][0-9]*")
 
 
 class ProfileKind(NamedTuple):

@@ -10,19 +10,20 @@ from typing import Final
 
 from celadon.cel.value_functions import netaddr
 from celadon.kube.name_rules import dns1123_subdomain
+from celadon.patterns import late_pattern
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WILDCARD: Final = r"\*\." + _SUBDOMAIN
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
-_CONFIG_KEY_PATTERN: Final = re.compile(_CONFIG_KEY)
+_CONFIG_KEY_PATTERN: Final = late_pattern(_CONFIG_KEY)
 _HEADER: Final = "[-A-Za-z0-9]+"
 _C_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _PERCENT: Final = "[0-9]+%"
 _HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _UNDERSCORED: Final = r"[a-z0-9_]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORED_SUBDOMAIN: Final = _UNDERSCORED + r"(\." + _UNDERSCORED + ")*"
-_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=[0-9])")
-_ENV_NAME: Final = re.compile("[ -<>-~]*")
+_LEADING_ZEROS: Final = late_pattern(r"(?<![0-9a-fA-F:])0+(?=[0-9])")
+_ENV_NAME: Final = late_pattern("[ -<>-~]*")
 
 PORT_NAME_MAX_BYTES: Final = 15
 CONFIG_KEY_MAX_BYTES: Final = 253

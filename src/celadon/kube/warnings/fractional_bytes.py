@@ -5,7 +5,6 @@ As k8s.io/kubernetes `pkg/api/{pod/warnings,persistentvolumeclaim/util}.go`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,8 +12,9 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import Quantity, QuantityError, parse
+from celadon.patterns import late_pattern
 
-_WHOLE: Final = re.compile(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
+_WHOLE: Final = late_pattern(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
 """Most amounts, which are seen to be whole without being read."""
 
 

@@ -13,7 +13,6 @@ that is withdrawn is gone at once.
 
 from __future__ import annotations
 
-import re
 import urllib.parse
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +42,7 @@ from celadon.kube.well_known_values import (
     NODE_GROUP,
     UNAUTHENTICATED,
 )
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.access.access_decisions import forbidden
 from celadon.serve.access.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
@@ -61,7 +61,7 @@ REMEMBERED_USERS: Final = 10_000
 MANY: Final = 4
 """From so many groups or values of extra on, the right to all of them is asked for first."""
 
-_BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
+_BAD_ESCAPE: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
 _EXTRA_KEY: Final = FieldPath("extra").child("key")
 
 

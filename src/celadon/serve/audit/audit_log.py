@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.audit.audit_policy import AuditPolicy
 
@@ -84,7 +85,7 @@ class AuditLog:
 
     def _remove_old(self, now: datetime) -> None:
         """Names begin with their times: the newest come last."""
-        name = re.compile(
+        name = late_pattern(
             rf"{re.escape(self._path.stem)}-(\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d)\.\d{{3}}"
             rf"{re.escape(self._path.suffix)}"
         )

@@ -7,13 +7,13 @@ on from, relative to the prefix of the list.
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
+from celadon.patterns import late_pattern
 
 VERSION: Final = "meta.k8s.io/v1"
-_STRANGE: Final = re.compile(r"[^A-Za-z0-9_\-\r\n]")
+_STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")
 LATEST: Final = -1
 """The revision of a token that goes on with whatever is there now: an inconsistent list."""
 

@@ -7,19 +7,19 @@ order. As k8s.io/apiserver `pkg/server/resourceconfig`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
 from celadon.kube.catalogue import Catalog, Resource, known_resources
 from celadon.kube.go import parse_bool
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 SORTS: Final = {
-    "api/ga": re.compile(r"v\d+"),
-    "api/beta": re.compile(r"v\d+beta\d+"),
-    "api/alpha": re.compile(r"v\d+alpha\d+"),
+    "api/ga": late_pattern(r"v\d+"),
+    "api/beta": late_pattern(r"v\d+beta\d+"),
+    "api/alpha": late_pattern(r"v\d+alpha\d+"),
 }
 ALL: Final = "api/all"
 

@@ -12,7 +12,9 @@ from typing import Final
 
 from cryptography import x509
 
-_BLOCK: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
+from celadon.patterns import late_pattern
+
+_BLOCK: Final = late_pattern(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
 _UNUSABLE: Final = "unable to load root certificates: "
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
 from celadon.kube import GroupVersion
 from celadon.kube.catalogue import Catalog, Resource, api_groups
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_VERSION: Final = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+_VERSION: Final = late_pattern(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import META_PREFIX, REFERENCE_PREFIX, component, component_name
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.publication.openapi_paths import paths
 from celadon.serve.publication.openapi_schemas import SECURITY, built_in_schema, reference
@@ -26,7 +26,7 @@ IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREF
 OF_EVERY_CUSTOM_TYPE: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
 """What custom resources and their lists mention; definitions cannot mention anything."""
 
-_MENTION: Final = re.compile(f'"{REFERENCE_PREFIX}([^"]+)"')
+_MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
 _OPEN: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _TEXT: Final = {"type": "string"}
 

@@ -5,7 +5,6 @@ As k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from typing import Final
 
@@ -22,6 +21,7 @@ from celadon.kube.selection import (
     resolve_fields,
 )
 from celadon.kube.writes import request_options
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import is_true
@@ -30,7 +30,7 @@ LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
 MAX_REVISION: Final = (1 << 64) - 1
-_DIGITS: Final = re.compile(r"[0-9]+")
+_DIGITS: Final = late_pattern(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ by this one reading.
 
 from __future__ import annotations
 
-import re
 import urllib.parse
 from typing import Final
 
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import status
 from celadon.kube.go import quote
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 
@@ -32,10 +32,10 @@ NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 LONG_RUNNING: Final = frozenset({"watch", "proxy"})
 LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 """Verbs and subresources whose requests last as long as they like."""
-_NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
-_UNIT: Final = re.compile(r"[^0-9.]*")
+_NUMBER: Final = late_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_UNIT: Final = late_pattern(r"[^0-9.]*")
 _UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
-_NAME_SELECTOR: Final = re.compile(r"metadata\.name==?([^,=!\\]+)$")
+_NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
 
 
 class UnreadablePath(ValueError):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import functools
-import re
 import time
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
 
+from celadon.patterns import late_pattern
 from celadon.serve.http_messages import HttpAnswer
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 WITHOUT_BODY: Final = frozenset({204, 304})
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROLS: Final = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
 """What cannot stand in the value of a header."""
 
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import re
 import ssl
 import sys
 import termios
@@ -20,6 +19,7 @@ from typing import Final, Protocol
 
 import httptools
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.http_messages import (
     Header,
@@ -38,7 +38,7 @@ MALFORMED: Final = plain_text(400, "400 Bad Request")
 HEAD_TOO_LARGE: Final = plain_text(431, "431 Request Header Fields Too Large")
 """What Go's net/http says."""
 
-_METHOD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
+_METHOD: Final = late_pattern(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
 

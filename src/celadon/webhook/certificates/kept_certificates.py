@@ -20,6 +20,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.tls.issuing import (
     Pair,
@@ -39,7 +40,7 @@ CERTIFICATE_LEAD: Final = datetime.timedelta(days=30)
 URGENT: Final = datetime.timedelta(days=1)
 """So long before its end a certificate is renewed whoever may trust the new one."""
 
-_BLOCK: Final = re.compile(
+_BLOCK: Final = late_pattern(
     rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL
 )
 

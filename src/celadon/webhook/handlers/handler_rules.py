@@ -12,16 +12,16 @@ API server converts what comes in another.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.catalogue import api_groups, known_resources
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 WRITES: Final = ("CREATE", "UPDATE")
-_VERSION: Final = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
+_VERSION: Final = late_pattern(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
 _ANY: Final = ("*",)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,10 +13,11 @@ from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.rules.value_rules import nodes_of
 from celadon.cel.syntax import Ident, Select
 from celadon.kube import FieldPath
+from celadon.patterns import late_pattern
 
 _LONG: Final = 80
 """Characters of an expression from which on its text is no message for people."""
-_ESCAPE: Final = re.compile(r"__[^_]+__")
+_ESCAPE: Final = late_pattern(r"__[^_]+__")
 
 
 def _unused_variables(bundle: Bundle) -> Iterator[Report]:

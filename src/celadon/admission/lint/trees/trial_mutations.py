@@ -7,7 +7,6 @@ business, but a failure or a change that comes back is there for every object th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -28,11 +27,12 @@ from celadon.kube.apply import MutatedKinds
 from celadon.kube.defaulting import drafted
 from celadon.kube.schemas import DecodeError
 from celadon.kube.writes import patch_between
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _MOST_KINDS: Final = 5
 """Kinds of one policy that are tried: rules with wildcards match hundreds."""
-_MISSING: Final = re.compile(r'doc is missing path: "?([^":]*)')
+_MISSING: Final = late_pattern(r'doc is missing path: "?([^":]*)')
 _POD: Final = {"containers": [{"name": "app", "image": "example.com/app:1"}]}
 _TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job"})
 

@@ -5,11 +5,11 @@ As k8s.io/pod-security-admission `api`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube import FieldError, FieldPath, fieldpath
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 PRIVILEGED: Final = "privileged"
@@ -23,7 +23,7 @@ PREFIX: Final = "pod-security.kubernetes.io/"
 MODES: Final = ("enforce", "audit", "warn")
 
 LATEST: Final = "latest"
-_VERSION: Final = re.compile(r"v1\.(0|[1-9][0-9]*)")
+_VERSION: Final = late_pattern(r"v1\.(0|[1-9][0-9]*)")
 _LABELS: Final = FieldPath("metadata", "labels")
 
 

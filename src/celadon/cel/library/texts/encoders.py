@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import base64
-import re
 
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.pricing import growth
 from celadon.cel.types import BYTES, STRING
 from celadon.cel.values.text import utf8
+from celadon.patterns import late_pattern
 
-_PADDED = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-_FOREIGN = re.compile(rb"[^A-Za-z0-9+/\r\n]")
+_PADDED = late_pattern(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_FOREIGN = late_pattern(rb"[^A-Za-z0-9+/\r\n]")
 
 
 def encode(data: bytes) -> str:

@@ -16,8 +16,9 @@ from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.types import INT, STRING, list_of, optional_of
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.text import go_quote
+from celadon.patterns import late_pattern
 
-_REFERENCE = re.compile(r"\\(.?)", re.DOTALL)
+_REFERENCE = late_pattern(r"\\(.?)", re.DOTALL)
 
 
 def _compile(pattern: str) -> re2.Pattern:

@@ -17,7 +17,6 @@ Rules are generators, and `parse` keeps their stack, so that Python's does not l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import field
 from typing import TypeAlias
@@ -38,10 +37,11 @@ from celadon.cel.parsing.recovery.grammar_network import (
 )
 from celadon.cel.parsing.recovery.prediction import NoViableAlternativeError, predict
 from celadon.cel.parsing.recovery.token_stream import Token, TokenStream
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 #: A selected keyword gives this message a friendlier form (cel-go `parser/parser.go`).
-_KEYWORD_SELECTED = re.compile("no viable alternative at input '.(true|false|null)'")
+_KEYWORD_SELECTED = late_pattern("no viable alternative at input '.(true|false|null)'")
 
 
 @dataclass(slots=True, eq=False)

@@ -29,15 +29,16 @@ from celadon.cel.re2.trees.pattern_tree import (
     concat,
     repeat,
 )
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 MAX_REPEAT = 1000
 """Largest count in `x{n}`, and largest product of nested ones."""
 
 # Characters up to the next one that means something; `]` and `}` mean nothing by themselves.
-_PLAIN = re.compile(r"[^\\()|^$.\[*+?{]+")
-_COUNT = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}", re.ASCII)
-_NAME = re.compile(r"[A-Za-z0-9_]+")
+_PLAIN = late_pattern(r"[^\\()|^$.\[*+?{]+")
+_COUNT = late_pattern(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}", re.ASCII)
+_NAME = late_pattern(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from celadon.cel.values.numbers import MAX_INT
 from celadon.cel.values.text import go_quote, utf8
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 VERBS = frozenset("sdfebxXo")
 
-_PIECE = re.compile(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
+_PIECE = late_pattern(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

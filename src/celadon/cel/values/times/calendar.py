@@ -6,8 +6,6 @@ Names of zones are looked up in `zones`. As in cel-go, the parts of a duration a
 
 from __future__ import annotations
 
-import re
-
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
 from celadon.cel.values.text import go_quote
@@ -19,8 +17,9 @@ from celadon.cel.values.times.timestamps import (
     days_from_civil,
     duration_seconds,
 )
+from celadon.patterns import late_pattern
 
-_INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
+_INTEGER = late_pattern(r"([+-]?)0*([0-9]+)")
 
 
 def _local_seconds(t: Timestamp, zone: str | None) -> int:

@@ -14,6 +14,7 @@ from typing import Final
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.numbers import MAX_INT, MIN_INT
+from celadon.patterns import late_pattern
 
 NANOS: Final = 1_000_000_000
 #: 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in Unix seconds.
@@ -21,11 +22,11 @@ MIN_SECONDS: Final = -62135596800
 MAX_SECONDS: Final = 253402300799
 SECONDS_PER_DAY: Final = 86400
 
-_TIMESTAMP = re.compile(
+_TIMESTAMP = late_pattern(
     r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))",
     re.ASCII,
 )
-_DURATION_GROUP = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_DURATION_GROUP = late_pattern(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _UNITS = {
     "ns": 1,
     "us": 1_000,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -22,13 +21,14 @@ from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _CONTEXT: Final = 2
 """Lines around each change."""
-_WORD: Final = re.compile(r"[A-Za-z]+")
-_COMMA_BEFORE: Final = re.compile(r",\s*\Z")
-_COMMA_BEHIND: Final = re.compile(r"\s*,\s*")
+_WORD: Final = late_pattern(r"[A-Za-z]+")
+_COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
+_COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
 class _Edit(NamedTuple):

@@ -22,6 +22,7 @@ from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
 from celadon.kube.writes import patch_between
+from celadon.patterns import late_pattern
 
 _TEMPLATES: Final = os.path.join("..", "..", "test-resources")
 _POLICY: Final = "policy.yaml"
@@ -30,7 +31,7 @@ _PARAMS: Final = os.path.join(_TEMPLATES, "default-control-configuration.yaml")
 _CRDS: Final = os.path.join("..", "..", "configuration", "policy-configuration-definition.yaml")
 _FIELDS: Final = frozenset({"name", "template", "expected", "field_change_list"})
 _VERDICTS: Final = {"pass": CaseVerdict.ADMIT, "fail": CaseVerdict.DENY}
-_STEP: Final = re.compile(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
+_STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
 
 
 def is_kubescape_test(value: object) -> bool:

@@ -10,9 +10,10 @@ from typing import Final
 
 from celadon.kube.fieldpath import ROOT, FieldPath, MapKey, SpelledStep
 from celadon.kube.schemas.schema_model import Schema
+from celadon.patterns import late_pattern
 
-_STEP: Final = re.compile(r"\.([^.\[\]']+)|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_STEP: Final = late_pattern(r"\.([^.\[\]']+)|\['((?:[^'\\]|\\.)*)'\]", re.DOTALL)
+_ESCAPE: Final = late_pattern(r"\\(.)", re.DOTALL)
 _ESCAPES: Final = {
     "a": "\a",
     "b": "\b",

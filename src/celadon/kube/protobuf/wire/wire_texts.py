@@ -8,7 +8,6 @@ back is what everyone sees.
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any, Final
 
 from celadon.kube.go.go_base64 import Base64Error, canonical_base64
@@ -16,9 +15,10 @@ from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.go_text import json_text
 from celadon.kube.go.json_reader import read_json
 from celadon.kube.protobuf.wire.wire_errors import ProtobufError, misfit
+from celadon.patterns import late_pattern
 
 _REPLACEMENT: Final = "\ufffd"
-_LONE: Final = re.compile("[\ud800-\udfff]")
+_LONE: Final = late_pattern("[\ud800-\udfff]")
 
 
 def text_bytes(value: object, field: str) -> bytes:

@@ -26,6 +26,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.pods.pod_spec_diffs import signing_conditions_diff
 from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.patterns import late_pattern
 
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
@@ -49,7 +50,7 @@ _STATUS: Final = FieldPath("status")
 _CONDITIONS: Final = _STATUS.child("conditions")
 _CERTIFICATE: Final = _STATUS.child("certificate")
 
-_BLOCK: Final = re.compile(
+_BLOCK: Final = late_pattern(
     r"(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n(.*?)\n?-----END \1-----", re.DOTALL
 )
 

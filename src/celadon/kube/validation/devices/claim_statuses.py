@@ -5,7 +5,6 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -37,6 +36,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.status_conditions import conditions
+from celadon.patterns import late_pattern
 
 MAX_CONSUMERS: Final = 256
 MAX_RESULTS: Final = 32
@@ -48,7 +48,7 @@ UNLIMITED: Final = 1 << 31
 CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
 _STATUS: Final = FieldPath("status")
 _RESERVED: Final = _STATUS.child("reservedFor")
-_UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID: Final = late_pattern("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UUID_FORM: Final = (
     "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
     "lowercase hexadecimal characters"

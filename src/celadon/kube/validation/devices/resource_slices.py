@@ -5,7 +5,6 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -38,6 +37,7 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.status_conditions import conditions
+from celadon.patterns import late_pattern
 
 MAX_DEVICES: Final = 128
 MAX_SPECIAL_DEVICES: Final = 64
@@ -69,7 +69,7 @@ KINDS_OF_VALUES: Final = (
 )
 _NUMBER: Final = "(0|[1-9][0-9]*)"
 _PRERELEASE: Final = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
-_SEMVER: Final = re.compile(
+_SEMVER: Final = late_pattern(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )

@@ -12,11 +12,11 @@ where a type is `s` (text), `n` (number), `b` (boolean), `q` (quantity), `x` (an
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.json_types import JsonObject
+from celadon.patterns import late_pattern
 
 _HANDLERS: Final = "Exec *Exec; HTTPGet *HTTPGet; TCPSocket *TCPSocket"
 _CONTAINER: Final = """Name s; Image s; Command []s; Args []s; WorkingDir s; Ports []Port;
@@ -228,7 +228,7 @@ OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "
 """Fields that a pod has in `v1` and its security context inside."""
 
 _ZEROS: Final[Mapping[str, Any]] = {"s": "", "n": 0, "b": False, "q": "0", "x": 0}
-_WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z]|[0-9]|\b)|[A-Z]")
+_WORDS: Final = late_pattern(r"[A-Z]+(?=[A-Z][a-z]|[0-9]|\b)|[A-Z]")
 
 
 class Field(NamedTuple):

@@ -6,7 +6,6 @@ k8s.io/kubernetes `pkg/apis/core/validation`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors, dns_label, in_range, present, supported
+from celadon.patterns import late_pattern
 
 CACHING_MODES: Final = ("None", "ReadOnly", "ReadWrite")
 DISK_KINDS: Final = ("Dedicated", "Managed", "Shared")
@@ -28,11 +28,11 @@ MAX_PARTITION: Final = 255
 TENANT_CHARACTERS: Final = 64
 RESERVED_DOMAINS: Final = (".kubernetes.io", ".k8s.io")
 _PAIRS: Final = "must be a host:port pair or multiple pairs separated by commas"
-_HOST_AND_PORT: Final = re.compile(r"(?:[^\[\]:]*|\[[^\[\]]*\]):[^\[\]:]*")
+_HOST_AND_PORT: Final = late_pattern(r"(?:[^\[\]:]*|\[[^\[\]]*\]):[^\[\]:]*")
 _ISCSI_NAMES: Final = {
-    "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"),
-    "eui": re.compile(r"\Aeui.[a-zA-Z0-9]{16}\Z"),
-    "naa": re.compile(r"\Anaa.[a-zA-Z0-9]{32}\Z"),
+    "iqn": late_pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"),
+    "eui": late_pattern(r"\Aeui.[a-zA-Z0-9]{16}\Z"),
+    "naa": late_pattern(r"\Anaa.[a-zA-Z0-9]{32}\Z"),
 }
 """What targets and initiators are called, by the first letters of their names."""
 

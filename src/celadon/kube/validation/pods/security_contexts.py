@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from celadon.kube import fieldpath
@@ -11,6 +10,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, supported
 from celadon.kube.validation.pods.volumes import descending_path
+from celadon.patterns import late_pattern
 
 PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 PROC_MOUNTS: Final = ("Default", "Unmasked")
@@ -19,7 +19,7 @@ SUPPLEMENTAL_GROUPS_POLICIES: Final = ("Merge", "Strict")
 SELINUX_CHANGE_POLICIES: Final = ("MountOption", "Recursive")
 SYSCTL_MAX_BYTES: Final = 253
 _SEGMENT: Final = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-_SYSCTL: Final = re.compile(rf"^({_SEGMENT}[\./])*{_SEGMENT}$")
+_SYSCTL: Final = late_pattern(rf"^({_SEGMENT}[\./])*{_SEGMENT}$")
 LOCAL_PROFILE_MAX_BYTES: Final = 4095
 
 CONTEXT_FIELDS: Final = {

@@ -6,13 +6,13 @@ the first one, field by field.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 DESCRIPTORS: Final = frozenset(
@@ -23,9 +23,9 @@ _MONTHS: Final = (
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 )  # fmt: skip
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_INTEGER: Final = re.compile("[+-]?[0-9]+")
-_DURATION: Final = re.compile(r"[+-]?(0|([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+")
-_ZONED: Final = re.compile("(?:CRON_)?TZ=")
+_INTEGER: Final = late_pattern("[+-]?[0-9]+")
+_DURATION: Final = late_pattern(r"[+-]?(0|([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+")
+_ZONED: Final = late_pattern("(?:CRON_)?TZ=")
 _MAX_DIGITS: Final = 18
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from celadon.kube.validation.workloads.controllers import matches_template
 from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
 from celadon.kube.validation.workloads.job_policies import failure_policy, success_policy
 from celadon.kube.validation.workloads.time_zones import TIME_ZONES
+from celadon.patterns import late_pattern
 
 INDEXED: Final = "Indexed"
 COMPLETION_MODES: Final = ("NonIndexed", INDEXED)
@@ -48,7 +48,7 @@ FIXED: Final = (
     "managedBy",
     "successPolicy",
 )
-_ZONE_PART: Final = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
+_ZONE_PART: Final = late_pattern(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
 def job(obj: JsonObject) -> Errors:

@@ -10,18 +10,18 @@ Documents and patches are JSON values; neither is changed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_copies import fresh
+from celadon.patterns import late_pattern
 
 COPY_LIMIT: Final = 3 * 1024 * 1024
 """Bytes of JSON that all `copy` operations of a patch may add."""
 
-_INTEGER: Final = re.compile("[+-]?[0-9]+")
+_INTEGER: Final = late_pattern("[+-]?[0-9]+")
 _MISSING: Final = "missing value"
 
 
