@@ -1,5 +1,5 @@
-"""The long run: `python -m tests.etcd [ROUNDS [SECONDS]]`: each fault 100 times without a number, or
-until the time is over."""
+"""The long run: `python -m tests.etcd [ROUNDS [SECONDS]]`, each fault 100 times without a number,
+or until the time is over."""
 
 from __future__ import annotations
 
