@@ -8,6 +8,7 @@ condition was stale, an event that was left out, repeated or out of order breaks
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import random
 import threading
@@ -22,6 +23,9 @@ from tests.serve.served_process import CONFIGMAPS, config_map, request_headers
 NAMES = tuple(f"name{number}" for number in range(6))
 ANSWER_SECONDS = 12.0
 """Longer than a server waits for etcd."""
+
+THINK_SECONDS = 0.02
+"""Between two writes of a writer, so that the machine has time for the rest."""
 
 TROUBLE = (OSError, http.client.HTTPException)
 
@@ -84,12 +88,18 @@ class Writer:
 
     def run(self) -> None:
         while not self.done.is_set():
+            time.sleep(THINK_SECONDS)
             try:
                 self._write(self.client.chance.choice(NAMES))
             except TROUBLE:
                 self.unknown += 1
                 time.sleep(0.05)
         self.client.leave()
+
+    def since(self, moment: float) -> list[Acknowledged]:
+        """What was acknowledged later, the newest first."""
+        newest = reversed(self.acknowledged)  # a list that only grows: its end may move meanwhile
+        return list(itertools.takewhile(lambda one: one.at > moment, newest))
 
     def _write(self, name: str) -> None:
         path = f"{CONFIGMAPS}/{name}"

@@ -84,6 +84,10 @@ class Member:
             self.process.wait()
             self.process = None
 
+    def has_ended(self) -> bool:
+        """By itself, or killed."""
+        return self.process is None or self.process.poll() is not None
+
     def is_healthy(self) -> bool:
         """Whether it answers, and knows a leader. Not with TLS."""
         try:
@@ -106,8 +110,7 @@ class Member:
         """Until it is healthy."""
         end = time.monotonic() + seconds
         while not self.is_healthy():
-            alive = self.process is not None and self.process.poll() is None
-            if not alive or time.monotonic() > end:
+            if self.has_ended() or time.monotonic() > end:
                 raise RuntimeError(f"etcd does not start: {self.log.read_text()[-2000:]}")
             time.sleep(0.02)
 

@@ -4,41 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
+import math
 import random
 import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from celadon.store.etcd import EtcdSettings, open_etcd, parse_endpoints
+from celadon.store.errors import ServiceError
+from celadon.store.etcd import EtcdSettings, parse_endpoints
+from celadon.store.etcd.etcd_client import EtcdClient
+from celadon.store.etcd.etcd_connections import EtcdConnections
+from celadon.store.etcd.etcd_messages import EtcdTransaction
 from tests.etcd.contended_names import ANSWER_SECONDS, Acknowledged, Client, Watcher, Writer
 from tests.etcd.cut_networks import Cables, cables, can_cut
 from tests.etcd.etcd_members import Cluster, Member, memory_folder, planned_cluster
 from tests.etcd.replicas import Replica, replicas
+from tests.etcd.small_disks import Disk, can_mount, disks
 from tests.serve.served_process import CONFIGMAPS
 
 WRITERS = 4
 WATCHERS = 3
 MEMBERS = 3
-TIMEOUTS = ("--heartbeat-interval", "100", "--election-timeout", "1000")
-"""etcd's defaults, in milliseconds."""
+MAJORITY = 2
+OPTIONS = ("--heartbeat-interval", "100", "--election-timeout", "1000", "--snapshot-count", "5000")
+"""Milliseconds, etcd's defaults; and snapshots more often than by default, so that old logs go."""
+
+Log = Callable[[str], object]
 
 RECOVERY_SECONDS = 30.0
 """Longer, and something is wrong."""
 
+BALLAST = b"x" * 200_000
+
 
 @dataclass
 class Stage:
-    """What faults happen to. `cables` where members are in namespaces."""
+    """What faults happen to. `cables` where members are in namespaces, `disks` where each has its
+    own."""
 
     cluster: Cluster
     replicas: Sequence[Replica]
     chance: random.Random
     cables: Cables | None
+    disks: Sequence[Disk]
 
     def leader(self) -> Member:
         """Waits until there is one."""
@@ -58,14 +72,14 @@ class Stage:
 
 def _kill(stage: Stage, member: Member) -> None:
     member.kill()
-    time.sleep(stage.chance.uniform(0.5, 2.0))
+    time.sleep(stage.chance.uniform(0.1, 1.0))
     member.start()
     member.wait()
 
 
 def _stop(stage: Stage, member: Member) -> None:
     member.signal(signal.SIGSTOP)
-    time.sleep(stage.chance.uniform(1.0, 5.0))
+    time.sleep(stage.chance.uniform(0.5, 2.5))
     member.signal(signal.SIGCONT)
 
 
@@ -73,7 +87,7 @@ def _cut(stage: Stage, member: Member) -> None:
     assert stage.cables is not None
     number = stage.cluster.members.index(member)
     stage.cables.pull(number)
-    time.sleep(stage.chance.uniform(2.0, 6.0))
+    time.sleep(stage.chance.uniform(1.0, 3.5))
     stage.cables.plug(number)
 
 
@@ -87,21 +101,54 @@ def _kill_replica(stage: Stage) -> None:
 def _stop_replica(stage: Stage) -> None:
     replica = stage.chance.choice(stage.replicas)
     replica.signal(signal.SIGSTOP)
-    time.sleep(stage.chance.uniform(0.5, 4.0))
+    time.sleep(stage.chance.uniform(0.3, 2.0))
     replica.signal(signal.SIGCONT)
 
 
 def _compact(stage: Stage) -> None:
     """To now, under everybody's watches."""
 
-    async def compact() -> None:
-        store = await open_etcd(EtcdSettings(parse_endpoints(stage.cluster.urls)))
-        try:
-            await asyncio.wrap_future(store.compact(store.revision()))
-        finally:
-            await store.aclose()
+    async def compact(client: EtcdClient) -> None:
+        await client.compact(await client.revision())
 
-    asyncio.run(compact())
+    asyncio.run(_with_client(stage.cluster.urls, compact))
+
+
+async def _with_client(urls: str, work: Callable[[EtcdClient], Awaitable[None]]) -> None:
+    client = EtcdClient(EtcdConnections(EtcdSettings(parse_endpoints(urls))))
+    try:
+        await work(client)
+    finally:
+        await client.close()
+
+
+def _fill(stage: Stage) -> None:
+    """The disk of one member, or of all: etcd ends itself when it cannot write. With room it goes
+    on with what it had."""
+    numbers = stage.chance.choice([(0,), (1,), (2,), (0, 1, 2)])
+    full = [stage.cluster.members[number] for number in numbers]
+    for number in numbers:
+        stage.disks[number].fill()
+    asyncio.run(_with_client(stage.cluster.urls, lambda client: _write_until_ended(client, full)))
+    time.sleep(stage.chance.uniform(0.0, 1.0))
+    for number in numbers:
+        stage.disks[number].empty()
+    for member in full:
+        member.kill()
+        member.start()
+    for member in full:
+        member.wait()
+
+
+async def _write_until_ended(client: EtcdClient, members: Sequence[Member]) -> None:
+    """More than fits into pages that etcd's files have already. Without a majority the last ones
+    have nothing to write."""
+    ballast = EtcdTransaction((), ((b"/ballast", BALLAST),), ())
+    end = time.monotonic() + RECOVERY_SECONDS
+    while sum(one.has_ended() for one in members) < min(len(members), MAJORITY):
+        assert time.monotonic() < end, "a member goes on with a full disk"
+        with contextlib.suppress(ServiceError, TimeoutError):
+            await asyncio.wait_for(client.transact(ballast), 1.0)
 
 
 FAULTS: dict[str, Callable[[Stage], None]] = {
@@ -117,6 +164,7 @@ CUTS: dict[str, Callable[[Stage], None]] = {
     "a member is cut off": lambda stage: _cut(stage, stage.member()),
     "the leader is cut off": lambda stage: _cut(stage, stage.leader()),
 }
+FULL: dict[str, Callable[[Stage], None]] = {"a disk is full": _fill}
 
 
 @dataclass
@@ -146,33 +194,43 @@ class Result:
 
 
 @contextlib.contextmanager
-def stage(chance: random.Random, *, cut: bool) -> Iterator[Stage]:
+def stage(chance: random.Random, *, cut: bool, fill: bool) -> Iterator[Stage]:
     """Everything is up."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(memory_folder()))
         keys = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-keys-")))
         wires = stack.enter_context(cables(MEMBERS)) if cut else None
         where = (wires.hosts, wires.before) if wires is not None else ((), ())
-        cluster = planned_cluster(MEMBERS, TIMEOUTS, folder, *where)
+        cluster = planned_cluster(MEMBERS, OPTIONS, folder, *where)
+        own = [folder / one.name for one in cluster.members] if fill else ()
+        small = stack.enter_context(disks(own))
         stack.callback(cluster.end)
         cluster.start()
         servers = stack.enter_context(replicas(2, cluster.urls, keys))
-        yield Stage(cluster, servers, chance, wires)
+        yield Stage(cluster, servers, chance, wires, small)
 
 
-def run(rounds: int, seed: int, faults: Sequence[str], *, cut: bool = False) -> Result:
-    """Each fault so many times, in any order. Raises AssertionError for what should not be."""
+def run(
+    rounds: int, seed: int, faults: Iterable[str], *, seconds: float = math.inf, log: Log = str
+) -> Result:
+    """Each fault so many times, in any order, or until the time is over. Raises AssertionError for
+    what should not be."""
     chance = random.Random(seed)
-    table = {**FAULTS, **(CUTS if cut else {})}
-    order = [name for name in faults for _ in range(rounds)]
-    chance.shuffle(order)
-    with stage(chance, cut=cut) as on:
-        return _Clients(on).survive([(name, table[name]) for name in order])
+    table = {**FAULTS, **CUTS, **FULL}
+    names = list(faults)
+    order = [name for _ in range(rounds) for name in chance.sample(names, len(names))]
+    cut, fill = not CUTS.keys().isdisjoint(names), not FULL.keys().isdisjoint(names)
+    end = time.monotonic() + seconds
+    with stage(chance, cut=cut, fill=fill) as on:
+        clients = _Clients(on, log)
+        until = itertools.takewhile(lambda _: time.monotonic() < end, order)
+        return clients.survive((name, table[name]) for name in until)
 
 
 class _Clients:
-    def __init__(self, on: Stage) -> None:
+    def __init__(self, on: Stage, log: Log) -> None:
         self._on = on
+        self._log = log
         self._done = threading.Event()
         self._writers = [Writer(self._client(), self._done) for _ in range(WRITERS)]
         client = self._client()
@@ -192,7 +250,7 @@ class _Clients:
         except BaseException as error:  # noqa: BLE001  raised again in the main thread
             self._errors.append(error)
 
-    def survive(self, faults: Sequence[tuple[str, Callable[[Stage], None]]]) -> Result:
+    def survive(self, faults: Iterable[tuple[str, Callable[[Stage], None]]]) -> Result:
         work = [*(one.run for one in self._writers), *(one.run for one in self._watchers)]
         threads = [threading.Thread(target=self._guarded, args=(one,), daemon=True) for one in work]
         result = Result()
@@ -204,8 +262,10 @@ class _Clients:
                 began = time.monotonic()
                 fault(self._on)
                 self._recovered(time.monotonic())
-                result.pauses.setdefault(name, []).append(self._pause(began))
+                pause = self._pause(began)
+                result.pauses.setdefault(name, []).append(pause)
                 self._check()
+                self._log(f"{name}: nothing acknowledged for {pause:.1f} s")
             self._wait_for_watchers()
         finally:
             self._done.set()
@@ -214,21 +274,21 @@ class _Clients:
         self._check()
         return self._summed(result)
 
-    def _acknowledged(self) -> list[Acknowledged]:
-        return [one for writer in self._writers for one in tuple(writer.acknowledged)]
+    def _acknowledged(self, since: float = 0.0) -> list[Acknowledged]:
+        return [one for writer in self._writers for one in writer.since(since)]
 
     def _recovered(self, since: float) -> None:
         """Wait until each server has acknowledged something."""
         end = time.monotonic() + RECOVERY_SECONDS
         names = {one.name for one in self._on.replicas}
-        while {one.replica for one in self._acknowledged() if one.at > since} != names:
+        while {one.replica for one in self._acknowledged(since)} != names:
             assert not self._errors, self._errors
             assert time.monotonic() < end, f"no recovery after {RECOVERY_SECONDS} s"
-            time.sleep(0.05)
+            time.sleep(0.02)
 
     def _pause(self, since: float) -> float:
         """The longest time without an acknowledgement."""
-        times = sorted(one.at for one in self._acknowledged() if one.at > since)
+        times = sorted(one.at for one in self._acknowledged(since))
         return max(b - a for a, b in zip([since, *times], times, strict=False))
 
     def _wait_for_watchers(self) -> None:
@@ -252,15 +312,25 @@ class _Clients:
         return result
 
 
-def main(rounds: int) -> None:
-    """All faults, on loopback and, where that is possible, in network namespaces."""
+def main(rounds: int, seconds: float) -> None:
+    """All faults that can be had here, until the time is over."""
     seed = random.SystemRandom().randrange(10**6)
     began = time.monotonic()
-    sys.stdout.write(f"seed {seed}\n")
-    for cut in (False, True):
-        if cut and not can_cut():
-            sys.stdout.write("no network namespaces here: nobody is cut off\n")
-            continue
-        result = run(rounds, seed, list(CUTS if cut else FAULTS), cut=cut)
-        sys.stdout.write("".join(f"{line}\n" for line in result.lines()))
-    sys.stdout.write(f"all is well after {time.monotonic() - began:.0f} s\n")
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{time.monotonic() - began:.0f} s: {line}\n")
+        sys.stdout.flush()
+
+    say(f"seed {seed}")
+    faults = list(FAULTS)
+    if can_cut():
+        faults += CUTS
+    else:
+        say("no network namespaces here: nobody is cut off")
+    if can_mount():
+        faults += FULL
+    else:
+        say("no mounts here: no disk is full")
+    for line in run(rounds, seed, faults, seconds=seconds, log=say).lines():
+        say(line)
+    say("all is well")
