@@ -11,11 +11,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { packed } from "./python_pack.mjs";
+import { packed, remembering } from "./python_pack.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PYODIDE = path.join(HERE, "node_modules/pyodide");
-const RUNTIME = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
+const RUNTIME = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
 
 const { values } = parseArgs({ options: { out: { type: "string" }, yaml: { type: "string" } } });
 const draft = fs.mkdtempSync(path.join(path.dirname(path.resolve(values.out)), ".site-"));
@@ -34,7 +34,10 @@ async function write(out, yaml) {
   const { modules, gallery } = await packed(path.join(HERE, "../src/celadon"), yaml, path.join(HERE, "gallery"));
   fs.writeFileSync(path.join(assets, "modules.bin"), modules);
   fs.writeFileSync(path.join(assets, "gallery.json"), gallery);
+  fs.writeFileSync(path.join(assets, "memory.bin"), await remembering(modules, gallery));
   for (const name of RUNTIME) fs.copyFileSync(path.join(PYODIDE, name), path.join(assets, name));
+  const lock = JSON.parse(fs.readFileSync(path.join(PYODIDE, "pyodide-lock.json"), "utf8"));
+  fs.writeFileSync(path.join(assets, "pyodide-lock.json"), JSON.stringify({ ...lock, packages: {} }));
   await build({
     entryPoints: [path.join(HERE, "src/page.js"), path.join(HERE, "src/worker.js")],
     outdir: assets,

@@ -1,10 +1,13 @@
-// Celadon for the browser: every module as bytecode of the very Python that will run it, in one file.
+// Celadon for the browser: every module as bytecode of the very Python that will run it, in one file,
+// and an image of that Python's memory once it has decided everything in the gallery.
 //
-// Imports from a file system that lives in JavaScript are slow; python_loader.py takes modules from a
+// Imports from a file system that lives in JavaScript are slow; python_loader.js takes modules from a
 // dict instead. Rooms that need sockets, processes or a terminal stay out.
 
 import fs from "node:fs";
+import { gzipSync } from "node:zlib";
 import { loadPyodide } from "pyodide";
+import { loaded } from "./src/python_loader.js";
 
 const PACKER = String.raw`
 import json, marshal, os, yaml
@@ -54,4 +57,22 @@ export async function packed(celadon, yaml, gallery) {
   python.runPython(PACKER);
   const bytes = python.globals.get("MODULES");
   return { modules: bytes.toJs(), gallery: python.globals.get("GALLERY") };
+}
+
+/** The memory of a Python that has decided everything in the gallery, its first entry last; packed
+ * by gzip. */
+export async function remembering(modules, gallery) {
+  const python = await loaded(loadPyodide, { _makeSnapshot: true }, modules);
+  const answer = python.globals.get("answer");
+  for (const { state } of JSON.parse(gallery).reverse()) {
+    for (const question of ["details", "files", "verdict"]) check(answer(question, JSON.stringify(state)));
+  }
+  answer.destroy();
+  python.runPython("import gc; gc.collect(); gc.freeze(); [bytes(1 << 16) for _ in range(256)]; None"); // zeros pack well
+  return gzipSync(python.makeMemorySnapshot(), { level: 9 });
+}
+
+function check(text) {
+  const { error } = JSON.parse(text);
+  if (error) throw new Error(`the gallery cannot be decided: ${error}`);
 }

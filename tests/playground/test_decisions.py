@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.playground.built_site import needs_site
-from tests.recorded.one_decision import LEAST, disagreements, expressible
+from tests.playground.built_site import built_site, needs_site
+from tests.recorded.one_decision import LEAST, disagreements, expressible, in_browsers
 
 EVERY = 40
 """One of so many is asked here; `python -m tests.recorded.one_decision` asks all."""
@@ -23,3 +25,13 @@ def test_a_sample_agrees() -> None:
 @pytest.mark.skipif(not PATHS, reason="no recordings: set CELADON_SHARED to the shared folder")
 def test_enough_can_be_asked() -> None:
     assert len(PATHS) > LEAST
+
+
+@needs_site
+@pytest.mark.slow
+def test_an_image_of_a_memory_decides_as_one_that_begins_afresh() -> None:
+    (gallery,) = built_site().glob("assets-*/gallery.json")
+    states = [json.dumps(one["state"]) for one in json.loads(gallery.read_text())]
+    found = in_browsers(states, built_site())
+    assert found == in_browsers(states, built_site(), "--afresh")
+    assert len(found) == len(states)

@@ -57,10 +57,10 @@ def asked(paths: Sequence[Path]) -> list[Asked]:
     ]
 
 
-def in_browsers(states: Sequence[str], site: Path) -> list[str]:
-    """What the Python of browsers says to each."""
+def in_browsers(states: Sequence[str], site: Path, *words: str) -> list[str]:
+    """What the Python of browsers says to each; `words` are options of `web/decide.mjs`."""
     done = subprocess.run(
-        ["node", str(ROOT / "web" / "decide.mjs"), str(site)],
+        ["node", str(ROOT / "web" / "decide.mjs"), str(site), *words],
         input="".join(f"{one}\n" for one in states),
         capture_output=True,
         text=True,

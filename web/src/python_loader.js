@@ -1,6 +1,10 @@
-// Python that runs before Celadon: imports come from a dict of bytecode (python_pack.mjs).
+// How Python begins, in a browser's worker as in node: from an image of its memory, or afresh.
+//
+// The image (python_pack.mjs) was made when Celadon was loaded and had decided something, so that
+// nothing is imported and no data is decoded while somebody waits. Afresh, imports come from a dict
+// of bytecode.
 
-export const LOADER = `
+const LOADER = `
 import gc, marshal, sys
 from importlib.machinery import ModuleSpec
 
@@ -25,15 +29,44 @@ class Packed:
         return None
 
     def exec_module(self, module):
-        exec(marshal.loads(self.files[module.__spec__.origin]), module.__dict__)
+        exec(marshal.loads(self.files.pop(module.__spec__.origin)), module.__dict__)
 
     def get_data(self, path):
         return self.files[path]
 
 sys.meta_path.insert(0, Packed(marshal.loads(PACKED.to_bytes())))
+del PACKED
 gc.disable()
 from celadon.cli.playing.browser_door import answer
 gc.enable()
 gc.freeze()
-answer
 `;
+
+/** Python with Celadon loaded from a pack. `options` are those of loadPyodide. */
+export async function loaded(loadPyodide, options, pack) {
+  const python = await loadPyodide(options);
+  python.globals.set("PACKED", await pack);
+  python.runPython(LOADER);
+  return python;
+}
+
+/** Celadon's `answer(question, given)`, of a Python that begins from nothing. */
+export async function afresh(loadPyodide, options, pack) {
+  return (await loaded(loadPyodide, options, pack)).globals.get("answer");
+}
+
+/** The same from an image; `create` is the default export of pyodide.asm.mjs. Throws where an engine
+ * cannot take it. */
+export async function remembered(loadPyodide, options, create, image) {
+  const memory = await image;
+  const python = await loadPyodide({
+    ...options,
+    _loadSnapshot: memory,
+    async createPyodideModule(settings) {
+      const module = await create(settings);
+      module._free(module._malloc(memory.length)); // the memory grows, or the image would not fit
+      return module;
+    },
+  });
+  return python.globals.get("answer");
+}

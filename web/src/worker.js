@@ -1,27 +1,41 @@
 // Python beside the page: it runs here, so that typing never waits for it.
 //
-// The page sends {id, question, given}; the answer has the id. Everything is loaded from beside this
-// file, nothing from anywhere else.
+// The page sends {id, question, given}; the answer has the id. Once Python is there, {started} says
+// how: from the image of a memory, or afresh where that cannot be had. Everything is loaded from
+// beside this file, nothing from anywhere else.
 
 import { loadPyodide } from "pyodide";
-import { LOADER } from "./python_loader.js";
+import { afresh, remembered } from "./python_loader.js";
 
 const HERE = new URL("./", self.location.href).href;
+const OPTIONS = { indexURL: HERE };
 const ready = start();
 
 async function start() {
-  const [python, modules] = await Promise.all([
-    loadPyodide({ indexURL: HERE, packages: [] }),
-    fetch(`${HERE}modules.bin`).then(bytes),
-  ]);
-  python.globals.set("PACKED", modules);
-  const answer = python.runPython(LOADER);
-  python.globals.delete("PACKED");
-  return answer;
+  try {
+    const image = fetched("memory.bin").then(unpacked);
+    const { default: create } = await import(`${HERE}pyodide.asm.mjs`);
+    const answer = await remembered(loadPyodide, OPTIONS, create, image);
+    self.postMessage({ started: "image" });
+    return answer;
+  } catch {
+    const answer = await afresh(loadPyodide, OPTIONS, fetched("modules.bin").then(bytes));
+    self.postMessage({ started: "afresh" });
+    return answer;
+  }
+}
+
+async function fetched(name) {
+  const response = await fetch(`${HERE}${name}`);
+  if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+  return response;
+}
+
+function unpacked(response) {
+  return bytes(new Response(response.body.pipeThrough(new DecompressionStream("gzip"))));
 }
 
 async function bytes(response) {
-  if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
