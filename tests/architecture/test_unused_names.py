@@ -6,6 +6,7 @@ Names are compared, not what they stand for: one that something else has as well
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -41,6 +42,8 @@ EXCUSED = {
 }
 """Names, classes or modules that others than the product call, and who."""
 
+_FUNCTION_BY_TEXT = re.compile(r"[a-z_.]+:([a-z][a-z_]+)")
+
 
 def test_every_name_is_used() -> None:
     used = set().union(*map(_asked_for, MODULES))
@@ -57,7 +60,8 @@ def test_every_name_is_used() -> None:
 
 
 def _asked_for(module: str) -> set[str]:
-    """What the module imports, if it is no door, and the attributes that it reads."""
+    """What the module imports, if it is no door, the attributes that it reads, and functions named
+    in texts: `module:function`."""
     nodes = list(ast.walk(tree_of(module)))
     imported = {
         name.name
@@ -65,7 +69,13 @@ def _asked_for(module: str) -> set[str]:
         if isinstance(node, ast.ImportFrom) and not is_package(module)
         for name in node.names
     }
-    return imported | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    by_text = {
+        found[1]
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if (found := _FUNCTION_BY_TEXT.fullmatch(node.value))
+    }
+    return imported | by_text | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def _unused(scope: ast.Module | ast.ClassDef, used: set[str], prefix: str = "") -> Iterator[str]:

@@ -6,13 +6,13 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from celadon.cli.formats.report_forms import FLEET
 from celadon.cli.reading.problems import Problem
 
 if TYPE_CHECKING:
+    from celadon.cli.auditing.audit_findings import Violation
     from celadon.cli.auditing.audit_run import Audit
     from celadon.cli.fleets.fleet_report import FleetReport
-
-FORMATS = ("table", "json", "jsonl")
 
 
 def add_fleet(group: argparse._ArgumentGroup) -> None:
@@ -44,8 +44,8 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
     given = [name for name in ("on", "state", "violations") if getattr(options, name)]
     if not options.fleet:
         return f"`--{given[0]}` goes with `--fleet`" if given else ""
-    if options.output not in FORMATS:
-        return f"a fleet is reported as {', '.join(FORMATS)}, not as {options.output}"
+    if options.output not in FLEET.names:
+        return f"a fleet is reported as {', '.join(FLEET.names)}, not as {options.output}"
     if options.violations and not options.violations.endswith((".jsonl", ".parquet")):
         return f"`{options.violations}`: expected a name that ends with .jsonl or .parquet"
     if options.violations and options.output == "jsonl":
@@ -55,7 +55,6 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
 
 def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | str:
     """The report, or what is wrong with the options or the folder."""
-    from celadon.cli import output
     from celadon.cli.fleets.finished_work import KeptResults, NothingKept
     from celadon.cli.fleets.fleet_engines import EngineError, engine_for
     from celadon.cli.fleets.fleet_file import read_fleet
@@ -66,7 +65,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
     fleet = read_fleet(options.fleet)
     if isinstance(fleet, list):
         return FleetReport((), tuple(fleet))
-    emit = output.write_fleet_violation if options.output == "jsonl" else None
+    emit = _write_line if options.output == "jsonl" else None
     try:
         memory = KeptResults(options.state) if options.state else NothingKept()
         file = violation_file(options.violations) if options.violations else None
@@ -93,3 +92,11 @@ def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
     if not options.violations:
         return audit
     return replace(audit, settings=replace(audit.settings, limit=sys.maxsize))
+
+
+def _write_line(source: str, violation: Violation) -> None:
+    """A line of JSON lines, while the audit goes on."""
+    from celadon.cli import output
+    from celadon.cli.formats.audits.fleet_data import fleet_violation_line
+
+    output.write(fleet_violation_line(source, violation))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.output import TEST_FORMATS
+from celadon.cli.formats.report_forms import TEST
 from tests.cli.files import binding, policy, run
 from tests.cli.policy_tests.given_cases import written
 from tests.paths import ROOT
@@ -111,7 +111,7 @@ def test_nothing_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--run: no case is called `something else`" in err
 
 
-@pytest.mark.parametrize("format", TEST_FORMATS)
+@pytest.mark.parametrize("format", TEST.names)
 def test_formats(format: str, capsys: pytest.CaptureFixture[str]) -> None:
     written(Path(), FAILING)
     code, out, _ = run(capsys, "test", "-o", format)

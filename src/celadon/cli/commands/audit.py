@@ -16,13 +16,18 @@ from celadon.cli.fleet_options import (
     audited_fleet,
     wrong_fleet_use,
 )
+from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
 from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celadon.cli.auditing.audit_findings import Violation
     from celadon.cli.auditing.audit_report import AuditReport
     from celadon.cli.auditing.audit_run import Audit
     from celadon.cli.auditing.object_audit import AuditSettings
+    from celadon.cli.reading.problems import Problem
 
 _DEFAULT_RESULTS: Final = 10_000
 
@@ -137,7 +142,7 @@ def _strictness(group: argparse._ArgumentGroup) -> None:
 
 def _looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "-o", "--output", choices=output.AUDIT_FORMATS, default="table", help="(default: table)"
+        "-o", "--output", choices=AUDIT.names, default="table", help="(default: table)"
     )
     group.add_argument(
         "--summary-by",
@@ -186,16 +191,14 @@ def run(options: argparse.Namespace) -> Exit:
         strict=options.strict,
         fail_on=FailOn(options.fail_on),
         step=progress.share,
-        emit=output.write_violation if lines else None,
+        emit=_write_line if lines else None,
     )
-    verbosity = -1 if options.quiet else options.verbose
     if options.fleet:
         whole = audited_fleet(all_violations(audit, options), options)
         if isinstance(whole, str):
             return output.usage_error("celadon audit", whole)
         progress.done()
-        looks = options.no_color
-        output.show_fleet(whole, options.output, no_color=looks, verbosity=verbosity)
+        _show(whole, FLEET, whole.all_problems, options)
         return whole.exit
     if _asks_cluster(options):
         from celadon.serve.outgoing import KubeconfigError
@@ -208,8 +211,29 @@ def run(options: argparse.Namespace) -> Exit:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
     progress.done()
-    output.show_audit(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    _show(report, AUDIT, report.problems, options)
     return report.exit
+
+
+def _show(
+    report: object, forms: ReportForms, problems: Sequence[Problem], options: argparse.Namespace
+) -> None:
+    verbosity = -1 if options.quiet else options.verbose
+    output.show(
+        report,
+        forms,
+        options.output,
+        problems=problems,
+        no_color=options.no_color,
+        verbosity=verbosity,
+    )
+
+
+def _write_line(violation: Violation) -> None:
+    """A line of JSON lines, while the audit goes on."""
+    from celadon.cli.formats.audits.audit_data import violation_line
+
+    output.write(violation_line(violation))
 
 
 def _asks_cluster(options: argparse.Namespace) -> bool:

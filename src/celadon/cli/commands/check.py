@@ -9,6 +9,7 @@ from typing import Final
 from celadon.cli import output
 from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
+from celadon.cli.formats.report_forms import CHECK
 from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
 
@@ -68,7 +69,7 @@ def _strictness(group: argparse._ArgumentGroup) -> None:
 
 def _looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "-o", "--output", choices=output.FORMATS, default="table", help="(default: table)"
+        "-o", "--output", choices=CHECK.names, default="table", help="(default: table)"
     )
     group.add_argument("-q", "--quiet", action="store_true", help="only what is refused")
     group.add_argument(
@@ -111,9 +112,11 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
         from celadon.cli.formats.mutated_files import write_mutated
 
         write_mutated(report, options.mutated_out)
-    output.show_report(
+    output.show(
         report,
+        CHECK,
         options.output,
+        problems=report.problems,
         no_color=options.no_color,
         verbosity=verbosity,
         mutations=options.show_mutations,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
+from celadon.cli.formats.report_forms import EXPLANATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     looks = parser.add_argument_group("output")
     looks.add_argument(
-        "-o", "--output", choices=output.EXPLAIN_FORMATS, default="text", help="(default: text)"
+        "-o", "--output", choices=EXPLANATION.names, default="text", help="(default: text)"
     )
     looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
     parser.set_defaults(strict=False, fail_on="deny", jobs=1)
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {problem.text()}")
     if not found and not report.problems:
         return output.usage_error(_PROGRAM, "there is no such object to explain")
-    output.show_explanations(found, options.output, no_color=options.no_color)
+    output.show(found, EXPLANATION, options.output, no_color=options.no_color)
     return report.exit
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
+from celadon.cli.formats.report_forms import LINT, LINT_STATISTICS
 from celadon.cli.garbage import garbage_later
-from celadon.cli.output import LintLooks
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the size of an object that must still be affordable (default: 256)",
     )
     parser.add_argument(
-        "-o", "--output", choices=output.LINT_FORMATS, default="text", help="(default: text)"
+        "-o", "--output", choices=LINT.names, default="text", help="(default: text)"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only what fails the run")
     parser.add_argument(
@@ -188,8 +188,8 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
         return "`--fix` cannot change standard input"
     if options.diff and (options.fix or options.output != "text"):
         return "`--diff` goes without `--fix` and `--output`"
-    if options.statistics and options.output not in ("text", "json"):
-        return "`--statistics` goes with the outputs text and json"
+    if options.statistics and options.output not in LINT_STATISTICS.names:
+        return f"`--statistics` goes with the outputs {' and '.join(LINT_STATISTICS.names)}"
     return ""
 
 
@@ -214,8 +214,16 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
             given = read(options.paths, config.exclude)
             shown, silenced = findings(given, setup)
     report = _report(given, shown, silenced, fixed, config)
-    looks = LintLooks(options.no_color, options.quiet, options.statistics)
-    output.show_lint(report, options.output, looks)
+    shown_report = report.only_failing() if options.quiet else report
+    forms = LINT_STATISTICS if options.statistics else LINT
+    output.show(
+        shown_report,
+        forms,
+        options.output,
+        problems=report.problems,
+        no_color=options.no_color,
+        verbosity=-1 if options.quiet else 0,
+    )
     return report.exit
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.formats.report_forms import REPLAY
 from celadon.cli.release_option import add_version
 
 DESCRIPTION: Final = """\
@@ -42,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
     looks.add_argument(
-        "-o", "--output", choices=output.REPLAY_FORMATS, default="table", help="(default: table)"
+        "-o", "--output", choices=REPLAY.names, default="table", help="(default: table)"
     )
     looks.add_argument("-q", "--quiet", action="store_true", help="only numbers and notices")
     looks.add_argument("-v", "--verbose", action="count", default=0, help="all groups")
@@ -73,7 +74,14 @@ def run(options: argparse.Namespace) -> Exit:
     report = replay(asked, options.logs)
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
-    output.show_replay(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    output.show(
+        report,
+        REPLAY,
+        options.output,
+        problems=report.findings.problems,
+        no_color=options.no_color,
+        verbosity=verbosity,
+    )
     return report.exit
 
 

@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.formats.report_forms import TEST
 from celadon.cli.option_values import add_expected, count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
@@ -123,9 +124,7 @@ def _mutants(group: argparse._ArgumentGroup) -> None:
 
 
 def _looks(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "-o", "--output", choices=output.TEST_FORMATS, default="text", help="(default: text)"
-    )
+    group.add_argument("-o", "--output", choices=TEST.names, default="text", help="(default: text)")
     group.add_argument("-q", "--quiet", action="store_true", help="only what failed")
     group.add_argument("-v", "--verbose", action="store_true", help="every case")
     group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
@@ -199,8 +198,14 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     report = replace(report, problems=tuple(given.problems))
     if options.mutate or options.kill_under:
         report = _mutated(given, chosen, report, options.kill_under)
-    looks = output.TestLooks(options.no_color, -1 if options.quiet else int(options.verbose))
-    output.show_tests(report, options.output, looks)
+    output.show(
+        report,
+        TEST,
+        options.output,
+        problems=report.all_problems,
+        no_color=options.no_color,
+        verbosity=-1 if options.quiet else int(options.verbose),
+    )
     if options.coverage_report and report.coverage is not None:
         _write_coverage(report.coverage, options.coverage_report)
     return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from celadon.cli.auditing.audit_findings import Tally
@@ -61,6 +62,16 @@ class FleetReport:
         everywhere = set.intersection(*said)
         first = self.sources[0][1].notices
         return tuple(one for one in first if (one.silence, one.message) in everywhere)
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Those of the fleet, then those of its sources, with their names."""
+        of_sources = (
+            replace(problem, file=f"source `{name}`: {problem.file}")
+            for name, report in self.sources
+            for problem in report.problems
+        )
+        return (*self.problems, *of_sources)
 
     @property
     def exit(self) -> Exit:

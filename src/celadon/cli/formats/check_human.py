@@ -52,6 +52,7 @@ _STYLES: Final = {
     "unchanged": "2",
     "unasked": "36;1",
     "dim": "2",
+    "bold": "1",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from celadon.admission import TypeChecker
 from celadon.admission.lint import RULES, Settings
 from celadon.cli.checking.policy_set import PolicySet, validating_policies
-from celadon.cli.formats.lint_data import finding_data
+from celadon.cli.formats.lint_reports.lint_data import finding_data
 from celadon.cli.linting.lint_run import LintInput, LintSetup, findings
 from celadon.cli.playing.pane_reading import is_definition
 from celadon.cli.playing.playground_states import Pane, State

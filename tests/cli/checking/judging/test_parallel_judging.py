@@ -13,8 +13,8 @@ from celadon.cli.checking.judging import parallel_judging
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.notices import Sightings
+from celadon.cli.formats.report_forms import CHECK
 from celadon.cli.main import main
-from celadon.cli.output import FORMATS
 from celadon.cli.reading.document_archive import BLOCK, DocumentArchive
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
@@ -79,7 +79,7 @@ def inputs(tmp_path: Path) -> list[str]:
     return ["-f", str(policy_file), str(stream)]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", CHECK.names)
 def test_the_output_does_not_depend_on_the_processes(
     form: str, inputs: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.formats.report_forms import BOOTSTRAP
 from celadon.cli.release_option import add_version
 
 DESCRIPTION: Final = """\
@@ -48,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
     looks.add_argument(
-        "-o", "--output", choices=output.BOOTSTRAP_FORMATS, default="text", help="(default: text)"
+        "-o", "--output", choices=BOOTSTRAP.names, default="text", help="(default: text)"
     )
     looks.add_argument("-q", "--quiet", action="store_true", help="only chains and the verdict")
     looks.add_argument(
@@ -75,5 +76,12 @@ def run(options: argparse.Namespace) -> Exit:
         fail_on=level_of(options.fail_on),
     )
     verbosity = -1 if options.quiet else options.verbose
-    output.show_bootstrap(report, options.output, no_color=options.no_color, verbosity=verbosity)
+    output.show(
+        report,
+        BOOTSTRAP,
+        options.output,
+        problems=report.problems,
+        no_color=options.no_color,
+        verbosity=verbosity,
+    )
     return report.exit

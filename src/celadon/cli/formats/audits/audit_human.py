@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -22,19 +21,19 @@ EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
 _NUMBERS: Final = ("MATCHED", "DENIED", "WARNED", "AUDITED", "ERRORS")
 
 
-def shown(report: AuditReport, verbosity: int) -> AuditReport:
-    """The report with those of the violations that people get to see."""
-    if verbosity > 0:
-        return report
-    most = _SHOWN if verbosity == 0 else 0
+def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
+    """Those that people get to see."""
+    if look.verbosity > 0:
+        return violations
+    most = _SHOWN if look.verbosity == 0 else 0
     counts: Counter[tuple[str, str]] = Counter()
     kept = []
-    for one in report.violations:
+    for one in violations:
         by = one.policy, one.binding
         counts[by] += 1
         if counts[by] <= most:
             kept.append(one)
-    return replace(report, violations=tuple(kept))
+    return kept
 
 
 def render(report: AuditReport, look: Look) -> str:
@@ -53,7 +52,8 @@ def render(report: AuditReport, look: Look) -> str:
 
 def violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
-    found = sorted(report.violations, key=lambda one: (one.policy, one.binding))
+    shown = _shown(report.violations, look)
+    found = sorted(shown, key=lambda one: (one.policy, one.binding))
     for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
         lines = [f"{policy}/{binding}" if binding else policy]
         for rule, together in groupby(same, key=lambda one: (one.rule, one.field)):
@@ -61,9 +61,10 @@ def violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
             lines.append(f"  rule    {place}  {field}")
             lines += [line for one in together for line in _violation(one, look)]
         yield lines
-    if found and report.omitted:
+    omitted = report.found - len(shown)
+    if found and omitted:
         more = "`-v` shows more, `-o jsonl` all of them"
-        yield [f"and {plural(report.omitted, 'violation')} more: {more}"]
+        yield [f"and {plural(omitted, 'violation')} more: {more}"]
 
 
 def _violation(one: Violation, look: Look) -> Iterator[str]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.cli.explaining.annotated_source import Loop, Mark, Snippet, State
-from celadon.cli.explaining.outline import Item
+from celadon.cli.explaining.explained_objects import ExplainedObject
+from celadon.cli.explaining.outline import Item, outline
 from celadon.cli.explaining.value_texts import brief
 from celadon.cli.formats.html_page import page
 from celadon.cli.formats.plain_text import snippet
@@ -55,8 +56,9 @@ li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 """
 
 
-def render(items: Sequence[Item]) -> str:
+def render(found: Sequence[ExplainedObject]) -> str:
     """The whole page."""
+    items = list(map(outline, found))
     title = ", ".join(one.label for one in items[:3])
     body = "\n".join(line for one in items for line in _object(one))
     return page(f"{snippet(title)}: why", _STYLE, body)

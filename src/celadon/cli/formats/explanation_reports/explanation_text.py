@@ -17,8 +17,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.cli.explaining.annotated_source import Loop, Mark, Snippet, State
-from celadon.cli.explaining.outline import Item, Style
+from celadon.cli.explaining.explained_objects import ExplainedObject
+from celadon.cli.explaining.outline import Item, Style, outline
 from celadon.cli.explaining.value_texts import brief, shortened, size_text
+from celadon.cli.formats.check_human import Look
 from celadon.cli.formats.plain_text import one_line, snippet
 
 _WIDTH: Final = 100
@@ -39,9 +41,10 @@ _COLORS: Final = {
 _STATES: Final = {State.ERROR: "31;1", State.SKIPPED: "2"}
 
 
-def render(items: Sequence[Item], *, color: bool) -> str:
+def render(found: Sequence[ExplainedObject], look: Look) -> str:
     """All objects, one behind the other."""
-    page = _Page(color)
+    page = _Page(look.color)
+    items = map(outline, found)
     return "\n\n".join("\n".join(page.item(one, 0)) for one in items) + "\n"
 
 
