@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import Any
 
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.json_text import read_json
 from celadon.cli.reading.problems import Problem
 from celadon.goyaml import UnreadableError
-from celadon.patterns import late_pattern
-
-_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class BindingError(Exception):
@@ -58,7 +55,7 @@ def _manifest(file: str) -> Any:  # noqa: ANN401 - any JSON
 
 def _variable(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
-    if not equals or not _NAME.fullmatch(name):
+    if not equals or not (name.isascii() and name.isidentifier()):
         raise BindingError(f"`--var {text}` is not of the form NAME=JSON")
     try:
         values = [item for _, _, item in read_json(value)]
