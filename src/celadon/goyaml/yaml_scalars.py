@@ -39,7 +39,8 @@ _INTEGER: Final = late_pattern(
 )
 _BASES: Final = (16, 8, 2, 8, 10)
 _FLOAT: Final = late_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DECIMAL_PARTS: Final = late_pattern(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
+DECIMAL_PARTS: Final = late_pattern(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
+"""Sign, digits, fraction and exponent of what `repr` says of a finite double."""
 _NUMBER_START: Final = frozenset("0123456789+-.")
 _LONGEST_EXACT: Final = 20
 """More characters than any integer of 64 bits has; longer ones are read as doubles at once."""
@@ -106,7 +107,7 @@ def whole(value: float) -> int | float:
     """
     if value != value // 1 or not -1e21 < value < 1e21:
         return value
-    match = _DECIMAL_PARTS.fullmatch(repr(value))
+    match = DECIMAL_PARTS.fullmatch(repr(value))
     assert match is not None
     sign, digits, fraction, exponent = match.groups()
     fraction = "" if fraction in (None, "0") else fraction

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import yaml
 
-from celadon.goyaml.yaml_scalars import NotJsonError, resolve_plain
+from celadon.goyaml.yaml_scalars import DECIMAL_PARTS, NotJsonError, resolve_plain
 from celadon.patterns import late_pattern
 
 _DUMPER: Final = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
@@ -25,7 +25,6 @@ _TIME: Final = late_pattern(
     r"(?:[Tt]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
     r"| ([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?)?"
 )
-_NUMBER: Final = late_pattern(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([-+][0-9]+))?")
 _POSITIONAL: Final = range(-4, 6)
 """Powers of ten that strconv `FormatFloat(v, 'g', -1, 64)` writes without an exponent."""
 
@@ -132,7 +131,7 @@ def _is_time(text: str) -> bool:
 
 def go_float(value: float) -> str:
     """As `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
-    found = _NUMBER.fullmatch(repr(value))
+    found = DECIMAL_PARTS.fullmatch(repr(value))
     if found is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
     sign, whole, fraction, power = found.groups()
