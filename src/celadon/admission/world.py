@@ -20,6 +20,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
+from celadon.kube.well_known_values import NAMESPACE_NAME
 
 if TYPE_CHECKING:
     from celadon.kube.roles import RbacAuthorizer
@@ -149,7 +150,7 @@ def implicit_namespace(name: str) -> JsonObject:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
+        "metadata": {"name": name, "labels": {NAMESPACE_NAME: name}},
         "spec": {"finalizers": ["kubernetes"]},
         "status": {"phase": "Active"},
     }

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.admission import VALIDATION_FAILURE
 from tests.cli.files import binding, config_map, policy, run, write
-from tests.cli.replaying.events import PACKED, Json, as_gke, event, failure, lines
+from tests.cli.replaying.events import PACKED, Json, as_gke, event, failure, gzip64, lines
 
 Capture = pytest.CaptureFixture[str]
 RULE = {
@@ -111,7 +111,55 @@ def test_rotated_sets_in_their_order(name: str, capsys: Capture) -> None:
         assert [one["auditID"] for one in examples] == ["id-0", "id-1", "id-2"]
 
 
+EXPORTS = {
+    "CloudWatch to S3": ("exportedlogs/task/kube-apiserver-audit-a/000000.gz", "a/b/000001.gz"),
+    "a storage account": (
+        "y=2026/m=03/d=01/h=09/m=00/PT1H.json",
+        "y=2026/m=03/d=01/h=10/m=00/PT1H.json",
+    ),
+    "a bucket of Cloud Storage": (
+        "activity/2026/03/01/10:00:00_10:59:59_S0.json",
+        "activity/2026/03/02/00:00:00_00:59:59_S0.json",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_folders_of_exports_have_folders(name: str, capsys: Capture) -> None:
+    for number, file in enumerate(EXPORTS[name]):
+        Path("logs", file).parent.mkdir(parents=True, exist_ok=True)
+        data = lines([event(name=f"{number}")]).encode()
+        Path("logs", file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
+    _, out, _ = run(capsys, "replay", "-f", "p.json", "logs", "-o", "json")
+    assert sorted(one["auditID"] for one in json.loads(out)["would"]["examples"]) == [
+        "id-0",
+        "id-1",
+    ]
+
+
+def test_files_that_were_cut(capsys: Capture) -> None:
+    """Rotated in the middle of a line, or copied while they were written."""
+    whole = lines([event(), event(name="b")])
+    found = replayed(capsys, text=whole[40:] + whole[:-40], code=2)
+    assert [one["line"] for one in found["problems"]] == [1, 4]
+    assert [one["auditID"] for one in found["would"]["examples"]] == ["id-b", "id-a"]
+
+
+def test_what_is_packed_wrongly_holds_nothing(capsys: Capture) -> None:
+    for data in ("H4sI", "H4sI!", "H4sIAAAAAAAA", gzip64("no JSON")):
+        found = replayed(capsys, text=json.dumps({"awslogs": {"data": data}}), code=0)
+        assert found["summary"]["noEvents"] == 1
+
+
 OTHER = {"resource": "pods", "namespace": "default", "name": "p", "apiVersion": "v1"}
+
+
+def aged(time: str) -> Json:
+    """An object that was created then."""
+    made = config_map("a", x="no")
+    return made | {"metadata": made["metadata"] | {"creationTimestamp": time}}
+
+
 UNDECIDABLE: dict[str, tuple[Json, str]] = {
     "metadata": (event(level="Metadata", requestObject=None, responseObject=None), "metadata"),
     "truncated": (
@@ -123,6 +171,41 @@ UNDECIDABLE: dict[str, tuple[Json, str]] = {
         "truncated",
     ),
     "patch": (event("patch", level="Request", responseObject=None), "patch"),
+    "too large for AKS": (
+        event(requestObject="skipped-too-big-size-object", responseObject=None),
+        "truncated",
+    ),
+    "answered too largely for AKS": (
+        event(responseObject="skipped-too-big-size-object"),
+        "truncated",
+    ),
+    "only metadata is answered": (
+        event(
+            "patch",
+            responseObject={"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"},
+        ),
+        "patch",
+    ),
+    "applied, the log has no code": (as_gke(event("patch")), "applied"),
+    "applied, of unknown age": (
+        event("patch", responseStatus={}, responseObject=aged("yesterday")),
+        "applied",
+    ),
+    "applied, young": (
+        event("patch", responseStatus={}, responseObject=aged("2026-03-01T09:59:30Z")),
+        "applied",
+    ),
+    "a webhook changed it": (
+        event(
+            responseObject=None,
+            annotations={
+                "mutation.webhook.admission.k8s.io/round_0_index_0": (
+                    '{"configuration":"c","webhook":"w","mutated":true}'
+                )
+            },
+        ),
+        "mutated",
+    ),
     "refused patch": (
         event("patch", responseObject={"kind": "Status"}, responseStatus={"code": 422}),
         "patch",
@@ -214,6 +297,25 @@ REBUILT: dict[str, tuple[Json, str]] = {
         "object.spec.restartPolicy == 'Always' && request.kind.kind == 'Pod'",
     ),
     "applied": (event("patch"), "request.operation == 'CREATE' && oldObject == null"),
+    "put where nothing was": (
+        event("update"),
+        "request.operation == 'CREATE' && oldObject == null",
+    ),
+    "asked of a webhook that changed nothing": (
+        event(
+            responseObject=None,
+            annotations={
+                "mutation.webhook.admission.k8s.io/round_0_index_0": (
+                    '{"configuration":"c","webhook":"w","mutated":false}'
+                )
+            },
+        ),
+        "object.data.x == 'no'",
+    ),
+    "patched, by its age": (
+        event("patch", responseStatus={}, responseObject=aged("2026-02-01T10:00:00Z")),
+        "request.operation == 'UPDATE' && object.data.x == 'no'",
+    ),
     "patched": (
         event("patch", responseStatus={"code": 200}),
         "request.operation == 'UPDATE' && object.data.x == 'no'",
@@ -253,6 +355,96 @@ def test_custom_resources_without_their_definition(capsys: Capture) -> None:
     assert found["would"]["byPolicy"][0]["name"] == "limit"
     bare = event(objectRef=about, requestObject=None, responseObject=None)
     assert reasons(replayed(capsys, bare)) == {"kind": 1}
+
+
+CONNECTIONS = [("get", "exec"), ("create", "attach"), ("delete", "proxy"), ("update", "proxy")]
+
+
+@pytest.mark.parametrize(("verb", "subresource"), CONNECTIONS)
+def test_connections_by_any_verb(verb: str, subresource: str, capsys: Capture) -> None:
+    judge("true", rules=[{**RULE, "operations": ["CONNECT"]}])
+    found = replayed(capsys, event(verb, objectRef={**OTHER, "subresource": subresource}), code=0)
+    assert reasons(found) == {"connection": 1}
+
+
+def test_a_refused_patch_may_have_been_a_creation(capsys: Capture) -> None:
+    judge("true", rules=[{**RULE, "operations": ["CREATE"]}])
+    refused = event("patch", responseObject={"kind": "Status"}, responseStatus={"code": 422})
+    assert reasons(replayed(capsys, refused, code=0)) == {"patch": 1}
+    patched = event("patch", responseStatus={"code": 200})
+    assert replayed(capsys, patched, code=0)["summary"]["unconcerned"] == 1
+
+
+READER: Json = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "readers"},
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+}
+READERS: Json = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "readers"},
+    "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "readers",
+    },
+    "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "dev"}],
+}
+
+
+def test_roles_are_given_with_the_policies_or_unknown(capsys: Capture) -> None:
+    asks = "authorizer.group('').resource('pods').check('get').allowed()"
+    judge(asks)
+    boss = {"username": "root", "groups": ["system:masters"]}
+    other = {"username": "bob", "groups": ["ops"]}
+    events = [event(), event(user=boss), event(name="o", user=other)]
+    assert reasons(replayed(capsys, *events, code=0)) == {"missing": 2}
+    write(Path("p.json"), policy(expression=asks), binding(), READER, READERS)
+    found = replayed(capsys, *events, code=1)
+    assert (reasons(found), [one["auditID"] for one in found["would"]["examples"]]) == (
+        {},
+        ["id-o"],
+    )
+
+
+def test_what_nobody_gave_is_said(capsys: Capture) -> None:
+    selector = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    ref = {"name": "wanted", "namespace": "default", "parameterNotFoundAction": "Deny"}
+    kind: Any = {"apiVersion": "v1", "kind": "ConfigMap"}
+    judged = policy(expression="object.data.x == params.data.x", paramKind=kind)
+    write(Path("p.json"), judged, binding(paramRef=ref, matchResources=selector), binding("b", "q"))
+    many = [event(objectRef=event()["objectRef"] | {"namespace": f"n{n:02}"}) for n in range(22)]
+    said = [one["reason"] for one in replayed(capsys, *many)["notices"]]
+    assert said[:3] == ["binding-without-policy", "param-missing", "policy-unmatched"]
+    assert set(said[3:]) == {"namespace-assumed"}
+    own: Json = {"matchLabels": {"kubernetes.io/metadata.name": "n00"}}
+    write(Path("p.json"), policy(), binding(matchResources={"namespaceSelector": own}))
+    assert replayed(capsys, *many, code=1)["notices"] == []
+    judge("namespaceObject.metadata.labels.env == 'prod'")
+    found = replayed(capsys, *many)["notices"]
+    assert len(found) == 21
+    assert found[0]["message"].startswith("namespace `n00` is not there")
+    assert found[-1]["message"].startswith("2 more namespaces are not there")
+
+
+BOTH: dict[str, tuple[list[str], tuple[int, int, int]]] = {
+    "only audits": (["Audit"], (0, 0, 1)),
+    "warns too": (["Warn", "Audit"], (0, 1, 0)),
+    "denies too": (["Deny", "Audit"], (1, 0, 0)),
+    "an old server": ([], (0, 0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("form", [json.dumps, list])
+def test_bindings_that_audit_tell_what_else_they_did(name: str, form: Any, capsys: Capture) -> None:
+    actions, numbers = BOTH[name]
+    row = {"message": "no", "policy": "p", "binding": "b", "validationActions": actions}
+    judge("true")
+    found = replayed(capsys, event(annotations={VALIDATION_FAILURE: form([row])}), code=0)["did"]
+    assert (found["denied"], found["warned"], found["audited"]) == numbers
 
 
 def test_what_did_happen(capsys: Capture) -> None:

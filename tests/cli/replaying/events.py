@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission import VALIDATION_FAILURE
 from tests.cli.files import config_map
@@ -79,13 +81,72 @@ def as_gke(one: Json) -> Json:
     }
 
 
+def gzip64(text: str) -> str:
+    """As subscriptions of CloudWatch hand texts on."""
+    return base64.b64encode(gzip.compress(text.encode())).decode()
+
+
+def _subscription(all: Sequence[Json]) -> str:
+    return json.dumps(
+        {
+            "messageType": "DATA_MESSAGE",
+            "owner": "123456789012",
+            "logGroup": "/aws/eks/prod/cluster",
+            "logStream": "kube-apiserver-audit-0123456789abcdef0123456789abcdef",
+            "subscriptionFilters": ["audit"],
+            "logEvents": [*map(_message, all)],
+        }
+    )
+
+
+_CONTROL: Final = json.dumps({"messageType": "CONTROL_MESSAGE", "logEvents": [{"message": "ok"}]})
+
+
+def as_columns(one: Json, *, texts: bool = False) -> Json:
+    """As a row of the table AKSAudit; a query prints objects as texts."""
+    row = {
+        "AuditId": one["auditID"],
+        "Verb": one["verb"],
+        "Level": one["level"],
+        "Stage": one["stage"],
+        "RequestUri": one["requestURI"],
+        "RequestReceivedTime": one["requestReceivedTimestamp"],
+        "StageReceivedTime": one["stageTimestamp"],
+        "User": one["user"],
+        "ObjectRef": one["objectRef"],
+        "ResponseStatus": one["responseStatus"],
+        "RequestObject": one["requestObject"],
+        "ResponseObject": one["responseObject"],
+        "Annotations": "",
+        "PodName": "kube-apiserver-x",
+        "TableName": "PrimaryResult",
+    }
+    return {name: json.dumps(v) if texts and isinstance(v, dict) else v for name, v in row.items()}
+
+
+def _query(all: Sequence[Json]) -> str:
+    rows = [as_columns(one, texts=True) for one in all]
+    columns = [{"name": name, "type": "string"} for name in rows[0]]
+    values = [list(row.values()) for row in rows]
+    return json.dumps(
+        {"tables": [{"name": "PrimaryResult", "columns": columns, "rows": values}]}, indent=2
+    )
+
+
 def _message(one: Json) -> Json:
     return {"timestamp": 1, "message": json.dumps(one), "ingestionTime": 2, "eventId": "3"}
 
 
 def _aks(one: Json) -> Json:
-    log = {"log": json.dumps(one), "stream": "stdout", "pod": "kube-apiserver-x"}
-    return {"category": "kube-audit", "operationName": "log", "properties": log}
+    log = {"log": json.dumps(one) + "\n", "stream": "stdout", "pod": "kube-apiserver-x"}
+    return {
+        "category": "kube-audit",
+        "operationName": "Microsoft.ContainerService/managedClusters/diagnosticLogs/Read",
+        "resourceId": "/SUBSCRIPTIONS/0/RESOURCEGROUPS/R/PROVIDERS/MICROSOFT.CONTAINERSERVICE",
+        "serviceBuild": "na",
+        "time": "2026-03-01T10:00:00.1Z",
+        "properties": log,
+    }
 
 
 _OTHER = {"message": "I0301 10:00:00 kube-apiserver said something"}
@@ -96,8 +157,14 @@ PACKED: dict[str, Callable[[Sequence[Json]], str]] = {
         {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": all}, indent=2
     ),
     "aws logs": lambda all: json.dumps({"events": [*map(_message, all), _OTHER]}, indent=4),
-    "a subscription": lambda all: lines(
-        [{"messageType": "DATA_MESSAGE", "logEvents": [*map(_message, all)]}]
+    "a subscription": lambda all: _subscription(all) + "\n",
+    "Firehose, without line ends": lambda all: (
+        _CONTROL + "".join(_subscription([one]) for one in all)
+    ),
+    "documents in a row": lambda all: "".join(json.dumps(one, indent=2) for one in all),
+    "Lambda": lambda all: json.dumps({"awslogs": {"data": gzip64(_subscription(all))}}, indent=2),
+    "Kinesis": lambda all: json.dumps(
+        {"Records": [{"kinesis": {"data": gzip64(_subscription([one]))}} for one in all]}
     ),
     "insights": lambda all: json.dumps(
         {"results": [[{"field": "@message", "value": json.dumps(one)}] for one in all]}
@@ -107,6 +174,12 @@ PACKED: dict[str, Callable[[Sequence[Json]], str]] = {
     ),
     "AKS": lambda all: lines([_aks(one) for one in all]),
     "AKS in records": lambda all: json.dumps({"records": [_aks(one) for one in all]}),
+    "AKS in Log Analytics": lambda all: json.dumps(
+        [{"log_s": json.dumps(one), "Category": "kube-audit"} for one in all], indent=2
+    ),
+    "AKSAudit": lambda all: json.dumps([as_columns(one) for one in all]),
+    "AKSAudit with texts": lambda all: json.dumps([as_columns(one, texts=True) for one in all]),
+    "AKSAudit, a query": _query,
     "AKS with texts": lambda all: lines(
         [_aks(one) | {"properties": json.dumps(_aks(one)["properties"])} for one in all]
     ),

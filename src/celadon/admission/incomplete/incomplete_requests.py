@@ -1,9 +1,10 @@
 """What can be said about a request of which something is not known.
 
-Logs do not tell everything: the old object of an update, or the groups of a user. A policy that
-does not look at what is missing is judged as ever; any other is evaluated with what is missing
-unknown, and often it decides nevertheless (`object.x > 3 || oldObject.x > 3`). Where it does not,
-the policy is undecided, and nothing is guessed. Costs are not counted where something is unknown.
+Logs do not tell everything: the old object of an update, the groups of a user, or what roles there
+were. A policy that does not look at what is missing is judged as ever; any other is evaluated with
+what is missing unknown, and often it decides nevertheless (`object.x > 3 || oldObject.x > 3`).
+Where it does not, the policy is undecided, and nothing is guessed. Costs are not counted where
+something is unknown.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission.candidates import Candidate
 from celadon.admission.conversion import ConversionError
@@ -40,13 +41,20 @@ class Missing(enum.Enum):
 
     OLD_OBJECT = ("oldObject",)
     GROUPS = ("userInfo", "authorizer")
+    ROLES = ("authorizer",)
 
     @property
-    def pattern(self) -> AttributePattern:
-        """The attribute that is unknown."""
-        if self is Missing.OLD_OBJECT:
-            return AttributePattern("oldObject")
-        return AttributePattern("request", ("userInfo", "groups"))
+    def patterns(self) -> tuple[AttributePattern, ...]:
+        """The attributes that are unknown. What somebody may do depends on their groups, too."""
+        return _UNKNOWN[self]
+
+
+_AUTHORIZER: Final = AttributePattern("authorizer")
+_UNKNOWN: Final = {
+    Missing.OLD_OBJECT: (AttributePattern("oldObject"),),
+    Missing.GROUPS: (AttributePattern("request", ("userInfo", "groups")), _AUTHORIZER),
+    Missing.ROLES: (_AUTHORIZER,),
+}
 
 
 @dataclass(slots=True)
@@ -212,10 +220,7 @@ class _Known:
         """A policy's variables name only those before them, so they are computed in their order."""
         found: dict[str, Any] = {}
         self._activation = {**activation, "variables": found}
-        lacks = tuple(missing)
-        self._unknowns = [one.pattern for one in lacks]
-        if Missing.GROUPS in lacks:  # what somebody may do depends on them
-            self._unknowns.append(AttributePattern("authorizer"))
+        self._unknowns = [pattern for one in missing for pattern in one.patterns]
         for name, expression in variables.items():
             value = self.value(expression)
             if value.__class__ is Unknown:

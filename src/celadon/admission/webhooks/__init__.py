@@ -8,6 +8,7 @@ makes a `Reply` or `NoReply` of each `Call`.
 """
 
 from celadon.admission.webhooks.call_records import (
+    MUTATION,
     NO_ERROR,
     CallRecord,
     WebhookNotes,
@@ -28,6 +29,7 @@ from celadon.admission.webhooks.review_versions import KIND as REVIEW_KIND
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
+    "MUTATION",
     "NO_ERROR",
     "REVIEW_KIND",
     "REVIEW_VERSIONS",

@@ -16,6 +16,7 @@ from celadon.kube.go import json_text
 from celadon.records import dataclass
 
 MUTATION: Final = "mutation.webhook.admission.k8s.io/"
+"""How annotations of audit events begin that say what a mutating webhook did."""
 PATCH: Final = "patch.webhook.admission.k8s.io/"
 FAILED_OPEN: Final = "failed-open."
 VALIDATING: Final = "validating.webhook.admission.k8s.io/"

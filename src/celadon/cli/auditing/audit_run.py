@@ -19,11 +19,11 @@ from celadon.cli.auditing.object_audit import AuditSettings
 from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
-from celadon.cli.checking.notices import policy_notices
+from celadon.cli.checking.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_engine
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
-from celadon.kube import JsonObject, metadata
+from celadon.kube import JsonObject
 from celadon.records import dataclass
 
 Step = Callable[[int, float], None]
@@ -84,7 +84,7 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
     notices = (
         *_notices(audit, findings, existing),
         *_guessed(findings),
-        *_assumed(findings, existing),
+        *assumed_namespaces(findings.namespaces, existing, ", or in the source"),
         *findings.ignored.values(),
     )
     return report_of(
@@ -127,9 +127,7 @@ def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
             "there is no ValidatingAdmissionPolicy",
             "give policies and bindings with `-f`",
         )
-    for name, placed in audit.sets.mutating.policies.items():
-        text = f"mutating policy `{name}` is not applied"
-        yield Notice(Silence.NOT_EVALUATED, placed.place(), text, "objects are audited as they are")
+    yield from not_applied(audit.sets.mutating, "objects are audited as they are")
     for name in policies.policies if findings.objects else ():
         findings.coverage.outcomes.setdefault(name, {Outcome.POLICY_UNMATCHED})
     yield from policy_notices(
@@ -150,15 +148,3 @@ def _guessed(findings: Findings) -> Iterator[Notice]:
             f"resource `{resource}`",
             "give its CustomResourceDefinition with `-f`, or in the source",
         )
-
-
-def _assumed(findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:
-    given = {metadata.name(one) for one in existing if one["kind"] == "Namespace"}
-    for namespace, place in findings.namespaces.items():
-        if namespace not in given:
-            yield Notice(
-                Silence.NAMESPACE_ASSUMED,
-                place,
-                f"namespace `{namespace}` is not there, taken to have no labels but its name",
-                "give the Namespace with `-f`, or in the source: policies look at its labels",
-            )

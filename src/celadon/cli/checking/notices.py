@@ -5,24 +5,28 @@ Each function looks for one kind of silence; `notices` asks them in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from celadon.admission import Operation, Outcome
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.checking.asking.webhook_documents import is_configuration
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.checking.coverage import Coverage
-from celadon.cli.checking.manifests import Manifests, group_of
+from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.checking.sending.endpoints import Endpoint
 from celadon.cli.reading.json_places import Path
 from celadon.cli.suggestions import did_you_mean
-from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata
+from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.records import dataclass
 
+_FEW: Final = 20
+"""Notices of the same kind."""
+_NAMESPACE: Final = GroupKind("", "Namespace")
 _SPOKEN: Final = frozenset(
     {
         Outcome.PARAM_NOT_FOUND,
@@ -94,7 +98,8 @@ def notices(
             objects=sightings.any,
         )
     yield from _unknown_kinds(sightings)
-    yield from _assumed_namespaces(manifests, sightings)
+    existing = (one.value for one in manifests.existing)
+    yield from assumed_namespaces(sightings.namespaces, existing)
 
 
 def policy_notices(
@@ -293,20 +298,26 @@ def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
         )
 
 
-def _assumed_namespaces(manifests: Manifests, sightings: Sightings) -> Iterator[Notice]:
-    given = {
-        metadata.name(one.value)
-        for one in manifests.existing
-        if one.value["kind"] == "Namespace" and group_of(one) == ""
-    }
-    for namespace, place in sightings.namespaces.items():
-        if namespace not in given:
-            yield Notice(
-                Silence.NAMESPACE_ASSUMED,
-                place,
-                f"namespace `{namespace}` is not there, taken to have no labels but its name",
-                "give the Namespace with `-f`: policies look at its labels",
-            )
+def assumed_namespaces(
+    met: Mapping[str, Place], existing: Iterable[JsonObject], source: str = ""
+) -> Iterator[Notice]:
+    """Namespaces of objects that nobody gave; `source` says where else they could be given."""
+    given = {metadata.name(one) for one in existing if metadata.gvk(one).group_kind == _NAMESPACE}
+    missing = [name for name in met if name not in given]
+    help = f"give the Namespace with `-f`{source}: policies look at its labels"
+    for name in missing[:_FEW]:
+        text = f"namespace `{name}` is not there, taken to have no labels but its name"
+        yield Notice(Silence.NAMESPACE_ASSUMED, met[name], text, help)
+    if len(missing) > _FEW:
+        text = f"{len(missing) - _FEW} more namespaces are not there, taken to have no labels too"
+        yield Notice(Silence.NAMESPACE_ASSUMED, met[missing[_FEW]], text, help)
+
+
+def not_applied(policies: PolicySet, instead: str) -> Iterator[Notice]:
+    """Mutating policies where nothing is mutated; `instead` says what happens."""
+    for name, placed in policies.policies.items():
+        text = f"mutating policy `{name}` is not applied"
+        yield Notice(Silence.NOT_EVALUATED, placed.place(), text, instead)
 
 
 def _looks_at_namespaces(policies: PolicySet) -> bool:
@@ -314,13 +325,21 @@ def _looks_at_namespaces(policies: PolicySet) -> bool:
         *(placed.value.spec.match_constraints for placed in policies.policies.values()),
         *(placed.value.spec.match_resources for placed in policies.bindings.values()),
     ]
-    if any(match is not None and match.namespace_selector for match in matches):
+    if any(match is not None and _reads_labels(match.namespace_selector) for match in matches):
         return True
     return any(
         "namespaceObject" in expression
         for placed in policies.policies.values()
         for expression in _expressions(placed.value)
     )
+
+
+def _reads_labels(selector: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether a selector is about more than the label that every namespace has."""
+    given = selector or {}
+    keys = [*(given.get("matchLabels") or {})]
+    keys += [one.get("key") for one in given.get("matchExpressions") or ()]
+    return any(key != NAMESPACE_NAME for key in keys)
 
 
 def _expressions(policy: Policy) -> Iterator[str]:

@@ -8,6 +8,7 @@ JSON document is read as a whole, within limits.
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 import zlib
@@ -28,7 +29,8 @@ _NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")
 _DATED: Final = late_pattern(r"\d{4}-?\d\d-?\d\d")
 _NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
 """What logrotate and others put behind the name, a date perhaps."""
-_STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+_BEGIN: Final = re.compile(r"\S")
+_STAMP: Final = re.compile(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
 """What exports of CloudWatch put before each line."""
 
 
@@ -47,16 +49,21 @@ def log_files(arguments: Sequence[str]) -> list[str | Problem]:
     found: list[str | Problem] = []
     for argument in arguments:
         if os.path.isdir(argument):
-            names = [name for name in os.listdir(argument) if _is_log(name)]
-            files = [os.path.join(argument, name) for name in names]
-            found += _by_age(one for one in files if os.path.isfile(one))
-            if not files:
-                found.append(Problem(argument, 0, "no log in this folder"))
+            files = list(_below(argument))
+            found += files or [Problem(argument, 0, "no log in this folder")]
         else:
             paths = list(expand([argument]))
             found += _by_age(one for one in paths if isinstance(one, str))
             found += (one for one in paths if isinstance(one, Problem))
     return found
+
+
+def _below(folder: str) -> Iterator[str]:
+    """The logs of a folder, then those of folders in it: clouds export to one for each hour."""
+    for path, folders, names in os.walk(folder):
+        folders.sort()
+        files = (os.path.join(path, name) for name in names if _is_log(name))
+        yield from _by_age(one for one in files if os.path.isfile(one))
 
 
 def _by_age(files: Iterable[str]) -> list[str]:
@@ -112,27 +119,30 @@ def _events(file: str, before: int) -> Iterator[Read | Problem]:
 
 
 def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator[Read | Problem]:
+    """One document a line, or, where the first line is none, documents over several lines."""
     number = 0
     while line := stream.readline(MAX_LIST_CHARACTERS):
         number += 1
         text = _STAMP.sub(b"", line.strip())
         if not text:
             continue
-        value = _value(text)
-        if value is None and number == 1:
+        found = list(_documents(text))
+        at = before + (raw.tell() if raw.seekable() else 0)
+        torn = text.endswith(b"}")  # a rotated file may begin in the middle of a line
+        if found[0] is None and number == 1 and not torn:
             yield from _whole(file, line, stream)
             return
-        at = before + (raw.tell() if raw.seekable() else 0)
-        yield from _found(file, number, value, at)
+        for one in found:
+            yield from _found(file, number, one, at)
 
 
 def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem]:
-    """A file that is one document over several lines."""
     data = begin + stream.read(MAX_FILE_BYTES)
     if len(data) >= MAX_FILE_BYTES:
         yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
         return
-    yield from _found(file, 1, _value(data), 0)
+    for one in _documents(data):
+        yield from _found(file, 1, one, 0)
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -141,6 +151,23 @@ def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
         return read_written(text.decode())
     except (UnreadableError, UnicodeDecodeError):
         return None
+
+
+def _documents(text: bytes) -> Iterator[Any]:
+    """The document, or several in a row: Firehose puts them behind each other without a line end.
+    None for what is none."""
+    value = _value(text)
+    if value is not None:
+        yield value
+        return
+    given, decoder, at = text.decode(errors="replace"), json.JSONDecoder(), 0
+    while (start := _BEGIN.search(given, at)) is not None:
+        try:
+            _, at = decoder.raw_decode(given, start.start())
+        except (ValueError, RecursionError):
+            yield None
+            return
+        yield _value(given[start.start() : at].encode())
 
 
 def _found(file: str, line: int, value: Any, at: int) -> Iterator[Read | Problem]:  # noqa: ANN401

@@ -1,13 +1,14 @@
 """One event after the other: what policies would have said to it, and what was said then.
 
 What was said is in the event: denials in the sentence of the answer, audits and their messages in
-the annotation `validation.policy.admission.k8s.io/validation_failure`. Warnings are in no event.
+the annotation `validation.policy.admission.k8s.io/validation_failure`, which also says what else
+such a binding did. Warnings of bindings that do not audit are in no event.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission import (
@@ -18,8 +19,8 @@ from celadon.admission import (
     Engine,
     World,
 )
-from celadon.admission.incomplete import judged_partly
-from celadon.cli.auditing.audit_findings import AUDIT, DENY, effect_of
+from celadon.admission.incomplete import Missing, judged_partly
+from celadon.cli.auditing.audit_findings import AUDIT, DENY, WARN, effect_of
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet
@@ -33,17 +34,18 @@ from celadon.cli.replaying.logged_requests import (
     logged,
     mapping,
     request_of_event,
-    target_request,
+    target_requests,
     text,
 )
 from celadon.cli.replaying.replay_findings import Occurrence, ReplayFindings
 from celadon.goyaml import UnreadableError
-from celadon.kube import GroupVersionKind
-from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
-from celadon.patterns import late_pattern
+from celadon.kube import MASTERS, GroupVersionKind
+from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNT_PREFIX
 
 _REFUSED: Final = 400
-_DENIAL: Final = late_pattern(
+_STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))
+"""Actions of bindings."""
+_DENIAL: Final = re.compile(
     r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
 )
 
@@ -51,7 +53,7 @@ _DENIAL: Final = late_pattern(
 class EventReplay:
     """Replays events, and puts down what comes of them."""
 
-    __slots__ = ("_engine", "_findings", "_policies", "_prepare", "_world")
+    __slots__ = ("_engine", "_findings", "_missing", "_policies", "_prepare", "_world")
 
     def __init__(
         self,
@@ -60,12 +62,15 @@ class EventReplay:
         prepare: Prepare,
         policies: PolicySet,
         findings: ReplayFindings,
+        missing: tuple[Missing, ...],
     ) -> None:
+        """`missing` is what no event tells, and nobody gave."""
         self._engine = engine
         self._world = world
         self._prepare = prepare
         self._policies = policies
         self._findings = findings
+        self._missing = missing
 
     def take(self, read: Read) -> None:
         """An event; an error of our own is not the others' trouble."""
@@ -95,15 +100,19 @@ class EventReplay:
         findings = self._findings
         kind = kind_of(one, self._world.catalog)
         known = GroupVersionKind("", "", "") if kind is None else kind
-        if not self._engine.may_concern(target_request(one, known), self._world):
+        asked = target_requests(one, known)
+        if not any(self._engine.may_concern(request, self._world) for request in asked):
             findings.unconcerned += 1
             return
         request = Undecidable.KIND if kind is None else request_of_event(one, kind, self._prepare)
         if isinstance(request, Undecidable):
             findings.undecidable[request.name] += 1
             return
-        verdict = judged_partly(self._engine, request, self._world, one.missing)
+        missing = one.missing if MASTERS in one.user.groups else one.missing + self._missing
+        verdict = judged_partly(self._engine, request, self._world, missing)
         findings.matched.update(verdict.matched)
+        if request.namespace and one.resource != NAMESPACES:
+            findings.namespaces.setdefault(request.namespace, Place(read.file, read.line))
         against = [one for one in verdict.decisions if one.action is Action.DENY]
         for decision in against:
             findings.would.add(self._occurrence(decision, one, kind, read))
@@ -143,25 +152,27 @@ class EventReplay:
                 one, read, kind, policy=policy, binding=binding, effect=DENY, message=message
             )
         for failure in _failures(one):
-            policy = text(failure.get("policy"))
-            if found is not None and policy == found[1] and failure.get("binding") == found[2]:
+            policy, binding = text(failure.get("policy")), text(failure.get("binding"))
+            if found is not None and (policy, binding) == (found[1], found[2]):
                 continue
+            effect, message = _effect_of(failure), text(failure.get("message"))
             yield _occurrence(
-                one,
-                read,
-                kind,
-                policy=policy,
-                binding=text(failure.get("binding")),
-                effect=AUDIT,
-                message=text(failure.get("message")),
+                one, read, kind, policy=policy, binding=binding, effect=effect, message=message
             )
+
+
+def _effect_of(failure: Mapping[str, Any]) -> str:
+    """The strongest of what the binding did: it audits, or there would be no annotation."""
+    actions = failure.get("validationActions")
+    given = actions if isinstance(actions, list) else []
+    return next((effect for action, effect in _STRONGEST if action in given), AUDIT)
 
 
 def _failures(one: Logged) -> list[dict[str, Any]]:
     """Of the annotation; what cannot be read is none."""
     given = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
     try:
-        found = read_written(given) if isinstance(given, str) else []
+        found = read_written(given) if isinstance(given, str) else given
     except UnreadableError:
         return []
     return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

@@ -9,12 +9,14 @@ reason.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from celadon.admission import Operation, Request, default_options
 from celadon.admission.incomplete import Missing
+from celadon.admission.webhooks import MUTATION
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
@@ -36,6 +38,13 @@ _OPERATIONS: Final = {
     "deletecollection": Operation.DELETE,
 }
 _CREATED: Final = 201
+_REFUSED: Final = 400
+_TOO_LARGE: Final = "skipped-too-big-size-object"
+"""What AKS has instead of an object."""
+_OTHER_FORMS: Final = "meta.k8s.io/"
+"""Of answers that are not the object: tables, and metadata alone."""
+_CLOCKS: Final = timedelta(minutes=1)
+"""By which those of two machines may differ."""
 
 
 class Undecidable(enum.Enum):
@@ -45,11 +54,13 @@ class Undecidable(enum.Enum):
     TRUNCATED = "its objects were too large for the log"
     NO_OBJECT = "the log does not have its object"
     PATCH = "a patch, whose object is not in the log (level Request)"
+    APPLIED = "a patch that may have created its object: the log has no HTTP code"
+    MUTATED = "a webhook has changed its object, and the log has it as it was sent"
     COLLECTION = "it deletes a collection, whose objects are not in the log"
     CONNECTION = "it opens a connection, whose options are not in the log"
     KIND = "nobody knows the kind of its resource"
     UNUSABLE = "its object cannot be read"
-    MISSING = "it depends on what is not in the log (the old object, the user's groups)"
+    MISSING = "it depends on what is not in the log (the old object, the user's groups, the roles)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,8 @@ class Logged:
     name: str
     user: User
     missing: tuple[Missing, ...]
+    may_create: bool = False
+    """Whether an update may have been a creation just as well."""
 
     @property
     def code(self) -> int:
@@ -99,14 +112,15 @@ def logged(found: LoggedEvent) -> Logged | None:
     event = found.value
     reference = mapping(event.get("objectRef"))
     subresource = text(reference.get("subresource"))
-    operation = _OPERATIONS.get(text(event.get("verb")))
-    if subresource in _CONNECTIONS and event.get("verb") in ("create", "get"):
+    verb = text(event.get("verb"))
+    operation = _OPERATIONS.get(verb)
+    if subresource in _CONNECTIONS:
         operation = Operation.CONNECT
     if operation is None or not reference.get("resource"):
         return None
     code = mapping(event.get("responseStatus")).get("code")
-    if event.get("verb") == "patch" and code == _CREATED:
-        operation = Operation.CREATE  # server-side apply of what was not there
+    if operation is Operation.UPDATE and code == _CREATED:
+        operation = Operation.CREATE  # what was applied, or put, was not there
     missing = [] if found.knows_groups else [Missing.GROUPS]
     if operation in (Operation.UPDATE, Operation.DELETE):
         missing.append(Missing.OLD_OBJECT)
@@ -120,7 +134,22 @@ def logged(found: LoggedEvent) -> Logged | None:
     if resource == NAMESPACES:
         namespace = name
     user = _user(mapping(event.get("impersonatedUser")) or mapping(event.get("user")))
-    return Logged(event, operation, resource, subresource, namespace, name, user, tuple(missing))
+    may_create = verb == "patch" and not subresource and _may_create(event, code)
+    lacks = tuple(missing)
+    return Logged(event, operation, resource, subresource, namespace, name, user, lacks, may_create)
+
+
+def _may_create(event: Mapping[str, Any], code: object) -> bool:
+    """Whether a patch (what is applied is one) may have created its object: of one that was refused
+    nobody knows, of others the code tells, or that the object is much older."""
+    if isinstance(code, int) and code:
+        return code >= _REFUSED
+    about = mapping(mapping(event.get("responseObject")).get("metadata"))
+    try:
+        begun = datetime.fromisoformat(text(about.get("creationTimestamp")))
+        return begun + _CLOCKS > datetime.fromisoformat(text(event.get("stageTimestamp")))
+    except (ValueError, TypeError):
+        return True
 
 
 def _user(given: Mapping[str, Any]) -> User:
@@ -149,10 +178,16 @@ def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
     return None
 
 
-def target_request(one: Logged, kind: GroupVersionKind) -> Request:
-    """The request without objects: enough to know which policies may be about it."""
+def target_requests(one: Logged, kind: GroupVersionKind) -> Iterator[Request]:
+    """What the request may be, without objects: enough to know which policies may be about it."""
+    yield _target_request(one, kind, one.operation)
+    if one.may_create:
+        yield _target_request(one, kind, Operation.CREATE)
+
+
+def _target_request(one: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
     return Request(
-        operation=one.operation,
+        operation=operation,
         kind=kind,
         resource=one.resource,
         subresource=one.subresource,
@@ -160,7 +195,7 @@ def target_request(one: Logged, kind: GroupVersionKind) -> Request:
         namespace=one.namespace,
         user=one.user,
         dry_run=one.dry_run,
-        options=default_options(one.operation, dry_run=one.dry_run),
+        options=default_options(operation, dry_run=one.dry_run),
     )
 
 
@@ -169,7 +204,7 @@ def request_of_event(
 ) -> Request | Undecidable:
     """The request as admission has seen it, as far as the event tells."""
     event = one.event
-    request = target_request(one, kind)
+    request = _target_request(one, kind, one.operation)
     if one.operation is Operation.DELETE:
         collection = event.get("verb") == "deletecollection" or not one.name
         return Undecidable.COLLECTION if collection else request
@@ -191,15 +226,34 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> dict[str, 
         return Undecidable.TRUNCATED
     if event.get("level") not in _WITH_OBJECTS:
         return Undecidable.METADATA
-    answer = event.get("responseObject")
-    if isinstance(answer, dict) and answer and answer.get("kind") != "Status":
+    answer, given = event.get("responseObject"), event.get("requestObject")
+    if _TOO_LARGE in (answer, given):
+        return Undecidable.TRUNCATED
+    if isinstance(answer, dict) and answer and not _is_other(answer):
+        if one.may_create:
+            return Undecidable.APPLIED
         return {"apiVersion": kind.api_version, "kind": kind.kind, **answer}
     if event.get("verb") == "patch":
         return Undecidable.PATCH
-    given = event.get("requestObject")
     if not isinstance(given, dict) or not given:
         return Undecidable.NO_OBJECT
+    if _is_mutated(event):
+        return Undecidable.MUTATED
     return _filled_in({"apiVersion": kind.api_version, "kind": kind.kind, **given}, one, prepare)
+
+
+def _is_other(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer is not the object, whatever the resource."""
+    version = text(answer.get("apiVersion"))
+    return answer.get("kind") == "Status" or version.startswith(_OTHER_FORMS)
+
+
+def _is_mutated(event: Mapping[str, Any]) -> bool:
+    """Whether a mutating webhook says so in the annotations."""
+    return any(
+        key.startswith(MUTATION) and '"mutated":true' in text(value)
+        for key, value in mapping(event.get("annotations")).items()
+    )
 
 
 def _filled_in(

@@ -104,7 +104,8 @@ class ReplayFindings:
     """`events` are all that were read; of these `skipped` are of other stages, `reads` only read,
     `unconcerned` are of no policy's concern, and `judged` were judged: denied by a policy, or with
     no policy undecided. `undecidable` counts the others by the name of the reason, `undecided` by
-    policy. `would` is what policies would have said, `did` what was said then."""
+    policy. `namespaces` are those of what was judged. `would` is what policies would have said,
+    `did` what was said then."""
 
     events: int = 0
     skipped: int = 0
@@ -120,6 +121,7 @@ class ReplayFindings:
     matched: Counter[str] = field(default_factory=Counter)
     undecidable: Counter[str] = field(default_factory=Counter)
     undecided: Counter[str] = field(default_factory=Counter)
+    namespaces: dict[str, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from celadon.admission import ADMIN, ObjectWorld
-from celadon.cli.auditing.audit_lookups import given_objects, preparation
+from celadon.admission.incomplete import Missing
+from celadon.cli.auditing.audit_lookups import given_objects, lookups_of, preparation
 from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.manifests import Manifests
+from celadon.cli.checking.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.checking.policy_set import PolicySets, validating_engine
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replaying.audit_logs import log_files, read_events, total_bytes
 from celadon.cli.replaying.event_replay import EventReplay
 from celadon.cli.replaying.replay_findings import ReplayFindings, ReplayReport
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
+
+_NO_ROLES: Final = (Missing.ROLES,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,8 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     policies = asked.sets.validating
     engine = validating_engine(policies, asked.version)
     world = ObjectWorld(objects, implicit_namespaces=True)
-    events = EventReplay(engine, world, prepare, policies, findings)
+    missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
+    events = EventReplay(engine, world, prepare, policies, findings, missing)
     files = log_files(logs)
     total = total_bytes(files)
     for read in read_events(files):
@@ -50,20 +59,23 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
         findings,
         tuple(sorted(policies.policies)),
         tuple(error for one in asked.sets.all for error in one.errors),
-        tuple(_notices(asked, findings)),
+        tuple(_notices(asked, findings, [one.value for one in given])),
         asked.strict,
     )
 
 
-def _notices(asked: Replay, findings: ReplayFindings) -> Iterator[Notice]:
+def _notices(
+    asked: Replay, findings: ReplayFindings, existing: Sequence[JsonObject]
+) -> Iterator[Notice]:
     policies = asked.sets.validating
     if not findings.events and not findings.problems:
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
+    yield from not_applied(asked.sets.mutating, "requests are judged as they came to be stored")
+    yield from policy_notices(policies, None, Coverage(), existing, objects=False)
     bound = {one.value.spec.policy_name for one in policies.bindings.values()}
     for name, placed in sorted(policies.policies.items()):
-        if name not in bound:
-            text = f"policy `{name}` has no binding, so it does nothing"
-            yield Notice(Silence.POLICY_UNBOUND, placed.place(), text)
-        elif not findings.matched[name] and not findings.undecided[name]:
+        if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"
             yield Notice(Silence.POLICY_UNMATCHED, placed.place(), text)
+    if lookups_of(asked.sets).namespaces:
+        yield from assumed_namespaces(findings.namespaces, existing)

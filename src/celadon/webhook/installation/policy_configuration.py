@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import Rule
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACE_NAME
 from celadon.webhook.installation.installation_settings import (
     CONFIGURATION_DOMAIN,
     Certificates,
@@ -28,7 +28,6 @@ EVERYTHING: Final = Coverage(
 PATHS: Final = {False: "/validate", True: "/mutate"}
 """Where the webhook is asked, by whether it is to change objects."""
 INJECT: Final = "cert-manager.io/inject-ca-from"
-NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 
 def policy_configuration(
