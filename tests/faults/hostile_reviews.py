@@ -24,6 +24,8 @@ _ODD: Final[Sequence[Any]] = (
     *("CREATE", "DELETE", "CONNECT", "admission.k8s.io/v1", "AdmissionReview", "Namespace"),
 )
 _OBJECTS: Final = ("object", "object", "oldObject", "options", "userInfo")
+_MOST_REPEATED: Final = 4_000_000
+"""Characters; what is repeated again and again grows beyond any memory."""
 _BYTES: Final = (
     b"\x00",
     b"\xff",
@@ -117,7 +119,9 @@ class Damage:
         elif way == 2 and isinstance(place, dict):
             place[str(dice.choice(_ODD))[:300]] = place.pop(key)
         elif way == 3:
-            place[key] = [place[key]] * dice.choice((2, 50, 1000))
+            copies, text = dice.choice((2, 50, 1000)), json.dumps(place[key])
+            if len(text) * copies <= _MOST_REPEATED:  # apart: damage to one would be damage to all
+                place[key] = json.loads(f"[{','.join([text] * copies)}]")
         else:
             place[key] = copy.deepcopy(dice.choice(_ODD))
 

@@ -161,6 +161,8 @@ optional.none().value()
 optional.ofNonZeroValue(0).hasValue()
 o.?zz.?a.orValue(optional.none())[dyn('')]
 o.?zz.or(optional.of(optional.of(o))).orValue(1)['f']
+o.yes ? dyn(dyn(optional.of(optional.of(int)))).orValue(timestamp(0)) : timestamp(0)
+o.yes ? (dyn([optional.of(int)]) + [timestamp(0)])[0] : timestamp(0)
 [dyn(optional.of({'a': 1})), o][0][dyn('a')]
 {'k': dyn(optional.of(o)), 'l': o}.k[dyn('f')]
 [optional.of(quantity('1Gi'))].map(x, x).size()

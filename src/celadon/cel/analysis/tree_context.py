@@ -99,7 +99,7 @@ class Context:
     def may_be_optional(self, node: Expr) -> bool:
         """May the value be an optional?"""
         t = self.checked.types.get(node.id, DYN)
-        return is_optional(t) or (self.boxes_optionals and t.kind in _OPEN_KINDS)
+        return is_optional(t) or self._may_hide_optional(node)
 
     def may_reopen(self, node: Expr) -> bool:
         """May the value be an optional that does not come out of an attribute as it went in (see
@@ -107,7 +107,12 @@ class Context:
         t = self.checked.types.get(node.id, DYN)
         if is_optional(t):
             return not (t.params and t.params[0].kind in SETTLED_KINDS)
-        return self.boxes_optionals and t.kind in _OPEN_KINDS and not self.is_constant(node)
+        return self._may_hide_optional(node) and not self.is_constant(node)
+
+    def _may_hide_optional(self, node: Expr) -> bool:
+        """May the value be an optional, whatever its type says? Types say little where anything is
+        dynamic: `dyn(optional.of(x)).orValue(1)` is an int to the checker."""
+        return self.boxes_optionals and self.certain(node) is None
 
     def is_constant(self, node: Expr) -> bool:
         """Is the node's value known before anything runs, as a literal or by folding?"""
