@@ -39,10 +39,11 @@ Steps = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class TypedScope:
-    """`kind` is that of `object`; None if nobody knows it."""
+    """`kind` is that of `object`, `object_type` its fields; None if nobody knows them."""
 
     environment: Environment
     kind: GroupVersionKind | None = None
+    object_type: SchemaType | None = None
 
 
 class TypedScopes:
@@ -72,7 +73,9 @@ class TypedScopes:
         known = [kind for kind in kinds if self._type(kind) is not None][:MAX_SCOPES]
         if len(kinds) > MAX_SCOPES or not known:
             return [TypedScope(self._of_policy(spec, path, None))]
-        return [TypedScope(self._of_policy(spec, path, kind), kind) for kind in known]
+        return [
+            TypedScope(self._of_policy(spec, path, kind), kind, self._type(kind)) for kind in known
+        ]
 
     def _type(self, kind: GroupVersionKind) -> SchemaType | None:
         if kind not in self._types:

@@ -45,6 +45,7 @@ _SORTS: Final = {
     Sort.MACRO: lsp.CompletionItemKind.Snippet,
     Sort.NAMESPACE: lsp.CompletionItemKind.Module,
     Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
+    Sort.TYPE: lsp.CompletionItemKind.Struct,
 }
 
 
@@ -198,7 +199,7 @@ def _follow_files(server: CeladonServer) -> None:
 
 def _complete(server: CeladonServer) -> None:
     @server.feature(
-        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?"])
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?", "{"])
     )
     def complete(params: lsp.CompletionParams) -> lsp.CompletionList | None:
         found = server.spot(params.text_document.uri, params.position)
