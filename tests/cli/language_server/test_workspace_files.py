@@ -32,6 +32,6 @@ def test_definitions_of_other_files_count_and_line_ends_do_not() -> None:
 
 def test_what_cannot_be_read_is_told_where_it_is() -> None:
     workspace = Workspace(lint_setup(LintConfig()))
-    workspace.change(FILE, "a: [")
+    workspace.change(FILE, "# admissionregistration.k8s.io\na: [")
     (found,) = workspace.diagnoses()[FILE]
-    assert (found.code, found.span.start.line) == ("", 0)
+    assert (found.code, found.span.start.line) == ("", 1)
