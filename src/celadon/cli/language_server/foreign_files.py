@@ -1,8 +1,8 @@
 """Files of a workspace that are none of ours: an editor opens all YAML there is.
 
 Of a chart's templates nothing is said, since they are no YAML before they are rendered. Of files
-that cannot be read, or hold something else than objects, something is said only if they name a group
-whose objects have expressions: others have their own tools.
+that cannot be read, or hold something else than objects, something is said only if they name a
+group whose objects have expressions: others have their own tools.
 """
 
 from __future__ import annotations
