@@ -77,3 +77,24 @@ def test_calls(text: str, calls: list[tuple[str, str, int]]) -> None:
     context = typing_context(text.replace("^", ""), text.index("^"), ENVIRONMENT)
     assert context is not None
     assert [(one.name, one.receiver, one.argument) for one in context.calls] == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Item{^", ("Item", (), None)),
+        ("Item{name: ^", ("Item", (), "name")),
+        ("Item{name: 'x', ne^xt: 1}", ("Item", ("name",), None)),
+        ("Item{name: a ? b : ^", ("Item", (), "name")),
+        ("a.Item{next: a.Item{name: 'x'}, ?^", ("a.Item", ("next",), None)),
+        ("{'a': ^", ("", (), "'a'")),
+        ("Item{name: f(^", None),
+        ("Item{}^", None),
+        ("^", None),
+    ],
+)
+def test_messages(text: str, message: tuple[str, tuple[str, ...], str | None] | None) -> None:
+    context = typing_context(text.replace("^", ""), text.index("^"), ENVIRONMENT)
+    assert context is not None
+    found = context.message
+    assert (found and (found.name, found.fields, found.field)) == message

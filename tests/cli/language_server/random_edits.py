@@ -27,6 +27,7 @@ _PIECES: Final = (
     *(" ", "\n", "\n  ", ".", "'", '"', "(", ")", "{", "}", "[", ": ", "#", "// x", "|", ">-\n"),
     *("&&", "||", "!", "?", "object.", "variables.", "c", "all(c, ", "has(", "size", "😀", "é"),
     *("- expression: ", "spec:\n", "---\n", "&a ", "*a", "null", "1", "\\", "\t", "\ufeff"),
+    *("\r\n", "\r", "e\u0301", "\u2028", "<<: *a", "{{ .Values.x }}", "Object{", "Object.spec{"),
 )
 
 
@@ -79,7 +80,14 @@ def run(text: str, edits: int, seed: int) -> None:
         workspace.change(FILE, current)
         fresh = Workspace(_SETUP)
         fresh.change(FILE, current)
-        assert analysis(workspace, place) == analysis(fresh, place), (seed, number, current)
+        try:
+            assert analysis(workspace, place) == analysis(fresh, place)
+        except Exception as error:
+            error.add_note(f"seed {seed}, edit {number}, place {place}, text {current!r}")
+            raise
+        if number % 500 == 499:
+            sys.stdout.write(f"{number + 1} edits\n")
+            sys.stdout.flush()
 
 
 def main() -> None:

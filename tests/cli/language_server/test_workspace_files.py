@@ -32,6 +32,67 @@ def test_definitions_of_other_files_count_and_line_ends_do_not() -> None:
 
 def test_what_cannot_be_read_is_told_where_it_is() -> None:
     workspace = Workspace(lint_setup(LintConfig()))
-    workspace.change(FILE, "a: [")
+    workspace.change(FILE, "# admissionregistration.k8s.io\na: [")
     (found,) = workspace.diagnoses()[FILE]
-    assert (found.code, found.span.start.line) == ("", 0)
+    assert (found.code, found.span.start.line) == ("", 1)
+
+
+WRONG = POLICIES.replace("spec.replicas", "spec.replicsa")
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (WRONG, Position(14, 17)),
+        (WRONG.replace("\n", "\r"), Position(14, 17)),
+        ("\ufeff" + WRONG, Position(14, 17)),
+        (WRONG.replace("object.spec.replicsa", "'e\u0301😀' == '' || object.spec.replicsa"), None),
+        (WRONG.replace("    message: too", "\t"), Position(16, 0)),
+    ],
+    ids=["plain", "old line ends", "byte order mark", "composed characters", "a tab behind it"],
+)
+def test_places_are_those_of_the_editor(content: str, place: Position | None) -> None:
+    workspace = Workspace(lint_setup(LintConfig()))
+    workspace.change(FILE, content)
+    found = workspace.diagnoses()[FILE]
+    if place is None:
+        units = len("      'e\u0301😀' == '' || object.spec".encode("utf-16-le")) // 2
+        place = Position(14, units)
+    assert place in [one.span.start for one in found]
+
+
+CHART = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: "{{ .Release.Name }}"
+  {{- include "labels" . | nindent 2 }}
+spec:
+  validations:
+  - expression: objct.spec
+"""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CHART,
+        CHART.replace('  {{- include "labels" . | nindent 2 }}\n', ""),
+        "{{- if .Values.policies }}\n" + POLICIES + "{{- end }}\n",
+        "name: tests\non: push\njobs: {}\n",
+        "services:\n  a: [\n",
+        "- one\n- two\n",
+        "key: value: more\n",
+    ],
+)
+def test_nothing_is_said_of_what_is_not_ours(content: str) -> None:
+    workspace = Workspace(lint_setup(LintConfig()))
+    workspace.change(FILE, content)
+    assert workspace.diagnoses() == {FILE: []}
+
+
+def test_an_expression_with_braces_is_no_template() -> None:
+    workspace = Workspace(lint_setup(LintConfig()))
+    wrong = "    messageExpression: \"string({'a': {'b': 1}}) + objct.x + '{{ x }}'\"\n"
+    workspace.change(FILE, POLICIES.replace("    message: too many\n", wrong))
+    assert any("objct" in one.message for one in workspace.diagnoses()[FILE])

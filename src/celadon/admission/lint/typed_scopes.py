@@ -16,6 +16,7 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
+from celadon.admission.lint.model.builtin_types import builtin_type
 from celadon.admission.lint.model.matched_kinds import matched_kinds
 from celadon.admission.lint.model.subjects import Settings
 from celadon.admission.registration.decoding import RegistrationError, decode_object
@@ -27,7 +28,7 @@ from celadon.cel import Environment, types
 from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.library import environment
-from celadon.kube.schemas import Schema, SchemaType, View, custom_schemas, schema_for, schema_type
+from celadon.kube.schemas import Schema, SchemaType, View, custom_schemas, schema_type
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass
 
@@ -39,10 +40,11 @@ Steps = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class TypedScope:
-    """`kind` is that of `object`; None if nobody knows it."""
+    """`kind` is that of `object`, `object_type` its fields; None if nobody knows them."""
 
     environment: Environment
     kind: GroupVersionKind | None = None
+    object_type: SchemaType | None = None
 
 
 class TypedScopes:
@@ -72,13 +74,15 @@ class TypedScopes:
         known = [kind for kind in kinds if self._type(kind) is not None][:MAX_SCOPES]
         if len(kinds) > MAX_SCOPES or not known:
             return [TypedScope(self._of_policy(spec, path, None))]
-        return [TypedScope(self._of_policy(spec, path, kind), kind) for kind in known]
+        return [
+            TypedScope(self._of_policy(spec, path, kind), kind, self._type(kind)) for kind in known
+        ]
 
     def _type(self, kind: GroupVersionKind) -> SchemaType | None:
         if kind not in self._types:
-            schema = schema_for(kind) or self._custom.get(kind)
-            found = None if schema is None else schema_type(schema, kind.kind, View.ACTUAL)
-            self._types[kind] = found
+            custom = self._custom.get(kind)
+            found = None if custom is None else schema_type(custom, kind.kind, View.ACTUAL)
+            self._types[kind] = builtin_type(kind) or found
         return self._types[kind]
 
     def _of_policy(

@@ -4,6 +4,12 @@ context = typing_context("object.spec.containers.all(c, c.", 32, environment)
 context.receiver, type_in(context.environment, context.receiver)
 """
 
-from celadon.cel.unfinished.typing_context import OpenCall, TypingContext, type_in, typing_context
+from celadon.cel.unfinished.typing_context import (
+    OpenCall,
+    OpenMessage,
+    TypingContext,
+    type_in,
+    typing_context,
+)
 
-__all__ = ["OpenCall", "TypingContext", "type_in", "typing_context"]
+__all__ = ["OpenCall", "OpenMessage", "TypingContext", "type_in", "typing_context"]

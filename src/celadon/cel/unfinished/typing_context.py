@@ -6,6 +6,7 @@ the way. Names that macros around the place bind are typed by what they iterate 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 from celadon.cel import types
@@ -40,16 +41,27 @@ class OpenCall:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenMessage:
+    """`Name{...}` or `{...}` that is being written: its name, empty for a map; the fields that it
+    has already; and the one whose value is being written, None where a field's name is."""
+
+    name: str
+    fields: tuple[str, ...]
+    field: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TypingContext:
     """`word` is what has been typed of a name, from `start` on; `receiver` the text before its dot,
     None where there is no dot. `calls` are those around it, the outermost first. `environment`
-    knows the names that macros bind."""
+    knows the names that macros bind. `message` is what is directly around the place."""
 
     word: str
     start: int
     receiver: str | None
     calls: tuple[OpenCall, ...]
     environment: Environment
+    message: OpenMessage | None = None
 
 
 def typing_context(text: str, offset: int, environment: Environment) -> TypingContext | None:
@@ -73,7 +85,8 @@ def typing_context(text: str, offset: int, environment: Environment) -> TypingCo
     if last >= 0 and kinds[last] == ".":
         receiver = _operand(found, before, last)
     calls = _open_calls(found, before)
-    return TypingContext(word, start, receiver, calls, _with_variables(environment, calls))
+    names = _with_variables(environment, calls)
+    return TypingContext(word, start, receiver, calls, names, _open_message(found, start))
 
 
 def type_in(environment: Environment, text: str) -> Type:
@@ -151,6 +164,30 @@ def _open_calls(found: TokenList, text: str) -> tuple[OpenCall, ...]:
             name = text[offsets[at - 1] : offsets[at]].strip()
             calls.append(OpenCall(name, receiver, len(parts) - 1, parts))
     return tuple(calls)
+
+
+def _open_message(found: TokenList, end: int) -> OpenMessage | None:
+    """The innermost bracket that is open before an offset, if it is that of a message."""
+    kinds, texts, offsets = found
+    open_at: list[list[list[int]]] = []
+    for at, kind in enumerate(kinds[: bisect_left(offsets, end)]):
+        if kind in _OPENING.values():
+            open_at.append([[at]])
+        elif kind in _OPENING and open_at:
+            open_at.pop()
+        elif kind == "," and open_at:
+            open_at[-1].append([at])
+        elif kind == ":" and open_at:
+            open_at[-1][-1].append(at)
+    if not open_at or kinds[open_at[-1][0][0]] != "{":
+        return None
+    brace, *_ = open_at[-1][0]
+    *entries, last = [texts[one[1] - 1] if len(one) > 1 else None for one in open_at[-1]]
+    name = ""
+    while brace > 0 and kinds[brace - 1] in (".", *_NAMES):
+        brace -= 1
+        name = texts[brace] + name
+    return OpenMessage(name, tuple(one for one in entries if one is not None), last)
 
 
 def _with_variables(environment: Environment, calls: tuple[OpenCall, ...]) -> Environment:

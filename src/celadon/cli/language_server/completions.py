@@ -18,6 +18,12 @@ from celadon.cli.language_server.function_docs import (
     macros_of,
     signature,
 )
+from celadon.cli.language_server.message_completions import (
+    fields_at,
+    is_at_field,
+    types_behind,
+    values_at,
+)
 from celadon.records import dataclass
 
 _GLOBAL_MACROS: Final = ("has",)
@@ -35,6 +41,7 @@ class Sort(enum.Enum):
     MACRO = enum.auto()
     NAMESPACE = enum.auto()
     KEYWORD = enum.auto()
+    TYPE = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,24 @@ def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Offers 
         if context is None:
             return None
         start = context.start
-        offers = _members(context) if context.receiver is not None else _names(context.environment)
-        for one in offers:
+        for one in _offered(context, scope):
             found.setdefault(one.label, one)
     return Offers(start, tuple(found[label] for label in sorted(found)))
+
+
+def _offered(context: TypingContext, scope: TypedScope) -> Iterator[Offer]:
+    if context.message is not None and is_at_field(context):
+        for part in fields_at(context.message, scope):
+            yield Offer(part.text, Sort.FIELD, part.type)
+    elif context.receiver is not None:
+        built = list(types_behind(context.receiver, scope))
+        yield from (Offer(part.text, Sort.TYPE, part.type) for part in built)
+        if not built:
+            yield from _members(context)
+    else:
+        for part in values_at(context, scope):
+            yield Offer(part.text, Sort.TYPE if part.is_type else Sort.KEYWORD, part.type)
+        yield from _names(context.environment)
 
 
 def _names(environment: Environment) -> Iterator[Offer]:

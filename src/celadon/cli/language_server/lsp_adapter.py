@@ -1,7 +1,8 @@
 """The protocol: requests of an editor to calls of the functions beside, and answers back.
 
 Nothing is decided here. All work is done in the order in which the editor asks, in one thread: an
-answer is about the text as it was when it was asked for. Diagnostics follow a change at once.
+answer is about the text as it was when it was asked for. Diagnostics follow a change at once, and
+several changes that come faster than they can be made have them made once.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from celadon.cli.project_files.config_files import ConfigError
 from celadon.cli.reading.sources import EXTENSIONS
 
 RUN_TESTS: Final = "celadon.runTests"
+PAUSE: Final = 0.02
+"""Seconds without a change after which diagnostics are made: changes that wait already are made
+first, and share them."""
 _SOURCE: Final = "celadon"
 _SEVERITIES: Final = {
     Severity.ERROR: lsp.DiagnosticSeverity.Error,
@@ -45,6 +49,7 @@ _SORTS: Final = {
     Sort.MACRO: lsp.CompletionItemKind.Snippet,
     Sort.NAMESPACE: lsp.CompletionItemKind.Module,
     Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
+    Sort.TYPE: lsp.CompletionItemKind.Struct,
 }
 
 
@@ -59,6 +64,7 @@ class CeladonServer(LanguageServer):
         self.files = _workspace(Path.cwd())
         self.diagnoses: dict[str, list[Diagnosis]] = {}
         self.shown: dict[str, list[lsp.Diagnostic]] = {}
+        self._pending: asyncio.TimerHandle | None = None
 
     def open_folder(self, folder: str) -> None:
         """Read a workspace."""
@@ -83,8 +89,23 @@ class CeladonServer(LanguageServer):
         """What an expression may name."""
         return self.files.scopes().at(spot.document.value, spot.path)
 
+    def publish_soon(self) -> None:
+        """Show what is wrong, once there is a pause."""
+        if self._pending is not None:
+            self._pending.cancel()
+        self._pending = asyncio.get_running_loop().call_later(PAUSE, self.publish)
+
+    def diagnoses_of(self, path: str) -> list[Diagnosis]:
+        """What is wrong with a file as it is now."""
+        if self._pending is not None:
+            self.publish()
+        return self.diagnoses.get(path, [])
+
     def publish(self) -> None:
         """Show what is wrong, where that has changed."""
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
         self.diagnoses = self.files.diagnoses()
         for path in self.shown.keys() | self.diagnoses.keys():
             now = [_diagnostic(path, one) for one in self.diagnoses.get(path, [])]
@@ -171,7 +192,7 @@ def _follow_files(server: CeladonServer) -> None:
     def changed(uri: str) -> None:
         if _path(uri).endswith(EXTENSIONS):
             server.files.change(_path(uri), server.workspace.get_text_document(uri).source)
-            server.publish()
+            server.publish_soon()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -198,7 +219,7 @@ def _follow_files(server: CeladonServer) -> None:
 
 def _complete(server: CeladonServer) -> None:
     @server.feature(
-        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?"])
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?", "{"])
     )
     def complete(params: lsp.CompletionParams) -> lsp.CompletionList | None:
         found = server.spot(params.text_document.uri, params.position)
@@ -308,7 +329,7 @@ def _change_files(server: CeladonServer) -> None:
         file = server.files.files.get(path)
         if file is None:
             return []
-        found = code_actions(file, server.diagnoses.get(path, []), _span(params.range))
+        found = code_actions(file, server.diagnoses_of(path), _span(params.range))
         return [_action(params.text_document.uri, one) for one in found]
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)

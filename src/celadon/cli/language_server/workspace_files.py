@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
+from celadon.cli.language_server.foreign_files import is_template, may_have_expressions
 from celadon.cli.language_server.text_positions import Lines, Position, Span
 from celadon.cli.laying_out.file_layout import text_layout
 from celadon.cli.laying_out.layout_config import LayoutConfig
@@ -33,7 +34,7 @@ MAX_FILES: Final = 2000
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True)
 class EditedFile:
-    """One file: its text, and what is in it."""
+    """One file: its text, and what is in it. Without problems if it is none of ours."""
 
     text: Text
     documents: tuple[Document, ...]
@@ -44,15 +45,21 @@ class EditedFile:
         """For positions in it."""
         return Lines(self.text.content)
 
+    @cached_property
+    def is_template(self) -> bool:
+        """Whether it is not for us before somebody renders it."""
+        return is_template(self.text.content)
+
 
 def edited_file(path: str, content: str) -> EditedFile:
-    """A file with this content."""
-    text = Text(path, content.replace("\r\n", "\n"))
+    """A file with this content, whose lines may end as an editor's may."""
+    text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
     found = list(DocumentReader().read(text))
+    problems = (one for one in found if isinstance(one, Problem))
     return EditedFile(
         text,
         tuple(one for one in found if not isinstance(one, Problem)),
-        tuple(one for one in found if isinstance(one, Problem)),
+        tuple(problems) if may_have_expressions(content) else (),
     )
 
 
@@ -135,7 +142,7 @@ class Workspace:
         problems = [problem for one in self.files.values() for problem in one.problems]
         for problem in (*problems, *given.problems):
             found[problem.file].append(_of_problem(self.files[problem.file], problem))
-        return found
+        return {path: [] if self.files[path].is_template else found[path] for path in found}
 
     def layout_edits(self, path: str, span: Span | None = None) -> list[TextEdit]:
         """What puts the expressions of a file, or of a part of it, in their layout."""

@@ -6,7 +6,7 @@ Composed for the few documents that somebody asks about; until then PyYAML is no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -22,15 +22,25 @@ class Node(NamedTuple):
     children: dict[Any, tuple[Node, int]]
 
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
 def composed(text: str, line: int) -> Node:
     """The node of the document that begins on a line (from 0).
 
     Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
     """
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-    events = iter(loader(text).get_event, None)
+    events = iter(loader(text.removeprefix(_BYTE_ORDER_MARK)).get_event, None)
     starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
-    return next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
+    node = next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
+    return _moved(node) if text.startswith(_BYTE_ORDER_MARK) else node
+
+
+def _moved(node: Node) -> Node:
+    """A node in a text with one more character before it."""
+    children = {step: (_moved(child), key + 1) for step, (child, key) in node.children.items()}
+    return Node(node.start + 1, node.end + 1, node.value + 1, node.is_flow, children)
 
 
 def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:  # noqa: ANN401 - untyped PyYAML

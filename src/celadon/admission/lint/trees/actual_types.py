@@ -19,6 +19,7 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
+from celadon.admission.lint.model.builtin_types import builtin_type
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.model.type_mistakes import Mistake
@@ -96,9 +97,9 @@ class ActualTypes:
 
     def _type(self, kind: GroupVersionKind) -> SchemaType | None:
         if kind not in self._types:
-            schema = self._bundle.schema(kind)
-            known = None if schema is None else schema_type(schema, kind.kind, View.ACTUAL)
-            self._types[kind] = known
+            custom = self._bundle.custom.get(kind)
+            known = None if custom is None else schema_type(custom, kind.kind, View.ACTUAL)
+            self._types[kind] = builtin_type(kind) or known
         return self._types[kind]
 
     def _check(
