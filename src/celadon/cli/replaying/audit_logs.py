@@ -29,8 +29,8 @@ _NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")
 _DATED: Final = late_pattern(r"\d{4}-?\d\d-?\d\d")
 _NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
 """What logrotate and others put behind the name, a date perhaps."""
-_BEGIN: Final = re.compile(r"\S")
-_STAMP: Final = re.compile(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+_BEGIN: Final = late_pattern(r"\S")
+_STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
 """What exports of CloudWatch put before each line."""
 
 

@@ -41,11 +41,12 @@ from celadon.cli.replaying.replay_findings import Occurrence, ReplayFindings
 from celadon.goyaml import UnreadableError
 from celadon.kube import MASTERS, GroupVersionKind
 from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNT_PREFIX
+from celadon.patterns import late_pattern
 
 _REFUSED: Final = 400
 _STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))
 """Actions of bindings."""
-_DENIAL: Final = re.compile(
+_DENIAL: Final = late_pattern(
     r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
 )
 
