@@ -567,6 +567,79 @@ LOCK_OUTS = (
         "no labels",
     ),
     LockOut(
+        "no pod may be evicted",
+        policy("stay", rules("pods/eviction"), "false", message="stays"),
+        "degraded",
+        "stay",
+        "CREATE pods/eviction kube-system/coredns-5d78c9869d-xxxxx",
+        ("nodes-can-be-drained",),
+        "stays",
+    ),
+    LockOut(
+        "definitions are changed by humans",
+        policy("crds", rules("customresourcedefinitions/*"), HUMANS, message="by humans"),
+        "degraded",
+        "crds",
+        "UPDATE customresourcedefinitions/status ippools.crd.projectcalico.org",
+        ("definitions-are-served",),
+        "by humans",
+    ),
+    LockOut(
+        "volumes are made by humans",
+        policy("volumes", rules("persistentvolumes"), HUMANS, message="by humans"),
+        "degraded",
+        "volumes",
+        "CREATE PersistentVolume pvc-6a1f9d52-0d9f-4c53-9c3a-0e8f3c1a0004",
+        ("volumes-are-attached",),
+        "by humans",
+    ),
+    LockOut(
+        "claims of volumes are kept",
+        policy(
+            "keep", rules("persistentvolumeclaims", operations=["DELETE"]), "false", message="kept"
+        ),
+        "degraded",
+        "keep",
+        "DELETE PersistentVolumeClaim shop/data",
+        ("namespaces-can-be-deleted",),
+        "kept",
+    ),
+    LockOut(
+        "addresses belong to a team",
+        policy(
+            "addresses",
+            rules("ipaddresses"),
+            "'team' in object.metadata.labels",
+            message="no team",
+            conditions=["object.metadata.name != '10.96.0.1'"],
+        ),
+        "degraded",
+        "addresses",
+        "CREATE IPAddress 10.96.0.20",
+        ("services-get-addresses",),
+        "no team",
+    ),
+    LockOut(
+        "where traffic goes is not changed",
+        policy(
+            "slices", rules("endpointslices", operations=["UPDATE"]), "false", message="unchanged"
+        ),
+        "degraded",
+        "slices",
+        "UPDATE EndpointSlice kube-system/kube-dns-xxxxx",
+        ("coredns-stays-reachable",),
+        "unchanged",
+    ),
+    LockOut(
+        "quotas are written by humans",
+        policy("quotas", rules("resourcequotas/status"), HUMANS, message="by humans"),
+        "degraded",
+        "quotas",
+        "UPDATE resourcequotas/status kube-system/system",
+        ("quotas-are-counted",),
+        "by humans",
+    ),
+    LockOut(
         "Helm may not keep its releases",
         policy("secrets", rules("secrets"), "object.type != 'helm.sh/release.v1'", message="helm"),
         "degraded",
@@ -638,6 +711,15 @@ SAFE: Mapping[str, Sequence[Mapping[str, Any]]] = {
     ],
     "services are not published": policy(
         "services", rules("services"), "object.spec.type != 'LoadBalancer'"
+    ),
+    "claims of volumes name their class": policy(
+        "classes", rules("persistentvolumeclaims"), "object.spec.?storageClassName.hasValue()"
+    ),
+    "humans do not delete what is protected": policy(
+        "keep",
+        rules("namespaces", "persistentvolumeclaims", operations=["DELETE"]),
+        "request.userInfo.username.startsWith('system:')"
+        " || !has(oldObject.metadata.labels) || !('keep' in oldObject.metadata.labels)",
     ),
     "a mutation that adds a label": mutation(
         "label",

@@ -39,6 +39,7 @@ TABLES: Final = (
     "nodes",
     "static_pods",
     "workloads",
+    "running",
     "cleaning_up",
     "repairing",
 )
