@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from celadon.kube import metadata
 from celadon.kube.catalogue import Catalog, Resource
+from celadon.records import dataclass
 from celadon.webhook.cluster import (
     ClusterClient,
+    ClusterError,
     ClusterRefusal,
     ClusterUnreachable,
     items,
@@ -27,6 +29,18 @@ _GONE: Final = 410
 _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
 
 Page = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a list has been read: the server's token for what is left, empty at the end, and the
+    last object that was seen."""
+
+    more: str = ""
+    last: str = ""
+
+
+START: Final = Mark()
 
 
 def path_of(resource: Resource) -> str:
@@ -46,10 +60,23 @@ def listed_resources(catalog: Catalog) -> Iterator[Resource]:
             yield resource
 
 
-async def pages(client: ClusterClient, resource: Resource) -> AsyncIterator[Page]:
-    """The objects of a resource. Raises ClusterError."""
+async def counted(client: ClusterClient, resource: Resource) -> int:
+    """About how many objects there are; 0 if the server does not say."""
+    try:
+        page = await client.get(path_of(resource), {"limit": "1"})
+    except ClusterError:
+        return 0
+    about = page.get("metadata") or {}
+    return len(items(page)) + int(about.get("remainingItemCount") or 0)
+
+
+async def pages(
+    client: ClusterClient, resource: Resource, mark: Mark = START
+) -> AsyncIterator[tuple[Page, Mark]]:
+    """The objects of a resource that come behind a mark, each page with the next one. Raises
+    ClusterError."""
     path = path_of(resource)
-    more, last = "", ""
+    more, last = mark.more, mark.last
     while True:
         query = {"limit": str(PAGE)}
         if more:
@@ -64,8 +91,8 @@ async def pages(client: ClusterClient, resource: Resource) -> AsyncIterator[Page
         found = items(page)
         fresh = [one for one in found if _key(one) > last]
         last = max([last, *map(_key, found)])
-        yield fresh
         more = _continued(page)
+        yield fresh, Mark(more, last)
         if not more:
             return
 

@@ -207,6 +207,9 @@ def run(options: argparse.Namespace) -> Exit:
             report = _from_cluster(audit, options)
         except KubeconfigError as error:
             return output.usage_error("celadon audit", str(error))
+        except OSError as error:
+            wrong = f"`{options.state}` cannot be written: {error.strerror}"
+            return output.usage_error("celadon audit", wrong)
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
@@ -241,14 +244,21 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
 
 
 def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport:
-    """Raises KubeconfigError."""
+    """Raises KubeconfigError, OSError."""
     import asyncio
 
     from celadon.cli.auditing.cluster_audit import audit_cluster
     from celadon.cli.cluster_options import chosen_cluster
 
     location = chosen_cluster(options.kubeconfig, options.context)
-    return asyncio.run(audit_cluster(audit, location))
+    memory = None
+    if options.state:
+        from celadon.cli.fleets.cluster_memory import KeptPages, audit_identity
+        from celadon.cli.fleets.finished_work import KeptResults
+
+        identity = audit_identity(audit.manifests, audit.settings)
+        memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)
+    return asyncio.run(audit_cluster(audit, location, memory))
 
 
 def _wrong_use(options: argparse.Namespace) -> str:
@@ -270,6 +280,8 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "either dumps or a cluster"
     if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
         return "a cluster needs a package more: pip install 'celadon[serve]'"
+    if options.state and not (options.fleet or _asks_cluster(options)):
+        return "`--state` goes with a cluster, or with `--fleet`"
     if [*options.files, *options.sources].count("-") > 1:
         return "standard input (`-`) can only be read once"
     if options.as_group and not options.user:

@@ -7,6 +7,7 @@ beside and then renamed, so none is ever half there; one that cannot be read cou
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
@@ -53,6 +54,11 @@ class KeptResults:
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
             pickle.dump(result, stream, pickle.HIGHEST_PROTOCOL)
         os.replace(stream.name, path)
+
+    def forget(self, key: str) -> None:
+        """A result that nobody wants any more. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path(key))
 
     def _path(self, key: str) -> str:
         return os.path.join(self._folder, f"{key}.result")

@@ -7,7 +7,7 @@ order of the fleet, however many workers there are, so the report is that of a s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from celadon.cli.auditing.audit_inputs import Input, given_inputs
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.auditing.audit_run import Audit, finished
 from celadon.cli.auditing.source_survey import looked_up_in
+from celadon.cli.fleets.cluster_memory import audit_identity
 from celadon.cli.fleets.finished_work import key_of
 from celadon.cli.fleets.fleet_file import Source
 from celadon.cli.fleets.fleet_parts import Part
@@ -70,7 +71,7 @@ class _Running:
         self._given = given
         self._audit = replace(given.audit, manifests=replace(given.audit.manifests, problems=[]))
         job = Job(self._audit.manifests, given.audit.settings)
-        self._key = key_of(_identity(job))
+        self._key = key_of(audit_identity(job.manifests, job.settings))
         self._job = given.engine.share(job)
         self._reports: dict[str, AuditReport] = {}
         self._objects = self._kept = 0
@@ -136,13 +137,6 @@ class _Running:
         source.findings.problems += ready.problems
         report = finished(replace(audit, strict=False), source.findings, ready.existing)
         self._reports[source.name] = report
-
-
-def _identity(job: Job) -> Sequence[object]:
-    """What tells a job from others; not the time at which it was begun."""
-    documents = (*(one for group in job.manifests.given for one in group), *job.manifests.admitted)
-    told = [(one.file, one.path, one.value) for one in documents]
-    return told, replace(job.settings, now="", jobs=0)
 
 
 def _state(source: Source) -> Iterator[object]:

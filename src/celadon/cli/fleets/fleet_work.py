@@ -105,7 +105,7 @@ def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings
         for block in part_blocks(inputs, part):
             findings.add(auditor.block(block), most)
         return findings
-    from celadon.cli.auditing.cluster_audit import audited_pages
+    from celadon.cli.auditing.cluster_audit import NoMemory, audited_pages
 
     catalog = source.survey.catalog
     resource = None if catalog is None else catalog.by_gvr(part.resource)
@@ -113,7 +113,7 @@ def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings
         raise LookupError(part.resource)
 
     async def pages(client: ClusterClient) -> None:
-        async for one in audited_pages(client, resource, auditor):
+        async for one in audited_pages(client, resource, auditor, NoMemory()):
             findings.add(one, most)
 
     _asked(source.source, pages)
