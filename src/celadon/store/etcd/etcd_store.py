@@ -143,10 +143,11 @@ class EtcdStore:
         while True:
             try:
                 await self._sync()
-                return
             except ServiceUnavailable:  # the next member is asked
                 if self._loop.time() >= end:
                     raise
+            else:
+                return
 
     # Reading
 
