@@ -49,7 +49,8 @@ class Replica:
         """Until it is ready."""
         end = time.monotonic() + PATIENCE
         while not self.is_ready():
-            if time.monotonic() > end:
+            ended = self._process is None or self._process.poll() is not None
+            if ended or time.monotonic() > end:
                 raise RuntimeError(f"{self.name} does not start: {self._log.read_text()[-2000:]}")
             time.sleep(0.1)
 

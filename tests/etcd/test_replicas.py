@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -89,6 +90,41 @@ def test_a_policy_is_enforced_by_the_next_request_elsewhere(pair: tuple[Running,
         assert call(first, "DELETE", f"{BINDINGS}/no")[0] == 200
         assert call(second, "POST", CONFIGMAPS, config_map("never"))[0] == 201
         assert call(first, "DELETE", f"{CONFIGMAPS}/never")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({"clusterIP": "10.0.0.{number}"}, id="address"),
+        pytest.param({"type": "NodePort", "nodePort": "300{number}"}, id="port"),
+    ],
+)
+def test_nothing_is_given_to_two_services(
+    pair: tuple[Running, Running], wanted: dict[str, str]
+) -> None:
+    path = "/api/v1/namespaces/default/services"
+    with ThreadPoolExecutor(2) as both:
+        for number in range(20, 40):
+            spec: Any = {one: text.format(number=number) for one, text in wanted.items()}
+            port = int(spec.pop("nodePort", 0))
+            spec["ports"] = [{"port": 80, **({"nodePort": port} if port else {})}]
+            bodies = [
+                {
+                    "apiVersion": "v1",
+                    "kind": "Service",
+                    "metadata": {"name": f"{side}-{port}-{number}"},
+                    "spec": spec,
+                }
+                for side in ("left", "right")
+            ]
+            asked = [
+                both.submit(call, server, "POST", path, body)
+                for server, body in zip(pair, bodies, strict=True)
+            ]
+            answers = [one.result() for one in asked]
+            assert sorted(code for code, _ in answers) == [201, 422], answers
+            refusal = next(answer for code, answer in answers if code == 422)
+            assert "is already allocated" in refusal["message"]
 
 
 def test_a_page_begun_at_one_is_continued_at_the_other(pair: tuple[Running, Running]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionResource, StatusError
-from celadon.serve.views.service_network_view import ServiceNetworkView
+from celadon.serve.views.service_network_view import LiveNetwork, ServiceNetworkView
 from tests.serve.serving import Shelf, resource
 
 SERVICES = resource(GroupVersionResource("", "v1", "services"))
@@ -119,5 +119,24 @@ def test_a_service_that_is_gone_leaves_its_address() -> None:
         assert stored is not None
         await network.shelf.objects.delete(SERVICES, "a", "s", stored.revision)
         assert not network.view.network(dry_run=False).address_fault("10.0.0.9")
+
+    run(scenario)
+
+
+def test_a_claim_holds_once() -> None:
+    async def scenario() -> None:
+        network = Network()
+        first, second = (network.view.network(dry_run=False) for _ in range(2))
+        assert isinstance(first, LiveNetwork)
+        assert isinstance(second, LiveNetwork)
+        for one in (first, second):
+            assert one.port_fault(30_500) == one.address_fault("10.0.0.9") == ""
+        assert len(first.claims) == 2
+        objects, created = network.shelf.objects, []
+        for name, one in (("one", first), ("two", second)):
+            obj = {"metadata": {"name": name, "namespace": "a"}, "spec": {}}
+            created.append(await objects.create(SERVICES, "a", name, obj, one.claims))
+        assert created[0] is not None
+        assert created[1] is None, "the same was given to another"
 
     run(scenario)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.store import Committed, Compacted, ServiceError, WatchLost, put, update
 from celadon.store.errors import ServiceFull, ServiceUnavailable, TooLarge
 from celadon.store.etcd import EtcdSettings, EtcdStore, open_etcd, parse_endpoints
+from celadon.store.etcd.etcd_mirror import EtcdMirror
 from celadon.store.etcd.etcd_settings import Endpoint
 from celadon.store.keyspace import Keyspace
 from tests.etcd.etcd_members import (
@@ -256,3 +258,23 @@ def test_certificates_on_both_sides(tmp_path: Path) -> None:
             asyncio.run(run(f"127.0.0.1:{port}"))
         finally:
             member.kill()
+
+
+def test_a_member_that_sends_nothing_at_first_is_waited_for(
+    one: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow, calls = EtcdMirror.follow, itertools.count()
+
+    async def slow(mirror: EtcdMirror) -> None:
+        if next(calls) == 0:
+            await asyncio.sleep(0.5)
+            raise ServiceUnavailable("too late")
+        await follow(mirror)
+
+    async def work(opened: Opener) -> None:
+        await written(await opened(), "/slow/one")
+        monkeypatch.setattr(EtcdMirror, "follow", slow)
+        monkeypatch.setattr("celadon.store.etcd.etcd_store.ATTEMPT_SECONDS", 0.1)
+        assert (await opened()).get("/slow/one") is not None
+
+    on(one.urls, work)

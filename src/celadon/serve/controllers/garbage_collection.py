@@ -31,7 +31,7 @@ from celadon.serve.controllers.ownership_graph import (
     propagation,
 )
 from celadon.serve.controllers.server_requests import RequestFailed, ServerRequests, resource_path
-from celadon.serve.objects.object_keys import ROOT
+from celadon.serve.objects.object_keys import CLAIMS, ROOT
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
 
@@ -39,8 +39,8 @@ LAG_SECONDS: Final = 0.5
 """How long an owner keeps its finalizer at least: enough for a client's next request, and less than
 anybody waits for an object to be gone."""
 
-_IGNORED: Final = (f"{ROOT}/core/events/",)
-"""Too many to look at, and owned by nobody."""
+_IGNORED: Final = (f"{ROOT}/core/events/", CLAIMS)
+"""Too many to look at, or no objects; and owned by nobody."""
 
 
 class GarbageCollection:

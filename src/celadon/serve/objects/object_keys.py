@@ -13,6 +13,9 @@ from celadon.kube import GroupResource
 from celadon.kube.catalogue import Resource
 
 ROOT: Final = "/registry"
+CLAIMS: Final = f"{ROOT}/ranges/"
+"""Keys of no object, which say that something was given to one. As kube-apiserver's allocations."""
+
 STORED_ELSEWHERE: Final = {GroupResource("events.k8s.io", "events"): GroupResource("", "events")}
 """Resources that are another view of the objects of another group."""
 

@@ -9,7 +9,7 @@ INVARIANT (shared objects): nobody changes an object that came from here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from celadon.kube import JsonObject
@@ -19,6 +19,7 @@ from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_byte
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.store import (
     Committed,
+    Condition,
     Entry,
     Event,
     Outcome,
@@ -37,6 +38,8 @@ _CURRENT: Final = 100_000
 
 _FORMER: Final = 1_000
 """The same for objects that have been replaced, which many watches may want to compare with."""
+
+_CLAIMED: Final = b'{"kind":"RangeAllocation","apiVersion":"v1","metadata":{}}'
 
 _BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
 
@@ -152,23 +155,41 @@ class ObjectStore:
             memory.clear()
         memory[key] = obj
 
+    def claim(self, key: str) -> Condition:
+        """That nobody claims the key between now and a write with this."""
+        entry = self.store.get(key)
+        return Condition(key, 0 if entry is None else entry.mod_revision)
+
     async def create(
-        self, resource: Resource, namespace: str, name: str, obj: JsonObject
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        obj: JsonObject,
+        claims: Collection[Condition] = (),
     ) -> StoredObject | None:
-        """None when there is one already."""
+        """None when there is one already, or somebody else has claimed the same."""
         value = encoded(obj, custom=resource.custom)
         transaction = create(object_key(resource, namespace, name), value)
-        return await self._written(transaction, obj, resource)
+        return await self._written(_claiming(transaction, claims), obj, resource)
 
     async def update(
-        self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        obj: JsonObject,
+        revision: int,
+        claims: Collection[Condition] = (),
     ) -> StoredObject | None:
-        """None when it is no longer at `revision`. What is there already is not written again."""
+        """None when it is no longer at `revision`, or somebody else has claimed the same. What is
+        there already is not written again."""
         key, value = object_key(resource, namespace, name), encoded(obj, custom=resource.custom)
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
-        return await self._written(update(key, value, revision), obj, resource)
+        transaction = _claiming(update(key, value, revision), claims)
+        return await self._written(transaction, obj, resource)
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, revision: int
@@ -180,7 +201,7 @@ class ObjectStore:
     async def _written(
         self, transaction: Transaction, obj: JsonObject, resource: Resource
     ) -> StoredObject | None:
-        (operation,) = transaction.operations
+        operation = transaction.operations[0]
         assert isinstance(operation, Put)
         value = operation.value
         if has_exact_numbers(resource):  # else decoding gives other numbers
@@ -189,7 +210,7 @@ class ObjectStore:
             outcome = await self._submitted(transaction)
             if not isinstance(outcome, Committed):
                 return None
-            (event,) = outcome.events
+            event = outcome.events[0]
             assert event is not None
             assert event.entry is not None
             return self.stored(event.entry)
@@ -199,6 +220,16 @@ class ObjectStore:
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)
         return future.result() if future.done() else await asyncio.wrap_future(future)
+
+
+def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transaction:
+    """Which is carried out only if all claims hold, and takes what they are about."""
+    if not claims:
+        return transaction
+    return Transaction(
+        (*transaction.conditions, *claims),
+        (*transaction.operations, *(Put(one.key, _CLAIMED) for one in claims)),
+    )
 
 
 def encoded(obj: JsonObject, *, custom: bool = False) -> bytes:

@@ -8,7 +8,7 @@ between; else it begins again with what is there then. As k8s.io/apiserver
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -36,7 +36,8 @@ from celadon.serve.rest.bodies import checked_body, read_sent
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
-from celadon.serve.views.service_network_view import ServiceNetworkView
+from celadon.serve.views.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.store import Condition
 
 SCALE: Final = "scale"
 NAME_ATTEMPTS: Final = 8
@@ -111,33 +112,39 @@ class Writer:
     # --- create ---
 
     async def _created(self, call: Call) -> Written:
-        for attempt in range(NAME_ATTEMPTS):
-            kept, generated = await self._prepared(call)
+        names, said = 0, len(call.notes.warnings)
+        while True:
+            kept, generated, claims = await self._prepared(call)
             name = metadata.name(kept)
-            exists = self._objects.get(call.target.resource, call.target.namespace, name)
+            exists = self._stored(call, name)
             for_good = exists is None and not call.dry_run
             charged = self._admission.charged(call, Operation.CREATE, kept, for_good=for_good)
             with contextlib.suppress(_Stale):
                 async with charged:
-                    return await self._stored_new(call, kept, name)
+                    return await self._stored_new(call, kept, name, claims)
+            if claims and self._stored(call, name) is None:  # somebody else has what this was given
+                del call.notes.warnings[said:]
+                continue
+            names += 1
             if not generated:
                 raise self._exists(call, name)
-            if attempt + 1 == NAME_ATTEMPTS:
+            if names == NAME_ATTEMPTS:
                 raise status.generated_name_exists(call.target.group_resource, name)
-        raise AssertionError("the loop returns or raises")
 
-    async def _stored_new(self, call: Call, kept: JsonObject, name: str) -> Written:
-        """Raises _Stale when there is an object of that name."""
+    async def _stored_new(
+        self, call: Call, kept: JsonObject, name: str, claims: Collection[Condition]
+    ) -> Written:
+        """Raises _Stale when there is an object of that name, or a claim does not hold."""
         target = call.target
         if call.dry_run:
             return Written(201, self._dry(call, kept, name))
-        made = await self._objects.create(target.resource, target.namespace, name, kept)
+        made = await self._objects.create(target.resource, target.namespace, name, kept, claims)
         if made is None:
             raise _Stale
         return Written(201, self._reader.shown(made.object, target.resource))
 
-    async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool]:
-        """What shall be stored, and whether its name was generated."""
+    async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool, Collection[Condition]]:
+        """What shall be stored, whether its name was generated, what it claims."""
         target, notes = call.target, call.notes
         context = self._context(call)
         if call.options.apply:
@@ -161,15 +168,15 @@ class Writer:
         await self._admission.admit(call, Operation.CREATE, made, None)
         preconditions.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
-        return in_order(write_path.stored_new(draft, made, target)), generated
+        return in_order(write_path.stored_new(draft, made, target)), generated, _claims(context)
 
     def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
-        if self._objects.get(call.target.resource, call.target.namespace, name) is not None:
+        if self._stored(call, name) is not None:
             raise self._exists(call, name)
         return kept
 
     def _exists(self, call: Call, name: str) -> StatusError:
-        found = self._objects.get(call.target.resource, call.target.namespace, name)
+        found = self._stored(call, name)
         deleted = found is not None and bool(metadata.deletion_timestamp(found.object))
         return status.already_exists(call.target.group_resource, name, being_deleted=deleted)
 
@@ -237,7 +244,10 @@ class Writer:
         async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
             if call.dry_run:
                 return Written(200, write_path.shown(kept, target))
-            done = await self._objects.update(resource, namespace, target.name, kept, revision)
+            claims = _claims(read.draft.run.context)
+            done = await self._objects.update(
+                resource, namespace, target.name, kept, revision, claims
+            )
             if done is None:
                 raise _Stale
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
@@ -283,8 +293,9 @@ class Writer:
             return context
         return replace(context, network=self._network.network(dry_run=call.dry_run))
 
-    def _stored(self, call: Call) -> StoredObject | None:
-        return self._objects.get(call.target.resource, call.target.namespace, call.target.name)
+    def _stored(self, call: Call, name: str = "") -> StoredObject | None:
+        target = call.target
+        return self._objects.get(target.resource, target.namespace, name or target.name)
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
         """The body. It is read anew for every attempt, and complained about once."""
@@ -299,6 +310,12 @@ class Writer:
         return Surroundings(
             self._version, call.user, world, world.catalog, world.authorize, self._gates
         )
+
+
+def _claims(context: DefaultingContext) -> Collection[Condition]:
+    """What was given to a Service that nobody else may have."""
+    network = context.network
+    return network.claims if isinstance(network, LiveNetwork) else ()
 
 
 def _set_aside(scale: dict[str, Any]) -> object:

@@ -4,6 +4,11 @@ What Services have is read off the stored ones. What has been handed out lately 
 too, because its Service may not be stored yet. New values come from the upper part of a range
 first, so that those that clients choose, mostly low ones, stay free longest. As k8s.io/kubernetes
 `pkg/registry/core/service/{ipallocator,portallocator}`.
+
+Other servers on the same store hand out at the same time. So each address, and each few ports, have
+a key, which the write of a Service that is given one claims in the same transaction: of two that
+were given the same the second fails, and begins again with what is taken by then. Claims are not
+given back: they only say when something was given last.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -19,9 +24,10 @@ from celadon.kube import JsonObject, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
 from celadon.records import dataclass
-from celadon.serve.objects.object_keys import collection_prefix
+from celadon.serve.objects.object_keys import CLAIMS, collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
+from celadon.store import Condition
 
 CLUSTER_ADDRESSES: Final = "10.0.0.0/24"
 """`--service-cluster-ip-range` of kube-apiserver."""
@@ -36,6 +42,9 @@ NO_NETWORK: Final = "the provided network does not match the current range"
 FULL: Final = "range is full"
 LATELY: Final = 32
 """Values that count as taken although no Service may have them."""
+
+_PORTS_TOGETHER: Final = 32
+"""So few keys that all ports there are can be claimed in one transaction."""
 
 _STATIC_SHARE: Final = {"addresses": 16, "ports": 32}
 _STATIC_MOST: Final = {"addresses": 256, "ports": 128}
@@ -52,6 +61,7 @@ class ServiceNetworkView:
         randomness: random.Random,
         addresses: str = CLUSTER_ADDRESSES,
     ) -> None:
+        self._objects = objects
         self._services = Mirror(objects, collection_prefix(resource, ""))
         self._randomness = randomness
         self._range = ipaddress.IPv4Network(addresses)
@@ -61,10 +71,21 @@ class ServiceNetworkView:
         self._read()
 
     def network(self, *, dry_run: bool) -> ServiceNetwork:
-        """As it is now. In a dry run nothing is handed out, but what is taken is known."""
+        """In a dry run nothing is handed out, but what is taken is known."""
+        return DryNetwork(self) if dry_run else LiveNetwork(self)
+
+    def address_claim(self, address: str) -> Condition:
+        """That it is as free as it is now."""
+        return self._objects.claim(f"{CLAIMS}serviceips/{address}")
+
+    def port_claim(self, port: int) -> Condition:
+        """That it is as free as it is now, and some others are."""
+        return self._objects.claim(f"{CLAIMS}servicenodeports/{port // _PORTS_TOGETHER}")
+
+    def _refresh(self) -> None:
+        """What is taken as of now: so that a claim that follows at once is about the same."""
         if self._services.refresh():
             self._read()
-        return DryNetwork(self) if dry_run else LiveNetwork(self)
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
@@ -84,6 +105,7 @@ class ServiceNetworkView:
                 f"the provided IP ({text}) is not in the valid range. The range of valid IPs is "
                 f"{self._range}"
             )
+        self._refresh()
         return ALLOCATED_ADDRESS if not dry_run and text in self._taken_addresses else ""
 
     def port_fault(self, port: int) -> str:
@@ -93,10 +115,12 @@ class ServiceNetworkView:
                 "provided port is not in the valid range. The range of valid ports is "
                 f"{FIRST_PORT}-{LAST_PORT}"
             )
+        self._refresh()
         return ALLOCATED_PORT if port in self._taken_ports else ""
 
     def next_address(self) -> str:
         """A free one. Raises StatusError."""
+        self._refresh()
         first, size = int(self._range[1]), self._range.num_addresses - 2
 
         def text(offset: int) -> str:
@@ -113,6 +137,7 @@ class ServiceNetworkView:
 
     def next_port(self) -> int:
         """A free one. Raises StatusError."""
+        self._refresh()
         size = LAST_PORT - FIRST_PORT + 1
 
         def is_free(offset: int) -> bool:
@@ -152,23 +177,42 @@ def _ports(spec: Mapping[str, Any]) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class LiveNetwork:
-    """What a write gets that will be stored."""
+    """What a write gets that will be stored; `claims` are to be written with it."""
 
     view: ServiceNetworkView
     families: Sequence[str] = ("IPv4",)
+    _claims: dict[str, Condition] = field(default_factory=dict)
+
+    @property
+    def claims(self) -> Collection[Condition]:
+        """The first for each key, which is the strictest."""
+        return self._claims.values()
+
+    def _claim(self, claim: Condition) -> None:
+        self._claims.setdefault(claim.key, claim)
 
     def cluster_ip(self, _: str) -> str:
-        return self.view.next_address()
+        address = self.view.next_address()
+        self._claim(self.view.address_claim(address))
+        return address
 
     def node_ports(self) -> Iterator[int]:
         while True:
-            yield self.view.next_port()
+            port = self.view.next_port()
+            self._claim(self.view.port_claim(port))
+            yield port
 
     def address_fault(self, address: str) -> str:
-        return self.view.address_fault(address, dry_run=False)
+        fault = self.view.address_fault(address, dry_run=False)
+        if not fault:
+            self._claim(self.view.address_claim(address))
+        return fault
 
     def port_fault(self, port: int) -> str:
-        return self.view.port_fault(port)
+        fault = self.view.port_fault(port)
+        if not fault:
+            self._claim(self.view.port_claim(port))
+        return fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,24 +173,23 @@ def range_answer(answer: bytes) -> RangeAnswer:
 
 def transaction_request(transaction: EtcdTransaction) -> bytes:
     """A put, or a deletion of one key, for each operation."""
-    operation = _CLASS["RequestOp"]
-    return _bytes(
-        "TxnRequest",
-        compare=map(_compare, transaction.comparisons),
-        success=[
-            operation(request_delete_range={"key": key})
-            if value is None
-            else operation(request_put={"key": key, "value": value})
-            for key, value in transaction.operations
-        ],
-        failure=[operation(request_range={"key": key}) for key in transaction.else_read],
-    )
-
-
-def _compare(one: Comparison) -> object:
-    if one.version is not None:
-        return _CLASS["Compare"](target=_VERSION, key=one.key, version=one.version)
-    return _CLASS["Compare"](target=_MOD, key=one.key, mod_revision=one.mod_revision)
+    made = _CLASS["TxnRequest"]()  # filled in place: half the price of building the parts
+    for one in transaction.comparisons:
+        if one.version is not None:
+            made.compare.add(target=_VERSION, key=one.key, version=one.version)
+        else:
+            made.compare.add(target=_MOD, key=one.key, mod_revision=one.mod_revision)
+    for key, value in transaction.operations:
+        operation = made.success.add()
+        if value is None:
+            operation.request_delete_range.key = key
+        else:
+            put = operation.request_put
+            put.key, put.value = key, value
+    for key in transaction.else_read:
+        made.failure.add().request_range.key = key
+    written: bytes = made.SerializeToString()
+    return written
 
 
 def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> TransactionAnswer:

@@ -77,6 +77,9 @@ _LOG: Final = logging.getLogger("celadon.store")
 MOST_SILENCE: Final = 10.0
 """Seconds without an answer, after which the store says so."""
 
+START_SECONDS: Final = 30.0
+"""In which a store that is opened must have got everything from some member."""
+
 _T = TypeVar("_T")
 
 
@@ -136,7 +139,15 @@ class EtcdStore:
             self._loop.create_task(self._beat()),
             self._loop.create_task(compaction.run()),
         ]
-        await self._sync()
+        end = self._loop.time() + START_SECONDS
+        while True:
+            try:
+                await self._sync()
+            except ServiceUnavailable:  # the next member is asked
+                if self._loop.time() >= end:
+                    raise
+            else:
+                return
 
     # Reading
 
@@ -205,13 +216,8 @@ class EtcdStore:
 
     async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
         """Raises ServiceUnavailable if that takes longer."""
-        if self._keyspace.revision >= revision:
-            return
-        try:
-            async with asyncio.timeout(seconds):
-                await self._waiters.waiter(revision)
-        except TimeoutError:
-            raise ServiceUnavailable("the member of etcd does not send its changes") from None
+        if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
+            raise ServiceUnavailable("the member of etcd does not send its changes")
 
     # Writing
 

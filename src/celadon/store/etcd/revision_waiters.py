@@ -11,18 +11,26 @@ class RevisionWaiters:
     """In one event loop."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = count()
 
-    def waiter(self, revision: int) -> asyncio.Future[None]:
-        """Done when it is reached; who gives up cancels it."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def wait(self, revision: int, seconds: float) -> bool:
+        """Whether it is reached within that time."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[bool] = loop.create_future()
         heappush(self._waiting, (revision, next(self._numbers), future))
-        return future
+        late = loop.call_later(seconds, _settle, future, "late")
+        try:
+            return await future
+        finally:
+            late.cancel()
 
     def reached(self, revision: int) -> None:
         """Whoever waits for this one, or an older one, is told."""
         while self._waiting and self._waiting[0][0] <= revision:
-            _, _, future = heappop(self._waiting)
-            if not future.done():
-                future.set_result(None)
+            _settle(heappop(self._waiting)[2])
+
+
+def _settle(future: asyncio.Future[bool], why: str = "") -> None:
+    if not future.done():
+        future.set_result(not why)
