@@ -1,7 +1,7 @@
 """`python -m bench.server.bare FILE --listen HOST:PORT`: what the HTTP server costs by itself.
 
 The same HTTP server as Celadon's, with a handler that has read nothing and gives everybody the
-bytes of a file, with the headers that Celadon's answers have.
+bytes of a file, with the headers that Celadon's answers have; over TLS if there is a certificate.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import socket
+import ssl
 from pathlib import Path
 
 import uvloop
@@ -21,9 +22,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--listen")
+    parser.add_argument("--certificate", nargs=2, metavar=("FILE", "KEY"))
     options = parser.parse_args()
     host, _, port = options.listen.partition(":")
     listener = socket.create_server((host, int(port)), backlog=2048)
+    context = None
+    if options.certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*options.certificate)
     headers = (("Audit-Id", "0" * 36), ("Cache-Control", "no-cache, private"))
     answer = HttpAnswer(200, JSON, options.file.read_bytes(), headers)
 
@@ -31,7 +37,7 @@ def main() -> None:
         return answer
 
     async def serve() -> None:
-        await HttpServer(handle, lambda: None).serve(sockets=[listener])
+        await HttpServer(handle, lambda: None, context).serve(sockets=[listener])
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve())

@@ -25,12 +25,17 @@ def main() -> int:
     parser.add_argument("--memory", action="store_true", help="only the memory, for long")
     parser.add_argument("--reviews", type=int, default=MILLION, help="for --memory")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--real-time",
+        action="store_true",
+        help="servers and client come before all else on this machine (needs root)",
+    )
     options = parser.parse_args()
     if options.memory:
         memory(options.reviews)
         return 0
     with tempfile.TemporaryDirectory() as name:
-        compared = comparison.compare(Path(name), options.rounds, _say)
+        compared = comparison.compare(Path(name), options.rounds, _say, real_time=options.real_time)
     lines = list(comparison.table(compared))
     for line in lines:
         _say(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import uvloop
 
 from bench.server.connection import Connection
+from bench.undisturbed import Disturbance
 from bench.webhook.webhook_processes import Served
 
 
@@ -25,10 +27,12 @@ class Flood:
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """Seconds from the moment when a review was due until its answer, sorted."""
+    """Seconds from the moment when a review was due until its answer, sorted; and what kept the
+    server and this process from answering and asking."""
 
     wanted: float
     latencies: list[float]
+    kept: Disturbance
 
     def quantile(self, part: float) -> float:
         return self.latencies[min(len(self.latencies) - 1, int(len(self.latencies) * part))]
@@ -69,7 +73,8 @@ async def _opened(
 
 def steady(served: Served, call: bytes, rate: float, seconds: float, connections: int) -> Steady:
     """`rate` reviews a second, each at its time, on whichever connection is free: who comes late
-    because all of them are busy has waited from when it was due."""
+    because all of them are busy, or since this process was, has waited from when it was due.
+    The time is that of `perf_counter`: a loop's own stands still while the loop works."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_steady(served, call, rate, seconds, connections))
 
@@ -98,9 +103,10 @@ async def _steady(
     loop = asyncio.get_running_loop()
     free: asyncio.Queue[_Timed] = asyncio.Queue()
     latencies: list[float] = []
+    clock = time.perf_counter
 
     def answered(one: _Timed) -> None:
-        latencies.append(loop.time() - one.due)
+        latencies.append(clock() - one.due)
         free.put_nowait(one)
 
     for _ in range(connections):
@@ -108,13 +114,13 @@ async def _steady(
             lambda: _Timed(call, answered), "127.0.0.1", served.process.port, ssl=served.tls
         )
         free.put_nowait(one)
-    start, count = loop.time(), int(rate * seconds)
+    pids = served.process.pid, os.getpid()
+    before, start, count = Disturbance.until_now(pids), clock(), int(rate * seconds)
     for number in range(count):
         due = start + number / rate
-        pause = due - loop.time()
-        if pause > 0:
-            await asyncio.sleep(pause)
+        while due > clock():  # a loop's timers count in milliseconds
+            await asyncio.sleep(due - clock())
         (await free.get()).ask(due)
     while len(latencies) < count:
         await asyncio.sleep(0.001)
-    return Steady(rate, sorted(latencies))
+    return Steady(rate, sorted(latencies), Disturbance.until_now(pids).since(before))

@@ -70,6 +70,19 @@ def celadon(folder: Path, tls: Certificate, *arguments: str) -> Iterator[Served]
 
 
 @contextlib.contextmanager
+def bare(folder: Path, tls: Certificate, answer: bytes) -> Iterator[Served]:
+    """The HTTP server of `celadon webhook`, with a handler that gives these bytes to everybody."""
+    given, port = folder / "answer", _free_port()
+    given.write_bytes(answer)
+    command = (
+        *(sys.executable, "-m", "bench.server.bare", str(given), "--listen", f"127.0.0.1:{port}"),
+        *("--certificate", str(tls.certificate), str(tls.key)),
+    )
+    with _listening(command, port, tls, {}) as process:
+        yield Served(process, "/validate", tls.trusting)
+
+
+@contextlib.contextmanager
 def fastapi(tls: Certificate) -> Iterator[Served]:
     """FastAPI on uvicorn, with uvloop and httptools; without a log of requests."""
     port = _free_port()
