@@ -26,6 +26,8 @@ def policy(*resources: str) -> dict[str, Any]:
         ({"body": policy("configmaps", "nodes")}, True),
         ({"body": policy("namespaces/status")}, True),
         ({"body": policy("*/*")}, True),
+        ({"metadata": {"annotations": {"ingressclass.kubernetes.io/is-default-class": ""}}}, True),
+        ({"metadata": {"annotations": {"kubernetes.io/ingress.class": "x"}}}, False),
         ({"body": {"resourceRules": [1, {"resources": "x"}, {}]}}, False),
         ({"body": {"resourceRules": "x"}}, False),
     ],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import name_rules
 from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
 from celadon.kube.validation.workloads.job_policies import IndexesError, count_indexes
 from tests.kube.validation.objects import (
@@ -23,11 +24,25 @@ MISMATCH = (
     'spec.template.metadata.labels: Invalid value: {"a":"c"}: `selector` does not match template '
     "`labels`"
 )
+LABEL = name_rules.dns1123_label("A")[0]
 KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]
 
 
 def template(labels: Any = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"labels": labels or {"a": "b"}}, "spec": pod_spec(**spec)}
+
+
+def mounting(*names: str, **spec: Any) -> dict[str, Any]:
+    """The template of pods that mount volumes."""
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in names]
+    container = {"name": "c", "image": "i", "volumeMounts": mounts}
+    return template(containers=[container], **spec)
+
+
+def claim() -> dict[str, Any]:
+    """A template of claims for volumes named `data`."""
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"name": "data"}, "spec": wanted}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,6 +114,45 @@ WORKLOADS: list[tuple[dict[str, Any], list[str]]] = [
             "or equal to 0"
         ],
     ),
+    (
+        workload("StatefulSet", updateStrategy={"type": "OnDelete", "rollingUpdate": {}}),
+        [
+            "spec.updateStrategy.rollingUpdate: Invalid value: "
+            '{"Partition":0,"MaxUnavailable":null}: only allowed for updateStrategy '
+            "'RollingUpdate'"
+        ],
+    ),
+    (
+        workload("StatefulSet", serviceName="A"),
+        [f'spec.serviceName: Invalid value: "A": {LABEL}'],
+    ),
+    (
+        workload("StatefulSet", volumeClaimTemplates=[claim(), {"metadata": {"name": "b"}}]),
+        [
+            "spec.volumeClaimTemplates[1].spec.accessModes: Required value: at least 1 access mode "
+            "is required",
+            "spec.volumeClaimTemplates[1].spec.resources[storage]: Required value",
+        ],
+    ),
+    (
+        workload("StatefulSet", template={"metadata": {"labels": {"a": "b"}}}),
+        ["spec.template.spec.containers: Required value"],
+    ),
+    (
+        workload("StatefulSet", template=mounting("data", "other")),
+        [
+            'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"',
+            'spec.template.spec.containers[0].volumeMounts[1].name: Not found: "other"',
+        ],
+    ),
+    (
+        workload(
+            "StatefulSet",
+            template=mounting("data", "other", volumes=[{"name": "data", "emptyDir": {}}]),
+            volumeClaimTemplates=[claim()],
+        ),
+        ['spec.template.spec.containers[0].volumeMounts[1].name: Not found: "other"'],
+    ),
 ]
 
 
@@ -111,6 +165,15 @@ def test_names_of_stateful_sets_are_labels() -> None:
     value = {**workload("StatefulSet"), "metadata": {"name": "a.b"}}
     assert complaints(value) == ['metadata.name: Invalid value: "a.b": must not contain dots']
     assert complaints({**value, "kind": "Deployment"}) == []
+
+
+def test_what_was_bad_in_a_stateful_set_may_stay() -> None:
+    old = workload("StatefulSet", serviceName="A", template=mounting("data"), replicas=1)
+    new = workload("StatefulSet", serviceName="A", template=mounting("other"), replicas=2)
+    assert update_complaints(new, old) == []
+    assert update_complaints(new, workload("StatefulSet", serviceName="A")) == [
+        'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "other"'
+    ]
 
 
 def test_selectors_do_not_change() -> None:

@@ -86,7 +86,7 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     meta, spec = template.get("metadata") or {}, template.get("spec") or {}
-    yield from template_metadata(path, template)
+    yield from _template_metadata(path, template)
     annotations = meta.get("annotations") or {}
     yield from pod_annotations(path.child("annotations"), annotations, spec)
     yield from pod_spec(path.child("spec"), spec)
@@ -96,7 +96,7 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
         yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
 
 
-def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
+def _template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Complained about without `metadata` in the path, as upstream does."""
     meta = template.get("metadata") or {}
     yield from labels(path.child("labels"), meta.get("labels"))

@@ -8,9 +8,18 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector
-from celadon.kube.validation.field_checks import SPEC, Errors, immutable, not_negative, supported
+from celadon.kube.validation.field_checks import (
+    SPEC,
+    Errors,
+    dns_label,
+    immutable,
+    items,
+    not_negative,
+    supported,
+)
 from celadon.kube.validation.label_rules import is_empty, selector, understood
-from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
+from celadon.kube.validation.pods.claim_specs import claim_spec
+from celadon.kube.validation.pods.pod_specs import pod_template, restart_always
 from celadon.kube.validation.workloads.rollouts import (
     daemon_set_strategy,
     deployment_strategy,
@@ -124,7 +133,18 @@ def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def stateful_set(obj: JsonObject) -> Errors:
+    """All that is asked of a new one."""
     spec = obj.get("spec") or {}
+    yield from _stateful_head(spec)
+    for at, claim in items(spec, "volumeClaimTemplates", SPEC):
+        yield from claim_spec(at.child("spec"), claim.get("spec") or {})
+    yield from _stateful_numbers(spec)
+    if spec.get("serviceName"):
+        yield from dns_label(SPEC.child("serviceName"), spec["serviceName"])
+    yield from _stateful_pods(spec, template_too=True)
+
+
+def _stateful_head(spec: JsonObject) -> Errors:
     management = spec.get("podManagementPolicy") or ""
     if not management:
         yield fieldpath.required(SPEC.child("podManagementPolicy"))
@@ -136,15 +156,18 @@ def stateful_set(obj: JsonObject) -> Errors:
     for field, value in retention.items():
         at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
         yield from supported(at, value, RETENTION_POLICIES)
+
+
+def _stateful_numbers(spec: JsonObject) -> Errors:
     yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
     start = (spec.get("ordinals") or {}).get("start", 0)
     yield from not_negative({"ordinals.start": start}, SPEC, "ordinals.start")
+
+
+def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
+    """The selector and what it has to select; `template_too` is whether the template itself is
+    looked at."""
     yield from _strict_selector(spec, "statefulset")
-    yield from _stateful_template(spec)
-
-
-def _stateful_template(spec: JsonObject) -> Errors:
-    """Only its metadata and a little more: its volumes are made later."""
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
@@ -152,13 +175,33 @@ def _stateful_template(spec: JsonObject) -> Errors:
     else:
         if not chosen.is_everything:
             yield from matches_template(at, template, chosen)
-        yield from template_metadata(at, template)
+        if template_too:
+            yield from pod_template(at, _with_claims(spec, template))
     yield from restart_always(at, template, "StatefulSet")
 
 
+def _with_claims(spec: JsonObject, template: JsonObject) -> JsonObject:
+    """The template as its pods get it: each claim is a volume, in place of any of the same name."""
+    claims = {
+        (claim.get("metadata") or {}).get("name") or "": None
+        for claim in spec.get("volumeClaimTemplates") or ()
+    }
+    if not claims:
+        return template
+    pods = template.get("spec") or {}
+    given = [one for one in pods.get("volumes") or () if one.get("name") not in claims]
+    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    return {**template, "spec": {**pods, "volumes": [*made, *given]}}
+
+
 def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
-    yield from stateful_set(obj)
+    """Claims and the service's name cannot change, so that bad ones of old may stay; so may a bad
+    template, as long as it was bad before."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _stateful_head(spec)
+    yield from _stateful_numbers(spec)
+    was_bad = any(True for _ in _stateful_pods(before, template_too=True))
+    yield from _stateful_pods(spec, template_too=not was_bad)
     if _fixed_part(spec) != _fixed_part(before):
         named = ", ".join(f"'{field}'" for field in CHANGEABLE[:-1])
         detail = (

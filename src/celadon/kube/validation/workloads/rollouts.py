@@ -47,7 +47,7 @@ def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             detail = "may not be specified when strategy `type` is 'Recreate'"
             yield fieldpath.forbidden(at, detail)
     elif kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, "MaxUnavailable", "MaxSurge")
+        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
         yield fieldpath.not_supported(path, shown, DEPLOYMENT_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(at, "this should be defaulted and never be nil")
@@ -67,7 +67,7 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     if kind == "OnDelete":
         return
     if kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, "MaxUnavailable", "MaxSurge")
+        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
         yield fieldpath.not_supported(path, shown, DAEMON_SET_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(at)
@@ -93,11 +93,11 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         yield fieldpath.required(path)
     elif kind == "OnDelete":
         if rolling is not None:
-            shown = printed_strategy(kind, rolling, "Partition", "MaxUnavailable")
+            shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
             detail = "only allowed for updateStrategy 'RollingUpdate'"
             yield fieldpath.invalid(at, shown["RollingUpdate"], detail)
     elif kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, "Partition", "MaxUnavailable")
+        shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
         yield fieldpath.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
         yield from not_negative(rolling, at, "partition")
@@ -110,11 +110,12 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             yield from at_most_100_percent(where, unavailable)
 
 
-def printed_strategy(kind: str, rolling: JsonObject | None, *names: str) -> dict[str, Any]:
-    """As Go prints the struct, whose fields have no JSON names."""
+def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names; `absent` are the fields, with what
+    each shows that was not given."""
     shown: dict[str, Any] = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:
         shown["RollingUpdate"] = {
-            name: rolling.get(name[0].lower() + name[1:], 0) for name in names
+            name: rolling.get(name[0].lower() + name[1:], zero) for name, zero in absent.items()
         }
     return shown
