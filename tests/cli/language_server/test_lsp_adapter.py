@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
-from pygls.lsp.client import LanguageClient
 
 from celadon.cli.linting.lint_config import LintConfig
 from celadon.cli.linting.lint_run import findings, read
 from celadon.cli.linting.lint_setup import lint_setup
+from tests.cli.language_server.client_sessions import Session
 
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1
@@ -52,58 +51,6 @@ kind: PolicyTest
 policies: [policy.yaml]
 cases: []
 """
-
-
-class Session:
-    """A client, the server it has started, and what that has told so far."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.uri = (folder / "policy.yaml").as_uri()
-        self.client = LanguageClient("tests", "1")
-        self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
-        self.messages: list[str] = []
-        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
-            lambda it: self.told.put_nowait(it)
-        )
-        self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda it: self.messages.append(it.message))
-        self.client.feature(lsp.WINDOW_LOG_MESSAGE)(lambda it: None)
-
-    async def begin(self) -> None:
-        await self.client.start_io(sys.executable, "-m", "celadon", "lsp")
-        folder = lsp.WorkspaceFolder(self.folder.as_uri(), "policies")
-        await self.client.initialize_async(
-            lsp.InitializeParams(
-                capabilities=lsp.ClientCapabilities(),
-                root_uri=self.folder.as_uri(),
-                workspace_folders=[folder],
-            )
-        )
-        self.client.initialized(lsp.InitializedParams())
-
-    def open(self, text: str) -> None:
-        item = lsp.TextDocumentItem(self.uri, "yaml", 1, text)
-        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-
-    def change(self, text: str) -> None:
-        document = lsp.VersionedTextDocumentIdentifier(version=2, uri=self.uri)
-        whole = lsp.TextDocumentContentChangeWholeDocument(text)
-        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [whole]))
-
-    async def diagnostics(self) -> list[lsp.Diagnostic]:
-        while True:
-            told = await asyncio.wait_for(self.told.get(), 60)
-            if told.uri == self.uri:
-                return list(told.diagnostics)
-
-    @property
-    def document(self) -> lsp.TextDocumentIdentifier:
-        return lsp.TextDocumentIdentifier(self.uri)
-
-    async def end(self) -> None:
-        await self.client.shutdown_async(None)
-        self.client.exit(None)
-        await self.client.stop()  # type: ignore[no-untyped-call]
 
 
 def at(before: str) -> lsp.Position:
